@@ -109,7 +109,7 @@ def map_args(
     args: Any,
     kwargs: dict[str, Any],
 ) -> tuple[Any, dict[str, Any]]:
-    """`args` and `kwargs` with fn(value, schema of the argument) in place of each value."""
+    """`args` and `kwargs` with fn(value, schema of the argument) instead of each value."""
     new_args, new_kwargs = list(args), dict(kwargs)
     for position, schema in enumerate(op._schema.arguments):
         if schema.name in new_kwargs:

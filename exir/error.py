@@ -35,6 +35,10 @@ class ExportError(Exception):
         self.error_code = error_code
         self.message = message
 
+    def as_text(self) -> str:
+        """For a terminal: lists and code keep their lines."""
+        return self.message
+
 
 def internal_assert(pred: bool, assert_msg: str) -> None:
     if not pred:

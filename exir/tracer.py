@@ -198,7 +198,7 @@ def tree_return(
     wrapper: Callable[..., Any],
     meta_type: Callable[..., Iterable[Any]] = tuple,
 ) -> Any:
-    """`outputs` with wrapper(tensor, its proxy) in place of each tensor; items of lists are getitem nodes."""
+    """`outputs` with wrapper(tensor, its proxy) instead of each tensor; items of lists are getitem nodes."""
     if not isinstance(outputs, tuple | list):
         return single_return(outputs, proxy, wrapper)
     return meta_type(single_return(one, proxy[i], wrapper) for i, one in enumerate(outputs))

@@ -21,6 +21,7 @@ from executorch.exir import (
     to_edge,
     to_edge_transform_and_lower,
 )
+from executorch.exir.capture.diagnostics import export_module
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_manager import PassManager
 from executorch.exir.pass_manager import PassType as PassType
@@ -147,7 +148,11 @@ class QuantizeStage(Stage):
             shapes = artifact.get_context("dynamic_shapes", {})
             for name, model in models.items():
                 first_example(inputs, name)
-                how = {"dynamic_shapes": shapes.get(name), "strict": self.strict}
+                how = {
+                    "dynamic_shapes": shapes.get(name),
+                    "strict": self.strict,
+                    "name": f"method {name}",
+                }
                 models[name] = _quantized(model, quantizer, inputs[name], how)
         self._artifact = artifact.copy_with_new_data(models)
 
@@ -155,11 +160,11 @@ class QuantizeStage(Stage):
 def _quantized(
     model: torch.nn.Module, quantizer: Any, examples: list[tuple[Any, ...]], how: dict[str, Any]
 ) -> torch.nn.Module:
-    """`how` goes to torch.export."""
+    """`how` goes to export_module."""
     module = "quantization.pt2e.quantize_pt2e"
     prepare, convert = _torchao(module, "prepare_pt2e"), _torchao(module, "convert_pt2e")
     with torch.no_grad():
-        captured = torch.export.export(model, examples[0], **how).module()
+        captured = export_module(model, examples[0], **how).module()
         prepared = prepare(captured, quantizer)
         for example in examples:
             prepared(*example)
@@ -201,8 +206,12 @@ class TorchExportStage(Stage):
         with torch.no_grad():
             for name, model in artifact.data.items():
                 example = first_example(inputs, name)
-                program = torch.export.export(
-                    model, example, dynamic_shapes=shapes.get(name), strict=self.strict
+                program = export_module(
+                    model,
+                    example,
+                    dynamic_shapes=shapes.get(name),
+                    strict=self.strict,
+                    name=f"method {name}",
                 )
                 for one in self._aten_transform_passes or []:
                     if not callable(one):

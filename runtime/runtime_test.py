@@ -136,7 +136,7 @@ def test_what_is_no_program(data: object, error: type[Exception], words: str) ->
         Runtime.get().load_program(data)  # type: ignore[arg-type]
 
 
-def test_a_damaged_program_is_refused(buffer: bytes) -> None:
+def test_a_corrupted_program_is_refused(buffer: bytes) -> None:
     for size in range(0, len(buffer), 31):
         with pytest.raises(RuntimeError):
             Runtime.get().load_program(buffer[:size])

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 HOME = BUILD / "installed"
 # What is not in the wheel and that tests import, besides the tests themselves (wheel.exclude in pyproject.toml).
-SUPPORT = ("test", "tools", "kernels/test")
+SUPPORT = ("test", "tools", "kernels/test", "extension/llm/tokenizers/test")
 TESTS = ("*_test.py", "test_*.py", "*_bench.py", "conftest.py")
 
 

@@ -54,7 +54,7 @@ def test_cpp(program: tuple[Path, torch.Tensor, torch.Tensor], tmp_path: Path) -
     torch.testing.assert_close(output, expected, rtol=1e-3, atol=1e-5)
 
 
-def test_a_damaged_file_is_refused(program: tuple[Path, torch.Tensor, torch.Tensor]) -> None:
+def test_a_corrupted_file_is_refused(program: tuple[Path, torch.Tensor, torch.Tensor]) -> None:
     data = program[0].read_bytes()
     with pytest.raises(RuntimeError):
         Runtime.get().load_program(data[: len(data) // 2])

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from executorch.cli.projects import renamed
 from executorch.extension.pybindings import _portable_lib
 from executorch.test.e2e.build_tree import ROOT, binary
-from tools.new_backend import copy_skeleton, main, renamed
+from tools.new_backend import copy_skeleton, main
 
 SUITE = ROOT / "backends" / "test" / "conformance" / "conformance_test.py"
 RUN_SUITE = """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints which operators the XNNPACK backend takes, as CSV from its table: `python -m tools.xnnpack_operators`
-(--write FILE). The conditions are the reasons for which its rows leave a call outside."""
+(--write FILE). The conditions are the reasons for which its rows do not delegate a call."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
 
-COLUMNS = ("Operator", "Compute DType", "Quantization", "Left outside because")
+COLUMNS = ("Operator", "Compute DType", "Quantization", "Not delegated because")
 QUANTIZATION = {
     Quantized.NO: "",
-    Quantized.WEIGHTED: "static and dynamic int8 activations; int8 weights, constant",
+    Quantized.GEMM: "static and dynamic int8 activations; int8 weights, constant",
     Quantized.ARITHMETIC: "static int8, results of a range of their own",
-    Quantized.SAME: "static int8, results of the range of the inputs",
-    Quantized.LOOKUP: "static int8 where both sides are, by a table of results",
+    Quantized.SHARED_PARAMETERS: "static int8, shared quantization parameters",
+    Quantized.LOOKUP_TABLE: "static int8 where inputs and results are, by a look-up table",
 }
 
 

@@ -82,8 +82,8 @@ def partitioner() -> XnnpackPartitioner:
 
 
 def why_not_delegated(program: ExportedProgram) -> dict[str, str]:
-    """Names of calls that XnnpackPartitioner() leaves outside, and why; nothing is lowered for that."""
-    return {node.name: why for node, why in partitioner().outside(program).items()}
+    """Names of calls that XnnpackPartitioner() does not delegate, and why; nothing is lowered for that."""
+    return {node.name: why for node, why in partitioner().why_not_delegated(program).items()}
 
 
 def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:

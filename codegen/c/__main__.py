@@ -19,8 +19,8 @@ import yaml
 from ..model_operators import ModelError
 from ..op_table import Row, read_table
 from ..schema import SchemaError, SchemaSource
-from .plan import CannotWrite, read_plan
-from .source import write_files
+from .plan import CannotWrite, Plan, read_plan
+from .source import Files, write_files
 
 _KERNELS = Path(__file__).resolve().parents[2] / "kernels"
 TABLES = [_KERNELS / "portable" / "functions.yaml", _KERNELS / "quantized" / "quantized.yaml"]
@@ -75,20 +75,32 @@ def parser(prog: str = "python -m executorch.codegen.c") -> argparse.ArgumentPar
     return made
 
 
-def run(options: argparse.Namespace) -> int:
-    """ValueError or OSError, with a sentence, for what cannot be written."""
+def name_of(options: argparse.Namespace) -> str:
+    """What names in the source begin with."""
     name = re.sub(r"\W", "_", options.name or options.model.stem)
+    return f"_{name}" if name[:1].isdigit() else name
+
+
+def prepared(options: argparse.Namespace) -> tuple[Plan, dict[str, Row], Files]:
+    """The plan, the operators that there are kernels for, and the texts. ValueError, with a sentence, for what
+    cannot be written."""
     tables = [*options.functions_yaml_path, *options.custom_ops_yaml_path, *TABLES]
     try:
         plan = read_plan(options.model, options.method)
-        files = write_files(
-            plan, rows_by_operator(tables), name, options.model.name, options.scratch_bytes
-        )
-        options.output_dir.mkdir(parents=True, exist_ok=True)
-        (options.output_dir / f"{name}.h").write_text(files.header)
-        (options.output_dir / f"{name}.cpp").write_text(files.source)
+        rows = rows_by_operator(tables)
+        name = name_of(options)
+        return plan, rows, write_files(plan, rows, name, options.model.name, options.scratch_bytes)
     except (CannotWrite, ModelError, SchemaError, yaml.YAMLError) as error:
         raise ValueError(str(error)) from error
+
+
+def run(options: argparse.Namespace) -> int:
+    """ValueError or OSError, with a sentence, for what cannot be written."""
+    name = name_of(options)
+    _, _, files = prepared(options)
+    options.output_dir.mkdir(parents=True, exist_ok=True)
+    (options.output_dir / f"{name}.h").write_text(files.header)
+    (options.output_dir / f"{name}.cpp").write_text(files.source)
     print(f"{options.output_dir / name}.cpp, {options.output_dir / name}.h")
     return 0
 

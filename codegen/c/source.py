@@ -86,7 +86,18 @@ def _own_memory(plan: Plan) -> list[int]:
     ]
 
 
-def _arena_bytes(plan: Plan) -> int:
+def kernels_of(plan: Plan, rows: dict[str, Row]) -> list[Kernel]:
+    """The kernels that are called, each once."""
+    return list(dict.fromkeys(each for each in _kernels(plan, rows) if each is not None))
+
+
+def weight_bytes(plan: Plan) -> int:
+    """Of flash: weights and start values of state."""
+    return len(_weights(plan)[0])
+
+
+def arena_bytes(plan: Plan) -> int:
+    """Of RAM: all tensors."""
     own = sum(_aligned(plan.tensors[index].nbytes) for index in _own_memory(plan))
     return sum(plan.arenas[1:]) + own
 
@@ -106,7 +117,7 @@ def _header(plan: Plan, name: str, origin: str, weight_bytes: int, scratch: int)
             tensor = plan.tensors[index]
             lines.append(f"#define {upper}_{kind}_{i}_BYTES {tensor.nbytes} /* {_shape(tensor)} */")
     lines += [
-        f"#define {upper}_ARENA_BYTES {_arena_bytes(plan)} /* of RAM: all tensors */",
+        f"#define {upper}_ARENA_BYTES {arena_bytes(plan)} /* of RAM: all tensors */",
         f"#define {upper}_WEIGHT_BYTES {weight_bytes} /* of flash */",
         f"#ifndef {upper}_SCRATCH_BYTES",
         f"#define {upper}_SCRATCH_BYTES {scratch} /* of RAM: what kernels ask for while they run */",

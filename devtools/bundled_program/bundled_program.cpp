@@ -329,7 +329,7 @@ Error get_program_data(void* file_data, size_t file_data_len, const void** out_p
   const auto* const bytes = static_cast<const uint8_t*>(file_data);
   flatbuffers::Verifier verifier(bytes, file_data_len);
   ET_CHECK_OR_RETURN_ERROR(fb::VerifyBundledProgramBuffer(verifier), InvalidProgram,
-                           "the bundled program is damaged: make it again");
+                           "the bundled program is corrupted: make it again");
   const auto* const program = fb::GetBundledProgram(file_data)->program();
   ET_CHECK_OR_RETURN_ERROR(program != nullptr, InvalidProgram,
                            "the bundled program has no program in it");

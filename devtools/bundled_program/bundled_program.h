@@ -58,7 +58,7 @@ ET_NODISCARD ErrorStats compute_method_output_error_stats(
     Method& method, SerializedBundledProgram* bundled_program_ptr, size_t testset_idx);
 
 /// The program of a bundled program, in place. NotSupported for other files (of which a program is
-/// one: use it as it is), InvalidProgram for a damaged one.
+/// one: use it as it is), InvalidProgram for a corrupted one.
 ET_NODISCARD ::executorch::runtime::Error get_program_data(void* file_data, size_t file_data_len,
                                                            const void** out_program_data,
                                                            size_t* out_program_data_len);

@@ -38,7 +38,8 @@ Error check(const FreeableBuffer& cases) {
   flatbuffers::Verifier verifier(bytes, cases.size());
   ET_CHECK_OR_RETURN_ERROR(reinterpret_cast<uintptr_t>(bytes) % kAlignment == 0 &&
                                fb::VerifyBundledProgramBuffer(verifier),
-                           InvalidProgram, "the self-test of the program is damaged: add it again");
+                           InvalidProgram,
+                           "the self-test of the program is corrupted: add it again");
   const auto* const suites = suites_of(cases);
   ET_CHECK_OR_RETURN_ERROR(suites != nullptr, InvalidProgram,
                            "the self-test of the program has no cases");

@@ -25,7 +25,7 @@ constexpr const char kSelfTestTolerances[] = "executorch.self_test.tolerances";
 /// a time. Nothing is allocated but what the program's loader needs.
 class SelfTest {
  public:
-  /// NotFound when the program carries none, InvalidProgram for damaged ones; what its loader
+  /// NotFound when the program carries none, InvalidProgram for corrupted ones; what its loader
   /// returns. `program` must outlive the result.
   static runtime::Result<SelfTest> load(const runtime::Program& program);
 

@@ -66,7 +66,7 @@ def with_self_test(
 
 
 def self_test_of(program: bytes) -> SelfTest | None:
-    """What a .pte file carries. ValueError for bytes that are no program, or a damaged self-test."""
+    """What a .pte file carries. ValueError for bytes that are no program, or a corrupted self-test."""
     named = deserialize_pte_binary(program, verify=True).named_data
     if named is None or CASES_KEY not in named.pte_data or TOLERANCES_KEY not in named.pte_data:
         return None

@@ -17,7 +17,7 @@ from types import ModuleType
 
 COMMANDS = {
     "bench": "how long a program takes, warm and cold; two programs in turns",
-    "bisect": "the first operator whose output leaves the model's, by line of Python",
+    "bisect": "a model beside its program: causes of other numbers, and the first operator that differs, by line",
     "check": "will a program load there: operators, dtypes, backends, memory, versions, external data",
     "diff": "what differs between two program files, in operators and in bytes",
     "doctor": "what stops a program, slows it or takes its memory, with lines of Python and next steps",
@@ -68,8 +68,10 @@ def run(name: str, options: argparse.Namespace, prog: str) -> int:
 
             options.html.write_text(page(report))
     except (OSError, ValueError, ExportError) as problem:
-        # A problem of the runtime may have several lines.
-        print(f"{prog}: {' '.join(str(problem).split())}", file=sys.stderr)
+        # A problem of the runtime may have several lines; what has code to paste keeps them.
+        as_text = getattr(problem, "as_text", None)
+        said = as_text() if as_text is not None else " ".join(str(problem).split())
+        print(f"{prog}: {said}", file=sys.stderr)
         return FAILED
     try:
         print(report.as_json() if options.json else report.as_text())

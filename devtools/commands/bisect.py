@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first operator of a program file whose output leaves the model's: the report of `bisect`."""
+"""Why a program's numbers differ from its model's, and the first operator that does: the report of `bisect`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from executorch.devtools.commands import given
-from executorch.devtools.commands.numbers.overflow import NEXT_STEP, OVERFLOW, Broken, broken_values
+from executorch.devtools.commands import given, python_model
+from executorch.devtools.commands.numbers.causes import causes, sentences
+from executorch.devtools.commands.numbers.overflow import (
+    INFINITY,
+    NAN,
+    Broken,
+    broken_values,
+)
+from executorch.devtools.commands.numbers.ranges import cuts
 from executorch.devtools.commands.origins import origin_of
 from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.probe import Found, found_values
@@ -21,6 +29,7 @@ from executorch.devtools.commands.reference import Compared, compare
 from executorch.devtools.inspector._graphs import at_instruction, of_method, one_method
 from executorch.exir import schema
 from executorch.exir.backend.payload import operator_key
+from executorch.exir.capture.diagnostics import export_module
 from executorch.exir.program._etrecord import ETRecord
 
 
@@ -52,12 +61,20 @@ def report(arguments: argparse.Namespace) -> Report:
         )
     wrong = [each for each in compared if each.leaves(arguments.tolerance)]
     broken = broken_values(edge, inputs, values)
+    found_causes = causes(cuts(edge, inputs), broken, wrong)
     return Report(
         f"{arguments.file} against {arguments.model}",
-        [*_sentences(compared, wrong), *_infinite(broken), *_left(calls, compared, record)],
         [
+            *sentences(found_causes),
+            *_sentences(compared, wrong),
+            *_left(calls, compared, record),
+        ],
+        [
+            Table("causes", "Causes, in order", found_causes),
             Table(
-                "infinite", "Operators that give infinities or NaN", list(map(_broken_row, broken))
+                "infinite",
+                "Operators that give infinities or NaN, or lose numbers",
+                list(map(_broken_row, broken)),
             ),
             Table("wrong", "Operators that leave the reference", [_row(each) for each in wrong]),
             Table(
@@ -68,10 +85,11 @@ def report(arguments: argparse.Namespace) -> Report:
             ),
         ],
         facts={
+            "cause": found_causes[0] if found_causes else None,
             "first": _row(wrong[0]) if wrong else None,
             "first infinite": _broken_row(broken[0]) if broken else None,
         },
-        status=int(bool(wrong) or any(each.kind == OVERFLOW for each in broken)),
+        status=int(any(row["cause"] not in (INFINITY, NAN) for row in found_causes)),
     )
 
 
@@ -80,7 +98,7 @@ def _computing(file: ProgramFile) -> list[Call]:
 
 
 def _record(path: Path, file: ProgramFile) -> ETRecord:
-    if path.suffix != ".pt2":
+    if path.suffix != ".pt2" and not python_model.is_python(str(path)):
         return given.record(path)
     from executorch.exir import to_edge_transform_and_lower
 
@@ -90,11 +108,21 @@ def _record(path: Path, file: ProgramFile) -> ETRecord:
             f"{file.path} has a delegate that cannot be made again here: give the record of the model"
         )
     lowered = to_edge_transform_and_lower(
-        given.exported_program(path),
+        _exported(path),
         partitioner=[reader.partitioner() for reader in readers if reader is not None],
         generate_etrecord=True,
     )
     return lowered.to_executorch().get_etrecord()
+
+
+def _exported(path: Path) -> ExportedProgram:
+    if path.suffix == ".pt2":
+        return given.exported_program(path)
+    model = python_model.load(str(path))
+    with torch.no_grad():
+        return export_module(
+            model.module, model.inputs, dynamic_shapes=model.dynamic_shapes, strict=True
+        )
 
 
 def _check_same_program(
@@ -163,19 +191,6 @@ def _sentences(compared: list[Compared], wrong: list[Compared]) -> list[str]:
         f"It computes {', '.join(first.joined)}. Its operands are right: so are the {first.index} operators before it.",
         "Next: its kernel, its constants in the file (`explain`), how it was lowered. "
         f"In all, {len(wrong)} operators have an error of their own.",
-    ]
-
-
-def _infinite(broken: list[Broken]) -> list[str]:
-    """PyTorch overflows in the same type, so that no operator need leave the reference."""
-    if not broken:
-        return []
-    first = broken[0]
-    step = [f"Next: {NEXT_STEP}."] if first.kind == OVERFLOW else []
-    return [
-        f"The first operator that gives infinities or NaN: {first.node.name} ({first.found.name}). {first}.",
-        f"  {origin_of(first.source)}",
-        *step,
     ]
 
 

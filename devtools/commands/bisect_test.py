@@ -57,12 +57,12 @@ def save(folder: Path, model: torch.nn.Module, partitioner: Any) -> Path:
     return folder
 
 
-FULL = pytest.param("xnnpack 8 bits", marks=pytest.mark.full)
+FULL = pytest.param("xnnpack int8", marks=pytest.mark.full)
 
 
 @pytest.fixture(scope="module", params=["kernels", "xnnpack", FULL])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    model = quantized() if request.param == "xnnpack 8 bits" else network()
+    model = quantized() if request.param == "xnnpack int8" else network()
     partitioner = None if request.param == "kernels" else [XnnpackPartitioner()]
     return save(tmp_path_factory.mktemp("model"), model, partitioner)
 

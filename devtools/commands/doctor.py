@@ -7,6 +7,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from torch.export import ExportedProgram
@@ -40,6 +41,7 @@ from executorch.devtools.commands.program_file import (
 from executorch.devtools.commands.targets import op_tables, target
 from executorch.devtools.inspector._graphs import FORWARD, one_method
 from executorch.exir import schema
+from executorch.exir.capture import diagnostics
 from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord
 
@@ -83,24 +85,20 @@ def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Re
     return _of_file(file, program.get_etrecord(), arguments)
 
 
-def _breaks(found: Sequence[python_model.GraphBreak]) -> list[Finding]:
-    stops, *breaks = found
+def _breaks(found: python_model.Refused) -> list[Finding]:
     step = "torch.cond or torch.where for a branch, torch._check for the range of a number, or take it out of forward()"
-    return [
-        Finding(STOPS, stops.what, "torch.export goes no further", step, 1, 0, (stops.line,)),
-        *(
-            Finding(
-                BREAK,
-                each.what,
-                "the graph breaks here: it may stop next",
-                step,
-                1,
-                0,
-                (each.line,),
-            )
-            for each in breaks
-        ),
+    stops = [
+        Finding(STOPS, each.title, each.said, _step(each), 1, 0, (each.line,))
+        for each in found.findings
     ]
+    why = "the graph breaks here: it may stop next"
+    return stops + [
+        Finding(BREAK, each.what, why, step, 1, 0, (each.line,)) for each in found.breaks
+    ]
+
+
+def _step(found: diagnostics.Finding) -> str:
+    return f"{found.advice} Write:\n{dedent(found.code)}" if found.code else found.advice
 
 
 def _refused(problem: ExportError) -> list[Finding]:
@@ -262,9 +260,7 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
             said = reasons[call.method]
             why = next((said[node] for node in nodes if node in said), "")
             grouped.setdefault((call.name, why), []).append(call)
-    step = (
-        "rewrite it with operators that the backend takes (docs/guide/op-support.csv), or leave it"
-    )
+    step = "rewrite it with operators that the backend takes, or leave it"
     findings = [
         Finding(
             SLOW,

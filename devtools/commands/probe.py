@@ -105,7 +105,7 @@ def _expose(
 def _file(
     program: schema.Program, old: schema.BackendDelegateDataReference, data: bytes
 ) -> schema.BackendDelegateDataReference:
-    """The place of a payload in place of `old`, which other delegates may have, too: no payload is left without one."""
+    """The place of a payload instead of `old`, which other delegates may have, too: no payload is left without one."""
     places = [each.processed for plan in program.execution_plan for each in plan.delegates]
     index = len(program.backend_delegate_data)
     if sum(place == old for place in places) > 1:

@@ -74,7 +74,7 @@ def _plan(path: Path, program: schema.Program, name: str) -> schema.ExecutionPla
 
 
 class ProgramFile:
-    """Raises OSError for a file that cannot be read, ValueError for bytes that are no program or a damaged one."""
+    """Raises OSError for a file that cannot be read, ValueError for bytes that are no program or a corrupted one."""
 
     def __init__(self, path: Path, data: bytes | None = None) -> None:
         """`data`: the bytes of the file, where they are known; `path` is its name then."""

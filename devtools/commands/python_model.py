@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import io
 import logging
+import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
+from executorch.exir.capture.diagnostics import Finding, NotExportable, export_module
+
 # What torch.compile calls a reason, in words.
 _REASONS = {
     "generic_jump": "a branch depends on the value of a tensor",
@@ -24,7 +27,6 @@ _REASONS = {
     "tolist": "numbers are read out of a tensor",
     "builtin operator": "a function of Python that is not traced",
 }
-_OF_TORCH = str(Path(torch.__file__).parent)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,15 @@ class GraphBreak:
 
     what: str
     line: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """`findings`: why torch.export takes none of it; `breaks`: behind that, where torch.compile breaks the graph: there
+    it may stop next."""
+
+    findings: tuple[Finding, ...]
+    breaks: tuple[GraphBreak, ...]
 
 
 @dataclass(frozen=True)
@@ -71,27 +82,32 @@ def _module(place: str) -> Any:
     try:
         if not place.endswith(".py"):
             return importlib.import_module(place)
-        spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+        spec = importlib.util.spec_from_file_location(_name(Path(place)), place)
         if spec is None or spec.loader is None:
             raise ValueError(f"{place}: expected a file of Python")
         module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module  # where tracing bytecode looks for its globals
         spec.loader.exec_module(module)
         return module
     except ImportError as problem:
         raise ValueError(f"{place}: {problem}") from problem
 
 
-def export(model: PythonModel) -> ExportedProgram | list[GraphBreak]:
-    """Else what torch.export stops at, and behind it where torch.compile breaks the graph: there it may stop next."""
+def _name(path: Path) -> str:
+    """Of the file's module, which hides no other one."""
+    known = sys.modules.get(path.stem)
+    is_free = known is None or getattr(known, "__file__", None) == str(path)
+    return path.stem if is_free else f"model_of_{path.stem}"
+
+
+def export(model: PythonModel) -> ExportedProgram | Refused:
     with torch.no_grad(), _quiet():
         try:
-            return torch.export.export(
-                model.module, model.inputs, dynamic_shapes=model.dynamic_shapes
-            )
-        except Exception as problem:  # of the user's code, too
-            stops = _of_error(problem)
-            breaks = _graph_breaks(model)
-    return [stops, *(each for each in breaks if each.line != stops.line)]
+            return export_module(model.module, model.inputs, dynamic_shapes=model.dynamic_shapes)
+        except NotExportable as problem:
+            known = {finding.line for finding in problem.findings}
+            breaks = [each for each in _graph_breaks(model) if each.line not in known]
+            return Refused(problem.findings, tuple(breaks))
 
 
 def _graph_breaks(model: PythonModel) -> list[GraphBreak]:
@@ -114,16 +130,6 @@ def _graph_breaks(model: PythonModel) -> list[GraphBreak]:
 def _in_words(reason: str) -> str:
     first = _first_line(reason)
     return next((words for start, words in _REASONS.items() if start in first), first)
-
-
-def _of_error(problem: Exception) -> GraphBreak:
-    frames = [
-        frame
-        for frame in traceback.extract_tb(problem.__traceback__)
-        if not frame.filename.startswith((_OF_TORCH, "<")) and frame.filename != __file__
-    ]
-    line = _line(frames[-1]) if frames else ""
-    return GraphBreak(f"{type(problem).__name__}: {_first_line(str(problem))}", line)
 
 
 def _line(frame: traceback.FrameSummary) -> str:

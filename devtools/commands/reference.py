@@ -19,7 +19,7 @@ from executorch.devtools.commands.probe import Found
 _FLOAT, COARSE, _STEPS = 1e-3, 2e-2, 0.25
 HALVES = (torch.float16, torch.bfloat16)
 COND = torch.ops.higher_order.cond
-_MOST_DIMS = 5  # of values whose orders of dimensions are tried
+_MAX_DIMS = 5  # of values whose orders of dimensions are tried
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _aligned(
         choices.append(found.permute(0, 3, 1, 2))
     choices = choices or [found.reshape(expected.shape)]
     nearest = min(choices, key=lambda each: distance(each, expected))
-    if not is_delegated or found.dim() > _MOST_DIMS or distance(nearest, expected) <= COARSE:
+    if not is_delegated or found.dim() > _MAX_DIMS or distance(nearest, expected) <= COARSE:
         return nearest
     orders = map(found.permute, permutations(range(found.dim())))
     same_shape = (each for each in orders if each.shape == expected.shape)

@@ -126,10 +126,10 @@ def test_wrong_use(folder: Path, tested: Path, capsys: pytest.CaptureFixture[str
     assert "rtol 0.001" in capsys.readouterr().out
     done = runner(folder / "model.pte")
     assert done.returncode == 1 and "carries no self-test" in done.stderr
-    damaged = bytearray(tested.read_bytes())
-    at = damaged.index(b"BP08")
-    damaged[at : at + 4] = b"BP09"
-    path = tested.with_name("damaged.pte")
-    path.write_bytes(damaged)
+    corrupted = bytearray(tested.read_bytes())
+    at = corrupted.index(b"BP08")
+    corrupted[at : at + 4] = b"BP09"
+    path = tested.with_name("corrupted.pte")
+    path.write_bytes(corrupted)
     done = runner(path)
-    assert done.returncode == 1 and "damaged" in done.stderr
+    assert done.returncode == 1 and "corrupted" in done.stderr

@@ -150,14 +150,14 @@ def test_rates_are_measured_once_and_in_silence(
     assert machine.machine([XNNPACK]) == first
 
 
-@pytest.mark.parametrize("damaged", ["", "[]", '{"": {"near": 1}}', '{"": 1}'])
-def test_a_damaged_file_of_rates_is_measured_anew(
-    damaged: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("corrupted", ["", "[]", '{"": {"near": 1}}', '{"": 1}'])
+def test_a_corrupted_file_of_rates_is_measured_anew(
+    corrupted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(probes, "measured", lambda name: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0}))
     machine.machine()
     (kept,) = (tmp_path / "executorch").iterdir()
-    kept.write_text(damaged)
+    kept.write_text(corrupted)
     assert machine.machine().engines == {KERNELS: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0})}
     assert json.loads(kept.read_text())[KERNELS]["rates"] == {work.NORM: 2.0}

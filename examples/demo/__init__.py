@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `make demo` runs."""
+"""Models from PyTorch to C++, step by step, with times: `python -m executorch.examples.demo.demo --model mv2`."""

@@ -96,6 +96,7 @@ MODEL_NAME_TO_MODEL: dict[str, tuple[str, str]] = {
     "softmax": ("toy_model", "SoftmaxModule"),
     "conv1d": ("toy_model", "Conv1dModule"),
     "sdpa": ("toy_model", "SdpaModule"),
+    "lite0": ("efficientnet_lite", "EfficientNetLite0Model"),
     "dl3": ("deeplab_v3", "DeepLabV3ResNet50Model"),
     "llama2": ("llama", "Llama2Model"),
     "llama": ("llama", "Llama2Model"),

@@ -191,10 +191,10 @@ ArenaPlan place(const std::vector<Lifetime>& tensors, const Order& order, Choice
 /// times; the best plan counts.
 void improve(const std::vector<Lifetime>& tensors, Order order, Choice choose, uint64_t bound,
              ArenaPlan& best) {
-  constexpr size_t kMostRounds = 200;
-  constexpr size_t kMostSteps = 4000000;  // pairs of tensors looked at, about 20 milliseconds
+  constexpr size_t kMaxRounds = 200;
+  constexpr size_t kMaxSteps = 4000000;  // pairs of tensors looked at, about 20 milliseconds
   const size_t pairs = std::max<size_t>(tensors.size() * tensors.size(), 1);
-  const size_t rounds = std::min(kMostRounds, kMostSteps / pairs);
+  const size_t rounds = std::min(kMaxRounds, kMaxSteps / pairs);
   for (size_t round = 0; round < rounds && best.size > bound; ++round) {
     ArenaPlan plan = place(tensors, order, choose, bound);
     std::stable_partition(order.begin(), order.end(),

@@ -33,6 +33,16 @@ void bind_codec(py::module_& module) {
              "schema/program.fbs, binary.");
   module.def("flat_tensor_schema", &binary_schema<flat_tensor_flatbuffer::FlatTensorBinarySchema>,
              "flat_tensor.fbs, binary.");
+  module.def(
+      "schema_declarations",
+      [](const py::bytes& bfbs) {
+        py::list found;
+        for (const Declaration& each : declarations_of(bfbs)) {
+          found.append(py::make_tuple(each.kind, each.name, each.members));
+        }
+        return found;
+      },
+      py::arg("bfbs"), "(kind, name, [(member, detail)]) of all that a binary schema declares.");
   py::class_<SchemaCodec>(module, "SchemaCodec",
                           "Packs dataclasses into flatbuffers of one schema and reads them back.")
       .def(py::init<const py::bytes&, const py::dict&>(), py::arg("bfbs"), py::arg("classes"))

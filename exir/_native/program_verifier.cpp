@@ -28,7 +28,7 @@ namespace {
 
 void check(runtime::Error error) {
   if (error != runtime::Error::Ok) {
-    throw FormatError(last_message.empty() ? "the program is damaged" : last_message);
+    throw FormatError(last_message.empty() ? "the program is corrupted" : last_message);
   }
 }
 

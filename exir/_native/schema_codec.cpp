@@ -3,6 +3,7 @@
 // walks over them.
 #include <executorch/exir/_native/schema_codec.h>
 
+#include <executorch/exir/_native/schema_reflection.h>
 #include <executorch/exir/_native/schema_tables.h>
 
 #include <flatbuffers/reflection.h>
@@ -13,24 +14,6 @@ namespace py = pybind11;
 
 namespace executorch::exir {
 namespace {
-
-std::string short_name(const flatbuffers::String* name) {
-  const std::string full = name->str();
-  return full.substr(full.rfind('.') + 1);
-}
-
-/// The item of a schema list with that name or key, null when there is none. Not LookupByKey: under
-/// sanitizers its string comparison sets off a false warning in GCC 12.
-template <typename Item>
-const Item* find(const flatbuffers::Vector<flatbuffers::Offset<Item>>* items,
-                 const flatbuffers::String* (Item::*name_of)() const, const std::string& name) {
-  for (const Item* item : *items) {
-    if ((item->*name_of)()->str() == name) {
-      return item;
-    }
-  }
-  return nullptr;
-}
 
 /// What the annotations of a dataclass say that a schema cannot: the order of the constructor,
 /// Optional, bytes.
@@ -56,6 +39,7 @@ std::vector<Annotation> annotations_of(py::handle cls) {
 SchemaCodec::Field make_field(const reflection::Object& table, const reflection::Field& field,
                               const Annotation& annotation) {
   const reflection::Type& type = *field.type();
+  const bool is_scalar = flatbuffers::IsScalar(type.base_type());
   SchemaCodec::Field result;
   result.name = py::str(annotation.name);
   result.label = annotation.name;
@@ -65,7 +49,10 @@ SchemaCodec::Field make_field(const reflection::Object& table, const reflection:
   result.index = type.index();
   result.default_integer = field.default_integer();
   result.default_real = field.default_real();
-  result.optional = annotation.optional;
+  result.fixed_length = type.fixed_length();
+  result.optional = annotation.optional && !field.required();
+  result.optional_scalar = is_scalar && field.optional();
+  result.required = field.required();
   result.bytes = annotation.bytes;
   if (field.attributes() != nullptr) {
     if (const auto* forced = find(field.attributes(), &reflection::KeyValue::key, "force_align");
@@ -73,11 +60,35 @@ SchemaCodec::Field make_field(const reflection::Object& table, const reflection:
       result.alignment = static_cast<uint32_t>(std::stoul(forced->value()->str()));
     }
   }
-  if (result.type == reflection::Union) {
+  if (result.type == reflection::Union ||
+      (result.type == reflection::Vector && result.element == reflection::Union)) {
     const auto* tag = find(table.fields(), &reflection::Field::name, annotation.name + "_type");
     result.tag_slot = tag->offset();
   }
   return result;
+}
+
+/// Wide fields first, so that tables need little padding; of one width the last first, since a
+/// flatbuffer grows downwards. It is flatc's order.
+std::vector<SchemaCodec::Table::Stored> store_order_of(const SchemaCodec::Table& table) {
+  using Stored = SchemaCodec::Table::Stored;
+  std::vector<Stored> order;
+  for (size_t i = 0; i < table.fields.size(); ++i) {
+    order.push_back({i, false});
+    if (table.fields[i].tag_slot != 0) {
+      order.push_back({i, true});
+    }
+  }
+  const auto width_and_slot = [&](const Stored& stored) {
+    const SchemaCodec::Field& field = table.fields[stored.field];
+    const bool is_tag = stored.is_tag && field.type == reflection::Union;
+    return std::make_pair(is_tag ? size_t{1} : flatbuffers::GetTypeSize(field.type),
+                          stored.is_tag ? field.tag_slot : field.slot);
+  };
+  std::sort(order.begin(), order.end(), [&](const Stored& a, const Stored& b) {
+    return width_and_slot(a) > width_and_slot(b);
+  });
+  return order;
 }
 
 SchemaCodec::Table make_table(const reflection::Object& object, const std::string& name,
@@ -88,6 +99,9 @@ SchemaCodec::Table make_table(const reflection::Object& object, const std::strin
     return table;
   }
   table.cls = classes[table.name.c_str()];
+  table.is_struct = object.is_struct();
+  table.num_bytes = static_cast<uint32_t>(object.bytesize());
+  table.alignment = static_cast<uint32_t>(std::max(1, object.minalign()));
   for (const Annotation& annotation : annotations_of(table.cls)) {
     const auto* field = find(object.fields(), &reflection::Field::name, annotation.name);
     if (field == nullptr) {
@@ -95,21 +109,18 @@ SchemaCodec::Table make_table(const reflection::Object& object, const std::strin
     }
     table.fields.push_back(make_field(object, *field, annotation));
   }
-  // Wide fields first, so that tables need little padding.
-  for (size_t i = 0; i < table.fields.size(); ++i) {
-    table.store_order.push_back(i);
-  }
-  std::stable_sort(table.store_order.begin(), table.store_order.end(), [&](size_t a, size_t b) {
-    return flatbuffers::GetTypeSize(table.fields[a].type) >
-           flatbuffers::GetTypeSize(table.fields[b].type);
-  });
+  table.store_order = store_order_of(table);
   return table;
 }
 
 SchemaCodec::Enum make_enum(const reflection::Enum& source, const py::dict& classes) {
   SchemaCodec::Enum result;
   result.name = short_name(source.name());
+  if (is_flags(source) && classes.contains(result.name)) {
+    result.flags = classes[result.name.c_str()];
+  }
   for (const reflection::EnumVal* value : *source.values()) {
+    result.mask |= value->value();
     if (source.is_union()) {
       result.table_of_tag[value->value()] = value->value() == 0 ? -1 : value->union_type()->index();
     } else if (classes.contains(result.name)) {
@@ -123,12 +134,7 @@ SchemaCodec::Enum make_enum(const reflection::Enum& source, const py::dict& clas
 }  // namespace
 
 SchemaCodec::SchemaCodec(const py::bytes& bfbs, const py::dict& classes) {
-  const std::string_view bytes = bfbs;
-  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-  if (!reflection::VerifySchemaBuffer(verifier)) {
-    throw py::value_error("not a binary flatbuffers schema (.bfbs)");
-  }
-  const reflection::Schema& schema = *reflection::GetSchema(bytes.data());
+  const reflection::Schema& schema = schema_of(bfbs);
   const auto add_table = [&](const reflection::Object& object, const std::string& name) {
     tables_.push_back(make_table(object, name, classes));
     const int index = static_cast<int>(tables_.size()) - 1;

@@ -14,10 +14,25 @@
 
 namespace executorch::exir {
 
+/// One enum, flags, union, table or struct, as flatc read it. `members`: (name, value) of enums,
+/// (name, type) of unions, (name, "bytes" or "value") of tables and structs, in the order of the
+/// source.
+struct Declaration {
+  std::string kind;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> members;
+};
+
+/// Of a binary schema. Throws pybind11::value_error for other bytes, and for two declarations of
+/// one name in different namespaces.
+std::vector<Declaration> declarations_of(const pybind11::bytes& bfbs);
+
 /// The codec of one schema. Classes are matched to tables by name, attributes to fields by name; an
 /// attribute whose annotation says Optional is None when the field is absent. A union's member that
-/// renames a table is matched to the class of the member's name. Immutable once made;
-/// calls hold the interpreter lock.
+/// renames a table is matched to the class of the member's name. Files are those that flatc writes
+/// of the same values in JSON. Not read: vectors with 64-bit offsets, unions of strings, and
+/// defaults of ulong above the range of long, which a binary schema does not hold.
+/// Immutable once made; calls hold the interpreter lock.
 class SchemaCodec {
  public:
   /// `bfbs`: the schema. `classes`: table or enum name -> Python class; tables need only be there

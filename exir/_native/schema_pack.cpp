@@ -6,6 +6,7 @@
 #include <flatbuffers/flatbuffer_builder.h>
 #include <flatbuffers/reflection.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -16,7 +17,7 @@ namespace py = pybind11;
 namespace executorch::exir {
 namespace {
 
-constexpr size_t kMaxFields = 32;
+constexpr size_t kMaxFields = 64;
 constexpr size_t kMaxBytes =
     (size_t{1} << 31) - (1 << 20);  // flatbuffer offsets are 32 bits, signed in places
 constexpr uint32_t kMaxAlignment = 1 << 20;
@@ -58,7 +59,7 @@ class Packer {
       throw py::value_error(path_ + ": too many fields or levels");
     }
     std::array<Offset, kMaxFields> children;
-    std::array<uint8_t, kMaxFields> tags{};
+    std::array<Offset, kMaxFields> tags;  // of a union the tag itself
     std::array<py::object, kMaxFields> values;
     for (size_t i = 0; i < table.fields.size(); ++i) {
       const SchemaCodec::Field& field = table.fields[i];
@@ -68,54 +69,158 @@ class Packer {
         PyErr_Clear();
         fail("has no attribute " + field.label, object);
       }
-      if (!values[i].is_none() && !flatbuffers::IsScalar(field.type) &&
-          field.type != reflection::UType) {
+      if (values[i].is_none()) {
+        if (field.required) {
+          fail("." + field.label + " is required", values[i]);
+        }
+      } else if (!flatbuffers::IsScalar(field.type) && !is_struct(field)) {
         const Step step(path_, "." + field.label);
         children[i] = pack_child(table, field, values[i], depth, &tags[i]);
       }
     }
     const flatbuffers::uoffset_t start = builder_.StartTable();
-    for (size_t i : table.store_order) {
+    for (const auto [i, is_tag] : table.store_order) {
       const SchemaCodec::Field& field = table.fields[i];
       if (values[i].is_none()) {
         continue;
       }
-      if (flatbuffers::IsScalar(field.type)) {
-        const Step step(path_, "." + field.label);
+      const Step step(path_, "." + field.label);
+      if (is_tag && field.type == reflection::Union) {
+        builder_.AddElement<uint8_t>(field.tag_slot, static_cast<uint8_t>(tags[i].o), 0);
+      } else if (is_tag) {
+        builder_.AddOffset(field.tag_slot, tags[i]);
+      } else if (flatbuffers::IsScalar(field.type)) {
         store_scalar(field, values[i]);
+      } else if (is_struct(field)) {
+        push_struct(codec_.tables_[field.index], values[i]);
+        builder_.AddStructOffset(field.slot, builder_.GetSize());
       } else {
         builder_.AddOffset(field.slot, children[i]);
-        if (field.type == reflection::Union) {
-          builder_.AddElement<uint8_t>(field.tag_slot, tags[i], 0);
-        }
       }
     }
     return builder_.EndTable(start);
   }
 
+  bool is_struct(const SchemaCodec::Field& field) const {
+    return field.type == reflection::Obj && codec_.tables_[field.index].is_struct;
+  }
+
+  void push_struct(const SchemaCodec::Table& type, py::handle object) {
+    std::vector<uint8_t> bytes(type.num_bytes);
+    write_struct(type, object, bytes.data());
+    builder_.Align(type.alignment);
+    builder_.PushBytes(bytes.data(), bytes.size());
+  }
+
+  /// Into zeros. Structs nest only as deep as the schema does.
+  void write_struct(const SchemaCodec::Table& type, py::handle object, uint8_t* out) {
+    for (const SchemaCodec::Field& field : type.fields) {
+      const Step step(path_, "." + field.label);
+      const auto value =
+          py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), field.name.ptr()));
+      if (!value) {
+        PyErr_Clear();
+        fail("expected a " + type.name, object);
+      }
+      uint8_t* const place = out + field.slot;
+      if (field.type == reflection::Obj) {
+        write_struct(codec_.tables_[field.index], value, place);
+      } else if (field.type == reflection::Array) {
+        write_array(field, value, place);
+      } else {
+        write_scalar(field.type, value.ptr(), place);
+      }
+    }
+  }
+
+  void write_array(const SchemaCodec::Field& field, py::handle value, uint8_t* out) {
+    const py::object items = list_of(value);
+    const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(items.ptr()));
+    if (count != field.fixed_length) {
+      fail("expected " + std::to_string(field.fixed_length) + " items", value);
+    }
+    PyObject** const elements = PySequence_Fast_ITEMS(items.ptr());
+    for (size_t i = 0; i < count; ++i) {
+      if (field.element == reflection::Obj) {
+        const SchemaCodec::Table& type = codec_.tables_[field.index];
+        write_struct(type, elements[i], out + i * type.num_bytes);
+      } else {
+        write_scalar(field.element, elements[i], out + i * flatbuffers::GetTypeSize(field.element));
+      }
+    }
+  }
+
+  void write_scalar(reflection::BaseType type, PyObject* value, uint8_t* out) {
+    const size_t width = flatbuffers::GetTypeSize(type);
+    if (flatbuffers::IsFloat(type)) {
+      const double number = real(value);
+      const float narrow = static_cast<float>(number);
+      const bool is_narrow = type == reflection::Float;
+      std::memcpy(out, is_narrow ? static_cast<const void*>(&narrow) : &number, width);
+    } else {
+      const int64_t number = integer(type, value);
+      std::memcpy(out, &number, width);  // little-endian host
+    }
+  }
+
   Offset pack_child(const SchemaCodec::Table& table, const SchemaCodec::Field& field,
-                    py::handle value, int depth, uint8_t* tag) {
+                    py::handle value, int depth, Offset* tag) {
     switch (field.type) {
       case reflection::String:
         return pack_string(value);
       case reflection::Obj:
         return pack_table(codec_.tables_[field.index], value, depth + 1);
-      case reflection::Union:
-        return pack_union(codec_.enums_[field.index], value, depth, tag);
+      case reflection::Union: {
+        const SchemaCodec::Enum& choices = codec_.enums_[field.index];
+        const uint8_t kind = tag_of(choices, value);
+        *tag = Offset(kind);
+        return pack_member(choices, kind, value, depth);
+      }
       case reflection::Vector:
+        if (field.element == reflection::Union) {
+          return pack_unions(codec_.enums_[field.index], value, depth, tag);
+        }
         return pack_vector(table, field, value, depth);
       default:
         throw py::type_error(path_ + ": unsupported kind of field");
     }
   }
 
-  Offset pack_union(const SchemaCodec::Enum& choices, py::handle value, int depth, uint8_t* tag) {
+  uint8_t tag_of(const SchemaCodec::Enum& choices, py::handle value) const {
     const auto table = codec_.table_of_class_.find(Py_TYPE(value.ptr()));
     if (table == codec_.table_of_class_.end() || choices.tag_of_table.count(table->second) == 0) {
       fail("expected a member of " + choices.name, value);
     }
-    *tag = choices.tag_of_table.at(table->second);
-    return pack_table(codec_.tables_[table->second], value, depth + 1);
+    return choices.tag_of_table.at(table->second);
+  }
+
+  Offset pack_member(const SchemaCodec::Enum& choices, uint8_t tag, py::handle value, int depth) {
+    const SchemaCodec::Table& type = codec_.tables_[choices.table_of_tag.at(tag)];
+    if (type.is_struct) {
+      push_struct(type, value);
+      return Offset(builder_.GetSize());
+    }
+    return pack_table(type, value, depth + 1);
+  }
+
+  /// A vector of the tags, which `tags` gets, then one of the values.
+  Offset pack_unions(const SchemaCodec::Enum& choices, py::handle value, int depth, Offset* tags) {
+    const py::object items = list_of(value);
+    const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(items.ptr()));
+    PyObject** const elements = PySequence_Fast_ITEMS(items.ptr());
+    std::vector<uint8_t> kinds(count);
+    std::vector<Offset> offsets(count);
+    check_room(count * (sizeof(uint32_t) + 1));
+    for (size_t i = 0; i < count; ++i) {
+      const Step step(path_, "[" + std::to_string(i) + "]");
+      kinds[i] = tag_of(choices, elements[i]);
+    }
+    *tags = builder_.CreateVector(kinds).Union();
+    for (size_t i = 0; i < count; ++i) {
+      const Step step(path_, "[" + std::to_string(i) + "]");
+      offsets[i] = pack_member(choices, kinds[i], elements[i], depth);
+    }
+    return builder_.CreateVector(offsets).Union();
   }
 
   Offset pack_string(py::handle value) {
@@ -136,18 +241,14 @@ class Packer {
         (field.element == reflection::UByte && PyObject_CheckBuffer(value.ptr()) != 0)) {
       return pack_bytes(table, field, value);
     }
-    if (PyUnicode_Check(value.ptr())) {
-      fail("expected a list", value);
-    }
-    const py::object items = py::reinterpret_steal<py::object>(PySequence_Fast(value.ptr(), ""));
-    if (!items) {
-      PyErr_Clear();
-      fail("expected a list", value);
-    }
+    const py::object items = list_of(value);
     const size_t count = static_cast<size_t>(PySequence_Fast_GET_SIZE(items.ptr()));
     PyObject** const elements = PySequence_Fast_ITEMS(items.ptr());
     if (flatbuffers::IsScalar(field.element)) {
       return pack_scalars(field, elements, count);
+    }
+    if (field.element == reflection::Obj && codec_.tables_[field.index].is_struct) {
+      return pack_structs(field, elements, count);
     }
     std::vector<Offset> offsets(count);
     for (size_t i = 0; i < count; ++i) {
@@ -158,6 +259,32 @@ class Packer {
     }
     check_room(count * sizeof(uint32_t));
     return builder_.CreateVector(offsets).Union();
+  }
+
+  py::object list_of(py::handle value) const {
+    auto items = py::reinterpret_steal<py::object>(
+        PyUnicode_Check(value.ptr()) ? nullptr : PySequence_Fast(value.ptr(), ""));
+    if (!items) {
+      PyErr_Clear();
+      fail("expected a list", value);
+    }
+    return items;
+  }
+
+  Offset pack_structs(const SchemaCodec::Field& field, PyObject** elements, size_t count) {
+    const SchemaCodec::Table& type = codec_.tables_[field.index];
+    check_room(count * type.num_bytes);
+    uint8_t* out = nullptr;
+    const size_t size = count * type.num_bytes;
+    builder_.PreAlign(size, std::max(type.alignment, field.alignment));
+    const auto offset =
+        builder_.CreateUninitializedVector(count, type.num_bytes, type.alignment, &out);
+    std::memset(out, 0, size);
+    for (size_t i = 0; i < count; ++i) {
+      const Step step(path_, "[" + std::to_string(i) + "]");
+      write_struct(type, elements[i], out + i * type.num_bytes);
+    }
+    return Offset(offset);
   }
 
   Offset pack_bytes(const SchemaCodec::Table& table, const SchemaCodec::Field& field,
@@ -187,17 +314,12 @@ class Packer {
     const size_t width = flatbuffers::GetTypeSize(field.element);
     check_room(count * width);
     uint8_t* out = nullptr;
+    if (field.alignment > 1) {
+      builder_.PreAlign(count * width, field.alignment);
+    }
     const auto offset = builder_.CreateUninitializedVector(count, width, width, &out);
     for (size_t i = 0; i < count; ++i) {
-      if (flatbuffers::IsFloat(field.element)) {
-        const double value = real(elements[i]);
-        const float narrow = static_cast<float>(value);
-        const bool is_narrow = field.element == reflection::Float;
-        std::memcpy(out + i * width, is_narrow ? static_cast<const void*>(&narrow) : &value, width);
-      } else {
-        const int64_t value = integer(field.element, elements[i]);
-        std::memcpy(out + i * width, &value, width);  // little-endian host
-      }
+      write_scalar(field.element, elements[i], out + i * width);
     }
     return Offset(offset);
   }
@@ -206,14 +328,15 @@ class Packer {
     if (field.type == reflection::Double) {
       // Not AddElement with a default: it takes -0.0 for 0.0.
       const double number = real(value.ptr());
-      if (number != field.default_real || std::signbit(number)) {
+      if (field.optional_scalar || number != field.default_real || std::signbit(number)) {
         builder_.AddElement<double>(field.slot, number);
       }
       return;
     }
     if (field.type == reflection::Float) {
       const float number = static_cast<float>(real(value.ptr()));
-      if (number != static_cast<float>(field.default_real) || std::signbit(number)) {
+      if (field.optional_scalar || number != static_cast<float>(field.default_real) ||
+          std::signbit(number)) {
         builder_.AddElement<float>(field.slot, number);
       }
       return;
@@ -221,16 +344,22 @@ class Packer {
     const int64_t number = integer(field.type, value.ptr());
     switch (flatbuffers::GetTypeSize(field.type)) {
       case 1:
-        return builder_.AddElement<uint8_t>(field.slot, static_cast<uint8_t>(number),
-                                            static_cast<uint8_t>(field.default_integer));
+        return store_integer(field, static_cast<uint8_t>(number));
       case 2:
-        return builder_.AddElement<uint16_t>(field.slot, static_cast<uint16_t>(number),
-                                             static_cast<uint16_t>(field.default_integer));
+        return store_integer(field, static_cast<uint16_t>(number));
       case 4:
-        return builder_.AddElement<uint32_t>(field.slot, static_cast<uint32_t>(number),
-                                             static_cast<uint32_t>(field.default_integer));
+        return store_integer(field, static_cast<uint32_t>(number));
       default:
-        return builder_.AddElement<int64_t>(field.slot, number, field.default_integer);
+        return store_integer(field, number);
+    }
+  }
+
+  template <typename T>
+  void store_integer(const SchemaCodec::Field& field, T number) {
+    if (field.optional_scalar) {
+      builder_.AddElement<T>(field.slot, number);
+    } else {
+      builder_.AddElement<T>(field.slot, number, static_cast<T>(field.default_integer));
     }
   }
 

@@ -69,16 +69,20 @@ class Unpacker {
 
   py::object value(const SchemaCodec::Table& owner, const SchemaCodec::Field& field,
                    const TableReader* reader, int depth) {
-    const uint64_t position =
-        reader == nullptr ? 0 : reader->field(field.slot, flatbuffers::GetTypeSize(field.type));
+    const uint64_t position = reader == nullptr ? 0 : reader->field(field.slot, width_of(field));
     if (flatbuffers::IsScalar(field.type)) {
-      return scalar(field, position);
+      return position == 0 && field.optional_scalar ? py::object(py::none())
+                                                    : scalar(field, position);
     }
     if (field.type == reflection::Union) {
       return union_value(owner, field, reader, position, depth);
     }
     if (position == 0) {
       return absent(owner, field, depth);
+    }
+    if (is_struct(field)) {
+      spend(width_of(field));
+      return struct_at(codec_.tables_[field.index], position);
     }
     const uint64_t target = buffer_.follow(position);
     switch (field.type) {
@@ -87,7 +91,8 @@ class Unpacker {
       case reflection::Obj:
         return table_at(codec_.tables_[field.index], target, depth + 1);
       case reflection::Vector:
-        return vector(field, target, depth);
+        return field.element == reflection::Union ? unions(owner, field, reader, target, depth)
+                                                  : vector(field, target, depth);
       default:
         throw FormatError(owner.name + "." + field.label + ": unsupported kind of field");
     }
@@ -96,6 +101,9 @@ class Unpacker {
   py::object absent(const SchemaCodec::Table& owner, const SchemaCodec::Field& field, int depth) {
     if (field.optional) {
       return py::none();
+    }
+    if (field.required) {
+      throw FormatError(owner.name + "." + field.label + " is missing");
     }
     if (field.type == reflection::Vector) {
       return field.bytes ? py::object(py::bytes()) : py::object(py::list());
@@ -110,35 +118,129 @@ class Unpacker {
                          const TableReader* reader, uint64_t position, int depth) {
     const uint64_t tag_position = reader == nullptr ? 0 : reader->field(field.tag_slot, 1);
     const uint8_t tag = tag_position == 0 ? 0 : buffer_.read<uint8_t>(tag_position);
-    const auto& tables = codec_.enums_[field.index].table_of_tag;
-    const auto choice = tables.find(tag);
-    if (choice == tables.end()) {
-      throw FormatError(owner.name + "." + field.label + ": unknown kind " + std::to_string(tag));
-    }
-    if (choice->second < 0 || position == 0) {
+    if (tag == 0 || position == 0) {
+      if (field.optional && tag == 0 && position == 0) {
+        return py::none();
+      }
       throw FormatError(owner.name + "." + field.label + " is missing");
     }
-    return table_at(codec_.tables_[choice->second], buffer_.follow(position), depth + 1);
+    return member(owner, field, tag, position, depth);
+  }
+
+  /// The member of a union that the offset at `position` leads to.
+  py::object member(const SchemaCodec::Table& owner, const SchemaCodec::Field& field, uint8_t tag,
+                    uint64_t position, int depth) {
+    const auto& tables = codec_.enums_[field.index].table_of_tag;
+    const auto choice = tables.find(tag);
+    if (choice == tables.end() || choice->second < 0) {
+      throw FormatError(owner.name + "." + field.label + ": unknown kind " + std::to_string(tag));
+    }
+    const SchemaCodec::Table& type = codec_.tables_[choice->second];
+    const uint64_t target = buffer_.follow(position);
+    if (!type.is_struct) {
+      return table_at(type, target, depth + 1);
+    }
+    buffer_.at(target, type.num_bytes);
+    spend(type.num_bytes);
+    return struct_at(type, target);
+  }
+
+  py::object unions(const SchemaCodec::Table& owner, const SchemaCodec::Field& field,
+                    const TableReader* reader, uint64_t position, int depth) {
+    const uint64_t count = buffer_.read<uint32_t>(position);
+    const uint64_t tags_field = reader->field(field.tag_slot, sizeof(uint32_t));
+    const uint64_t tags = tags_field == 0 ? 0 : buffer_.follow(tags_field);
+    if (tags == 0 || buffer_.read<uint32_t>(tags) != count) {
+      throw FormatError(owner.name + "." + field.label +
+                        ": its kinds are not as many as its items");
+    }
+    buffer_.at(position + 4, count * sizeof(uint32_t));
+    buffer_.at(tags + 4, count);
+    spend(count * (sizeof(uint32_t) + 1));
+    py::list items(count);
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint8_t tag = buffer_.read<uint8_t>(tags + 4 + i);
+      items[i] = member(owner, field, tag, position + 4 + i * sizeof(uint32_t), depth);
+    }
+    return items;
+  }
+
+  bool is_struct(const SchemaCodec::Field& field) const {
+    return field.type == reflection::Obj && codec_.tables_[field.index].is_struct;
+  }
+
+  /// Bytes that a field takes in its table.
+  uint64_t width_of(const SchemaCodec::Field& field) const {
+    return is_struct(field) ? codec_.tables_[field.index].num_bytes
+                            : flatbuffers::GetTypeSize(field.type);
+  }
+
+  /// Of bytes whose range is checked and paid for.
+  py::object struct_at(const SchemaCodec::Table& type, uint64_t position) {
+    if (!type.cls) {
+      throw FormatError("struct " + type.name + " has no Python class");
+    }
+    py::tuple arguments(type.fields.size());
+    for (size_t i = 0; i < type.fields.size(); ++i) {
+      const SchemaCodec::Field& field = type.fields[i];
+      const uint64_t place = position + field.slot;
+      if (field.type == reflection::Array) {
+        py::list items(field.fixed_length);
+        for (size_t k = 0; k < items.size(); ++k) {
+          items[k] = inline_value(field, field.element, place, k);
+        }
+        arguments[i] = items;
+      } else {
+        arguments[i] = inline_value(field, field.type, place, 0);
+      }
+    }
+    return type.cls(*arguments);
+  }
+
+  /// Item `index` of those that begin at `position`, in a struct.
+  py::object inline_value(const SchemaCodec::Field& field, reflection::BaseType type,
+                          uint64_t position, uint64_t index) {
+    if (type == reflection::Obj) {
+      const SchemaCodec::Table& inner = codec_.tables_[field.index];
+      return struct_at(inner, position + index * inner.num_bytes);
+    }
+    return number_at(field, type, position + index * flatbuffers::GetTypeSize(type));
   }
 
   py::object scalar(const SchemaCodec::Field& field, uint64_t position) const {
-    if (field.type == reflection::Double) {
-      return py::float_(position == 0 ? field.default_real : buffer_.read<double>(position));
+    if (position != 0) {
+      return number_at(field, field.type, position);
     }
-    if (field.type == reflection::Float) {
-      return py::float_(position == 0 ? field.default_real : buffer_.read<float>(position));
+    return flatbuffers::IsFloat(field.type) ? py::object(py::float_(field.default_real))
+                                            : number(field, field.type, field.default_integer);
+  }
+
+  /// A number, or the member of the field's enum.
+  py::object number_at(const SchemaCodec::Field& field, reflection::BaseType type,
+                       uint64_t position) const {
+    if (type == reflection::Double) {
+      return py::float_(buffer_.read<double>(position));
     }
-    const int64_t number = position == 0 ? field.default_integer : integer(field.type, position);
-    if (field.index >= 0) {
-      const auto& members = codec_.enums_[field.index].member_of_value;
-      const auto member = members.find(number);
-      if (member == members.end()) {
-        throw FormatError(field.label + ": " + std::to_string(number) + " is not a " +
-                          codec_.enums_[field.index].name);
-      }
-      return member->second;
+    if (type == reflection::Float) {
+      return py::float_(buffer_.read<float>(position));
     }
-    return number_object(field.type, number);
+    return number(field, type, integer(type, position));
+  }
+
+  py::object number(const SchemaCodec::Field& field, reflection::BaseType type,
+                    int64_t value) const {
+    if (field.index < 0) {
+      return number_object(type, value);
+    }
+    const SchemaCodec::Enum& kind = codec_.enums_[field.index];
+    if (kind.flags && (value & ~kind.mask) == 0) {
+      return kind.flags(value);
+    }
+    const auto found = kind.member_of_value.find(value);
+    if (found == kind.member_of_value.end()) {
+      throw FormatError(field.label + ": " + std::to_string(value) + " is not a " + kind.name);
+    }
+    return found->second;
   }
 
   static py::object number_object(reflection::BaseType type, int64_t number) {
@@ -200,7 +302,10 @@ class Unpacker {
 
   py::object vector(const SchemaCodec::Field& field, uint64_t position, int depth) {
     const uint64_t count = buffer_.read<uint32_t>(position);
-    const uint64_t width = flatbuffers::GetTypeSize(field.element);
+    const bool has_structs =
+        field.element == reflection::Obj && codec_.tables_[field.index].is_struct;
+    const uint64_t width = has_structs ? codec_.tables_[field.index].num_bytes
+                                       : flatbuffers::GetTypeSize(field.element);
     const uint64_t first = position + 4;
     const uint8_t* const data = buffer_.at(first, count * width);
     spend(count * width);
@@ -217,16 +322,15 @@ class Unpacker {
 
   py::object element(const SchemaCodec::Field& field, uint64_t position, int depth) {
     switch (field.element) {
-      case reflection::Obj:
-        return table_at(codec_.tables_[field.index], buffer_.follow(position), depth + 1);
+      case reflection::Obj: {
+        const SchemaCodec::Table& type = codec_.tables_[field.index];
+        return type.is_struct ? struct_at(type, position)
+                              : table_at(type, buffer_.follow(position), depth + 1);
+      }
       case reflection::String:
         return string(buffer_.follow(position));
-      case reflection::Double:
-        return py::float_(buffer_.read<double>(position));
-      case reflection::Float:
-        return py::float_(buffer_.read<float>(position));
       default:
-        return number_object(field.element, integer(field.element, position));
+        return number_at(field, field.element, position);
     }
   }
 

@@ -338,7 +338,7 @@ def _restore_named_data(program: Program, segments: list[memoryview]) -> NamedDa
 
 def read_program(program_data: bytes) -> Program:
     """The program data of a file as it is stored, segments unread. Raises FormatError (a
-    ValueError) on damage."""
+    ValueError) on corruption."""
     file = memoryview(program_data).cast("B")
     header = parse_program_header(file)
     return program_codec().unpack(file if header is None else file[: header.program_size])
@@ -346,11 +346,11 @@ def read_program(program_data: bytes) -> Program:
 
 def deserialize_pte_binary(program_data: bytes, *, verify: bool = False) -> PTEFile:
     """The inverse of serialize_pte_binary: constants, delegate blobs and named data are back in
-    memory and `segments` is empty. For untrusted bytes: raises FormatError (a ValueError) on a damaged
+    memory and `segments` is empty. For untrusted bytes: raises FormatError (a ValueError) on a corrupted
     file; with `verify` also on whatever the runtime would refuse to load, so that values, operators
     and jumps may be followed without a look."""
     file = memoryview(program_data).cast("B")
-    program = read_program(program_data)  # first, since it says more about damaged structure
+    program = read_program(program_data)  # first, since it says more about corrupted structure
     if verify:
         verify_program(program_data)
     segments = _segments_of(file, program)

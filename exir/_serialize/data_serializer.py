@@ -34,4 +34,4 @@ class DataSerializer(ABC):
 
     @abstractmethod
     def deserialize(self, blob: Cord) -> DataPayload:
-        """The content of a file; raises ValueError when it is damaged."""
+        """The content of a file; raises ValueError when it is corrupted."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Program files: headers, segments, alignments, round trips, damaged files."""
+"""Program files: headers, segments, alignments, round trips, corrupted files."""
 
 import contextlib
 import copy
@@ -347,7 +347,7 @@ def _plan(program: schema.Program) -> schema.ExecutionPlan:
 
 
 @pytest.mark.parametrize(
-    "damage",
+    "corrupt",
     [
         lambda p: _plan(p).inputs.append(len(VALUES)),
         lambda p: _plan(p).outputs.append(-1),
@@ -365,10 +365,12 @@ def _plan(program: schema.Program) -> schema.ExecutionPlan:
         lambda p: setattr(_plan(p), "values", _plan(p).values + [schema.EValue(_wide_tensor())]),
     ],
 )
-def test_what_the_runtime_refuses_is_refused_here(damage: Callable[[schema.Program], None]) -> None:
+def test_what_the_runtime_refuses_is_refused_here(
+    corrupt: Callable[[schema.Program], None],
+) -> None:
     program = copy.deepcopy(make_program())
     _deserialize_pte_binary(bytes(_serialize_pte_binary(_PTEFile(program))))
-    damage(program)
+    corrupt(program)
     file = bytes(_serialize_pte_binary(_PTEFile(program)))
     with pytest.raises(FormatError):
         _deserialize_pte_binary(file, verify=True)
@@ -383,7 +385,7 @@ def _wide_tensor() -> schema.Tensor:
 
 
 def _attempt(data: bytes) -> bool:
-    """Reads damaged bytes, with and without a look at what they mean; only a FormatError may come of it."""
+    """Reads corrupted bytes, with and without a look at what they mean; only a FormatError may come of it."""
     read = 0
     for verify in (False, True):
         with contextlib.suppress(FormatError):
@@ -426,7 +428,7 @@ def test_truncation_at_every_byte_is_refused(rich_file: bytes) -> None:
         assert not _attempt(rich_file[:size]), size
 
 
-def test_damaged_files_are_refused_or_read(rich_file: bytes) -> None:
+def test_corrupted_files_are_refused_or_read(rich_file: bytes) -> None:
     outcomes = [_attempt(mutant) for mutant in _mutants(rich_file, 4000)]
     assert 0 < sum(outcomes) < len(outcomes)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`to_backend`: a whole program to one backend, or the parts that partitioners claim to theirs. Steps and owners:
-docs/design/005-delegation.md."""
+"""`to_backend`: a whole program to one backend, or the parts that partitioners claim to theirs."""
+
+# Steps and owners: docs/design/005-delegation.md.
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def test_methods_are_lowered_together() -> None:
 
 
 def test_nodes_between_claimed_ones_move() -> None:
-    """The claimed sin stands before an unclaimed cos that the claimed product needs."""
+    """The claimed sin stands before an undelegated cos that the claimed product needs."""
 
     class Diamond(torch.nn.Module):
         def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -423,7 +423,7 @@ def test_a_partitioner_may_rewrite_before_it_tags() -> None:
     assert "another_sin" not in {node.name for node in program.graph.nodes}
 
 
-def test_a_cycle_through_an_unclaimed_node_names_it() -> None:
+def test_a_cycle_through_an_undelegated_node_names_it() -> None:
     tags = ByName({"aten_add_tensor": "a", "aten_cos_default": "a"})
     with pytest.raises(ExportError, match="cycles: 'a' -> 'a' through aten_sin_default"):
         to_backend(edge(Chain()), tags)

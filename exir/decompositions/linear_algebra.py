@@ -9,13 +9,13 @@ from executorch.exir.decompositions.sizes import CannotDecompose, static
 
 aten = torch.ops.aten
 Tensor = torch.Tensor
-_MOST = 16  # rows; each is a dozen instructions
+_MAX = 16  # rows; each is a dozen instructions
 
 
 def _rows_of(matrix: Tensor) -> int:
     if not matrix.dtype.is_floating_point:
         raise CannotDecompose(f"linear algebra of {matrix.dtype}")
-    return static(matrix.shape[-1], _MOST)
+    return static(matrix.shape[-1], _MAX)
 
 
 def _eliminated(matrix: Tensor, right: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -18,7 +18,7 @@ from executorch.exir.print_program import print_program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0, or 1 with a sentence on stderr when the file cannot be read or is damaged."""
+    """0, or 1 with a sentence on stderr when the file cannot be read or is corrupted."""
     given = _parser().parse_args(arguments)
     try:
         data = given.file.read_bytes()

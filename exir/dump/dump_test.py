@@ -76,19 +76,19 @@ def test_the_command_has_help(file: Path) -> None:
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda path: path.stem)
-def test_damage_gives_a_sentence(
+def test_corruption_gives_a_sentence(
     golden: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good = golden.read_bytes()
     random_numbers = random.Random(0)
-    damaged = tmp_path / "damaged.pte"
+    corrupted = tmp_path / "corrupted.pte"
     refused = 0
     for _ in range(300):
         bytes_ = bytearray(good)
         bytes_[random_numbers.randrange(len(bytes_))] ^= 1 << random_numbers.randrange(8)
-        damaged.write_bytes(bytes_)
-        code = dump.main([str(damaged)])
+        corrupted.write_bytes(bytes_)
+        code = dump.main([str(corrupted)])
         errors = capsys.readouterr().err
-        assert (code == 1) == errors.startswith(str(damaged))
+        assert (code == 1) == errors.startswith(str(corrupted))
         refused += code
     assert refused > 0

@@ -101,7 +101,7 @@ def get_data(
 def get_propagated_const_tensor_dict(
     exported_program: ExportedProgram, custom_skip_targets: set[EdgeOpOverload] | None
 ) -> OrderedDict[Node, torch.Tensor]:
-    """Calls on constants alone, or on nothing, with what they compute. `custom_skip_targets` stay, in place of the
+    """Calls on constants alone, or on nothing, with what they compute. `custom_skip_targets` stay, instead of the
     default ones; so do random numbers, and conditions and loops with what stands in them."""
     skip = _default_skip_targets() if custom_skip_targets is None else custom_skip_targets
     stays = {without_dialect(target) for target in skip}

@@ -24,7 +24,7 @@ from executorch.exir.graph_facts import called_op, only_user
 _ADD, _MUL, _CAT = torch.ops.aten.add.Tensor, torch.ops.aten.mul.Tensor, torch.ops.aten.cat.default
 _SELECT, _SUM = torch.ops.aten.select_copy.int, torch.ops.aten.sum.dim_IntList
 _UNSQUEEZE, _VIEW = torch.ops.aten.unsqueeze_copy.default, torch.ops.aten.view_copy.default
-_MOST = 8  # values; of more, one pass over the stack is less work than an addition for each
+_MAX = 8  # values; of more, one pass over the stack is less work than an addition for each
 
 
 def sum_stacks_pass(graph_module: GraphModule) -> PassResult:
@@ -122,4 +122,4 @@ def _plain(node: Node) -> bool:
 
 
 def _few(values: list[Node]) -> bool:
-    return 2 <= len(values) <= _MOST
+    return 2 <= len(values) <= _MAX

@@ -168,7 +168,7 @@ def explain_missing(missing: dict[str, list[Node]]) -> str:
     lines = [f"Missing out variants: {{{', '.join(repr(name) for name in sorted(missing))}}}"]
     for name, nodes in sorted(missing.items()):
         lines.append(f"  {name}: node {nodes[0].name}{source_line(nodes[0])}")
-        if reason := nodes[0].meta.get("stays_whole"):
+        if reason := nodes[0].meta.get("why_preserved"):
             lines.append(f"    ({reason})")
     lines.append(
         "Give each a variant with out= arguments (torch.library: define 'name.out(..., *, Tensor(a!) out)'), "

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 import torch
 from torch.export import ExportedProgram
 
+from executorch.exir.capture.diagnostics.containers import with_stand_ins
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.program._etrecord_form import from_upstream, to_upstream
 from executorch.exir.serde.compact import compact
@@ -102,7 +103,7 @@ class ETRecord:
         self._set_edge_dialect_program(edge_dialect_program)
 
     def _set_edge_dialect_program(self, edge_dialect_program: Any) -> None:
-        """In place of the one there is, when a step made another."""
+        """Instead of the one there is, when a step made another."""
         programs = _programs_of(edge_dialect_program)
         self.edge_dialect_program = (
             next(iter(programs.values())) if len(programs) == 1 else programs or None
@@ -233,7 +234,8 @@ def parse_etrecord(etrecord_path: str | os.PathLike[str] | BinaryIO) -> ETRecord
 
 def _read_program(archive: zipfile.ZipFile, name: str) -> ExportedProgram:
     parts = {part: archive.read(f"{name}_{part}") for part in _PARTS}
-    return deserialize(SerializedArtifact(from_upstream(archive.read(name)), **parts))
+    data = from_upstream(archive.read(name))
+    return with_stand_ins(lambda: deserialize(SerializedArtifact(data, **parts)))
 
 
 def _not_a_record(path: Any, why: str) -> ETRecordError:

@@ -43,7 +43,12 @@ from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEv
 from executorch.exir.passes.to_out_var_pass import MissingOutVariants
 from executorch.exir.passes.weights_to_outputs_pass import weights_to_outputs_pass
 from executorch.exir.passes.write_in_place_pass import write_in_place
-from executorch.exir.program._blockers import Blockers, Wanted, check_blockers, joined
+from executorch.exir.program._lowering_diagnostics import (
+    LoweringDiagnostics,
+    Wanted,
+    check_lowering,
+    joined,
+)
 from executorch.exir.program._programs import (
     apply_passes,
     per_method,
@@ -54,7 +59,7 @@ from executorch.exir.program._programs import (
 )
 from executorch.exir.program._quantized_weights import with_stored_weights
 from executorch.exir.program_copies import drop_unused_data, own_copy
-from executorch.exir.retrace.unclaimed import decompose_unclaimed, decompose_unserved
+from executorch.exir.retrace.undelegated import decompose_undelegated, decompose_unserved
 
 
 @dataclass(frozen=True)
@@ -136,9 +141,9 @@ def _fold_for_partitioners(program: ExportedProgram, delegation: Delegation) -> 
     fold_constants_pass(program, stays)
 
 
-def _decompose_unclaimed(program: ExportedProgram, delegation: Delegation) -> None:
+def _decompose_undelegated(program: ExportedProgram, delegation: Delegation) -> None:
     config = delegation.config
-    decompose_unclaimed(
+    decompose_undelegated(
         program,
         delegation.kept,
         config.preserve_ops,
@@ -154,8 +159,8 @@ BEFORE_PARTITIONING: tuple[Step, ...] = (
     *_OTHER_SIMPLIFICATIONS,
 )
 AFTER_PARTITIONING: tuple[Step, ...] = (
-    _decompose_unclaimed,  # as to_edge would have done, had no partitioner wanted it whole
-    _of_graph(CSEPass()),  # what stays outside of delegates is computed once: masks of all layers
+    _decompose_undelegated,  # as to_edge would have done, had no partitioner wanted it whole
+    _of_graph(CSEPass()),  # what is not delegated is computed once: masks of all layers
 )
 
 
@@ -207,7 +212,7 @@ def _refuse_what_cannot_run(program: ExportedProgram, lowering: Lowering) -> Non
     by_bounds = isinstance(lowering.evaluate_shapes, ConstraintBasedSymShapeEvalPass)
     out_variants = not getattr(config.to_out_var_pass, "ignore_to_out_var_failure", False)
     wanted = Wanted(by_bounds, out_variants, not config.allow_missing_kernels)
-    check_blockers(lowering.name, program, wanted)
+    check_lowering(lowering.name, program, wanted)
 
 
 def _evaluate_shapes(program: ExportedProgram, lowering: Lowering) -> None:
@@ -275,7 +280,7 @@ def planned_programs(
         try:
             lowering = Lowering(name, config, skip_dim_order, program)
             planned[name] = _planned_program(program, lowering)
-        except (Blockers, MissingOutVariants) as error:
+        except (LoweringDiagnostics, MissingOutVariants) as error:
             blocked.append(error)
     if blocked:
         raise joined(blocked)

@@ -27,7 +27,7 @@ _TRAINING_ARGUMENT = {
     aten._native_batch_norm_legit.default: "training",
     aten._native_batch_norm_legit_functional.default: "training",
 }
-_MOST_LINES = 5
+_MAX_LINES = 5
 
 
 def warn_of_training_mode(name: str, program: ExportedProgram, stacklevel: int) -> None:
@@ -45,8 +45,8 @@ def warn_of_training_mode(name: str, program: ExportedProgram, stacklevel: int) 
     ]
     if not nodes:
         return
-    lines = [f"  {node.name}{source_line(node)}" for node in nodes[:_MOST_LINES]]
-    more = f"\n  and {len(nodes) - _MOST_LINES} more" if len(nodes) > _MOST_LINES else ""
+    lines = [f"  {node.name}{source_line(node)}" for node in nodes[:_MAX_LINES]]
+    more = f"\n  and {len(nodes) - _MAX_LINES} more" if len(nodes) > _MAX_LINES else ""
     warnings.warn(
         f"method {name} was exported in training mode; call .eval() on the model before torch.export.export, unless "
         "these are meant to drop values and to take statistics of the batch:\n"

@@ -138,7 +138,7 @@ def test_forms_of_operators() -> None:
 
 
 class Scaled(torch.nn.Module):
-    """Its weight is stored in 8 bits."""
+    """Its weight is stored in int8."""
 
     def __init__(self) -> None:
         super().__init__()

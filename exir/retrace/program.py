@@ -98,7 +98,7 @@ def retrace_to_edge(
 
 def _refuse_untraceable(program: ExportedProgram) -> None:
     """What the re-trace has no values for. torch.export records transforms such as torch.func.grad with the example's
-    values in place of the inputs, which shows by the wrappers that it leaves among the fake values."""
+    values instead of the inputs, which shows by the wrappers that it leaves among the fake values."""
     for node in program.graph.nodes:
         for value in tree_leaves(node.meta.get("val")):
             if not isinstance(value, torch.Tensor):

@@ -49,7 +49,7 @@ class TraceOptions:
     templates: dict[Any, Template] = field(default_factory=dict)
     debug_handles: DebugHandles = field(default_factory=DebugHandles)
     is_last_attempt: bool = (
-        False  # keep what cannot be modelled, for a backend or for the list of blockers
+        False  # keep what cannot be modelled, for a backend or for the lowering diagnostics
     )
 
 

@@ -81,7 +81,7 @@ Result<FreeableBuffer> load_contents(DataLoader* loader, const FlatTensorHeader&
   flatbuffers::Verifier verifier(static_cast<const uint8_t*>(contents->data()), contents->size());
   ET_CHECK_OR_RETURN_ERROR(flat_tensor_flatbuffer::VerifyFlatTensorBuffer(verifier),
                            InvalidExternalData,
-                           "The table of contents of the data file is damaged");
+                           "The table of contents of the data file is corrupted");
   return contents;
 }
 

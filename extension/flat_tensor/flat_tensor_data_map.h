@@ -25,7 +25,7 @@ namespace executorch::extension {
 class FlatTensorDataMap final : public executorch::ET_RUNTIME_NAMESPACE::NamedDataMap {
  public:
   // The loader must outlive the map.
-  //   InvalidExternalData  not a data file, or damaged: the message says where
+  //   InvalidExternalData  not a data file, or corrupted: the message says where
   //   InvalidArgument      the loader's memory is not aligned to max_align_t
   //   else                 what the loader returns
   static executorch::runtime::Result<FlatTensorDataMap> load(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data files: what is written is read back; what is damaged is refused, at every byte.
+// Data files: what is written is read back; what is corrupted is refused, at every byte.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -198,14 +198,14 @@ TEST_F(FlatTensor, EveryByteChanged) {
   const std::string bytes = write(tensors(), 16);
   std::mt19937 random(1);
   for (int round = 0; round < 20000; ++round) {
-    std::string damaged = bytes;
+    std::string corrupted = bytes;
     for (int change = 0; change <= round % 3; ++change) {
       const uint32_t values[] = {0,          1,          0x7fffffff,
                                  0x80000000, 0xffffffff, static_cast<uint32_t>(random())};
       const size_t place = random() % (bytes.size() - 3);
-      std::memcpy(&damaged[place], &values[random() % 6], 1 + random() % 4);
+      std::memcpy(&corrupted[place], &values[random() % 6], 1 + random() % 4);
     }
-    File file(damaged);
+    File file(corrupted);
     auto map = file.load();
     if (!map.ok()) {
       continue;
@@ -223,12 +223,12 @@ TEST_F(FlatTensor, EveryByteChanged) {
   }
 }
 
-struct Damage {
+struct Corruption {
   const char* name;
-  void (*damage)(flat_tensor_flatbuffer::FlatTensorT&);
+  void (*corrupt)(flat_tensor_flatbuffer::FlatTensorT&);
 };
 
-const Damage kDamages[] = {
+const Corruption kCorruptions[] = {
     {"SegmentEndsBehindData", [](auto& t) { t.segments[0]->size = 49; }},
     {"SegmentOffsetWraps", [](auto& t) { t.segments[0]->offset = UINT64_MAX - 7; }},
     {"SegmentSizeWraps", [](auto& t) { t.segments[0]->size = UINT64_MAX; }},
@@ -285,17 +285,17 @@ TEST_F(FlatTensor, LoadersThatFailOrAreNotAligned) {
   EXPECT_EQ(FlatTensorDataMap::load(&unaligned).error(), Error::InvalidArgument);
 }
 
-class DamagedContents : public FlatTensor, public testing::WithParamInterface<Damage> {};
+class CorruptedContents : public FlatTensor, public testing::WithParamInterface<Corruption> {};
 
-TEST_P(DamagedContents, IsRefused) {
+TEST_P(CorruptedContents, IsRefused) {
   auto table = contents();
   EXPECT_TRUE(File(build(table)).load().ok());
-  GetParam().damage(table);
+  GetParam().corrupt(table);
   EXPECT_EQ(File(build(table)).load().error(), Error::InvalidExternalData);
 }
 
-INSTANTIATE_TEST_SUITE_P(FlatTensor, DamagedContents, testing::ValuesIn(kDamages),
-                         [](const testing::TestParamInfo<Damage>& info) {
+INSTANTIATE_TEST_SUITE_P(FlatTensor, CorruptedContents, testing::ValuesIn(kCorruptions),
+                         [](const testing::TestParamInfo<Corruption>& info) {
                            return info.param.name;
                          });
 

@@ -61,8 +61,8 @@ def test_what_cannot_be_converted_is_named(
     args.arch = "mamba"
     with pytest.raises(NotImplementedError, match="mamba.*export_llm"):
         convert_to_pte(args, weights)
-    damaged = tmp_path / "damaged.gguf"
-    damaged.write_bytes(path.read_bytes()[:500])
+    corrupted = tmp_path / "corrupted.gguf"
+    corrupted.write_bytes(path.read_bytes()[:500])
     with pytest.raises(SystemExit) as ended:
-        convert_main.main(["--gguf_file", str(damaged), "--pte_file", str(tmp_path / "no.pte")])
-    assert "damaged.gguf" in str(ended.value) and not (tmp_path / "no.pte").exists()
+        convert_main.main(["--gguf_file", str(corrupted), "--pte_file", str(tmp_path / "no.pte")])
+    assert "corrupted.gguf" in str(ended.value) and not (tmp_path / "no.pte").exists()

@@ -63,7 +63,7 @@ class GGUFWeights:
 
 
 def load_file(gguf_file: str) -> tuple[GGUFModelArgs, GGUFWeights]:
-    """Raises CheckpointError: the file is damaged, or lacks what a model needs; OSError: it cannot be read."""
+    """Raises CheckpointError: the file is corrupted, or lacks what a model needs; OSError: it cannot be read."""
     file = GGUFFile(gguf_file)
 
     def needed(key: str) -> int:

@@ -32,7 +32,7 @@ class BundledModule : public Module {
                          std::unique_ptr<runtime::DataLoader> data_map_loader = nullptr);
 
   // Reads and checks the whole file, and keeps it. AccessFailed when it cannot be read,
-  // NotSupported for another kind of file, InvalidProgram for a damaged one.
+  // NotSupported for another kind of file, InvalidProgram for a corrupted one.
   ET_NODISCARD static runtime::Result<std::unique_ptr<BundledModule>> from_file(
       const std::string& file_path,
       std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,

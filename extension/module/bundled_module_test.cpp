@@ -169,7 +169,7 @@ TEST_F(BundledModuleTest, FilesOfOtherKinds) {
 }
 
 // Every bit of the tables, without the program in them: refused, or run to an end.
-TEST_F(BundledModuleTest, DamagedFiles) {
+TEST_F(BundledModuleTest, CorruptedFiles) {
   const std::string whole = bundle({{{1, 2}, {11, 22}}});
   size_t refused = 0;
   std::vector<uint64_t> aligned(whole.size() / 8 + 8);
@@ -195,8 +195,8 @@ TEST_F(BundledModuleTest, DamagedFiles) {
 constexpr int kMutants = 10000;
 
 // Up to four flipped bits or replaced words, sometimes cut; never inside of `spared`.
-std::string damage(const std::string& whole, std::mt19937& random, size_t spared_begin,
-                   size_t spared_end) {
+std::string corrupt(const std::string& whole, std::mt19937& random, size_t spared_begin,
+                    size_t spared_end) {
   const auto below = [&random](size_t limit) { return random() % limit; };
   std::string mutant = whole;
   for (size_t i = 0; i <= below(4); ++i) {
@@ -237,7 +237,7 @@ TEST_F(BundledModuleTest, TenThousandMutants) {
   size_t refused = 0;
   size_t passed = 0;
   for (int i = 0; i < kMutants; ++i) {
-    const std::string mutant = damage(whole, random, begin, begin + program.size());
+    const std::string mutant = corrupt(whole, random, begin, begin + program.size());
     Aligned bytes(mutant);
     const void* data = nullptr;
     size_t size = 0;
@@ -307,7 +307,7 @@ TEST_F(BundledModuleTest, ASelfTestSaysWhichCasesPass) {
             (std::vector<Error>{Error::InvalidArgument}));
 }
 
-TEST_F(BundledModuleTest, ADamagedSelfTestIsRefused) {
+TEST_F(BundledModuleTest, ACorruptedSelfTestIsRefused) {
   const std::vector<Error> refused = {Error::InvalidProgram};
   const std::string cases = bundle({{{1, 2}, {11, 22}}});
   EXPECT_EQ(run_self_test(cases, -1, 0), refused);
@@ -323,7 +323,7 @@ TEST_F(BundledModuleTest, ADamagedSelfTestIsRefused) {
   size_t passed = 0;
   size_t not_loaded = 0;
   for (int i = 0; i < kMutants; ++i) {
-    const std::vector<Error> errors = run_self_test(damage(cases, random, 0, 0));
+    const std::vector<Error> errors = run_self_test(corrupt(cases, random, 0, 0));
     passed += errors == std::vector<Error>{Error::Ok} ? 1 : 0;
     not_loaded += errors == refused ? 1 : 0;
   }

@@ -110,7 +110,7 @@ class Module {
 
   // Reads and checks program and data files. No effect if that has been done. Errors of
   // Program::load, of the loaders, and InvalidExternalData or InvalidArgument for data files that
-  // are damaged or do not fit together.
+  // are corrupted or do not fit together.
   ET_NODISCARD virtual runtime::Error load(
       const Program::Verification verification = Program::Verification::InternalConsistency);
 

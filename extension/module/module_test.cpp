@@ -231,7 +231,7 @@ TEST_F(ModuleTest, DataFiles) {
   EXPECT_EQ(floats(from_loaders.forward(ones_)->at(0)), (std::vector<float>{11, 11}));
 }
 
-TEST_F(ModuleTest, DamagedFilesAreRefusedByDefault) {
+TEST_F(ModuleTest, CorruptedFilesAreRefusedByDefault) {
   std::vector<uint8_t> bytes = add_two(true).build();
   for (size_t size = 0; size < bytes.size(); size += 7) {
     Module module(write_file("cut.pte", std::vector<uint8_t>(bytes.begin(), bytes.begin() + size)));
@@ -324,7 +324,7 @@ TEST_F(ModuleTest, SharedStateIsNotStartedAgainByTheNextMethod) {
   EXPECT_EQ(floats(result->at(1)), (std::vector<float>{7, 8}));
 }
 
-// A damaged size of a plan costs nothing while no tensor uses the bytes; an impossible one is an
+// A corrupted size of a plan costs nothing while no tensor uses the bytes; an impossible one is an
 // error.
 TEST_F(ModuleTest, ArenasCostWhatTensorsUse) {
   for (const int64_t size : {int64_t{1} << 32, int64_t{1} << 62}) {

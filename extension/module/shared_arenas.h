@@ -14,9 +14,9 @@
 
 namespace executorch::extension {
 
-// Zeroed bytes from calloc: pages cost nothing until a tensor touches them, however large a damaged
-// file says its plan is. What is in use of many, as of a language model's caches, comes to lie in
-// large pages. Null when they cannot be had.
+// Zeroed bytes from calloc: pages cost nothing until a tensor touches them, however large a
+// corrupted file says its plan is. What is in use of many, as of a language model's caches, comes
+// to lie in large pages. Null when they cannot be had.
 struct FreeBytes {
   size_t size = 0;
   void operator()(uint8_t* bytes) const;

@@ -59,3 +59,7 @@ except ImportError:
     pass
 else:
     __all__ += ["_threadpool_get_thread_count", "_unsafe_reset_threadpool"]
+
+from executorch.extension.pybindings import libraries
+
+libraries.load_installed()

@@ -165,12 +165,12 @@ def test_a_method_takes_all_its_inputs_each_time(buffer: bytes) -> None:
 
 
 def test_names_that_are_not_text_are_refused(buffer: bytes, path: Path, tmp_path: Path) -> None:
-    damaged = buffer.replace(b"forward", b"for\xffard")
-    file = tmp_path / "damaged.pte"
-    file.write_bytes(damaged)
+    corrupted = buffer.replace(b"forward", b"for\xffard")
+    file = tmp_path / "corrupted.pte"
+    file.write_bytes(corrupted)
     for load in (
-        lambda: portable_lib._load_program_from_buffer(damaged),
-        lambda: portable_lib._load_for_executorch_from_buffer(damaged),
+        lambda: portable_lib._load_program_from_buffer(corrupted),
+        lambda: portable_lib._load_for_executorch_from_buffer(corrupted),
         lambda: portable_lib._load_program(file),
         lambda: portable_lib._load_for_executorch(file),
     ):

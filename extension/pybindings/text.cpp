@@ -22,7 +22,7 @@ py::str decode_utf8(std::string_view text, const std::string& what) {
   if (!decoded) {
     PyErr_Clear();
     fail_argument(what + ": expected text in UTF-8, got \"" + to_text(decode_message(text)) +
-                  "\". The file is damaged, or another tool wrote it");
+                  "\". The file is corrupted, or another tool wrote it");
   }
   return py::str(decoded);
 }

@@ -38,7 +38,7 @@ constexpr long kSummaryItems = 100;
 // A line of the runner's own output: shown in every build, in the form of log messages of the
 // program.
 ET_PRINTFLIKE(3, 4)
-void say(const ModelRunnerOptions& options, int line, const char* format, ...) {
+void print_status(const ModelRunnerOptions& options, int line, const char* format, ...) {
   char message[256];
   va_list arguments;
   va_start(arguments, format);
@@ -207,8 +207,8 @@ Error ModelRunner::execute_all() {
     total += std::chrono::steady_clock::now() - start;
     ET_CHECK_OK_OR_RETURN_ERROR(error, "Method %s failed", method_name_.c_str());
   }
-  say(options_, __LINE__, "Model executed successfully %" PRIu32 " time(s) in %f ms.",
-      options_.num_executions, total.count());
+  print_status(options_, __LINE__, "Model executed successfully %" PRIu32 " time(s) in %f ms.",
+               options_.num_executions, total.count());
   return Error::Ok;
 }
 
@@ -225,7 +225,7 @@ Error ModelRunner::show_and_write() {
   using Print = ModelRunnerOptions::Print;
   const size_t count = method_->outputs_size();
   if (options_.print != Print::None) {
-    say(options_, __LINE__, "%zu outputs: ", count);
+    print_status(options_, __LINE__, "%zu outputs: ", count);
   }
   std::cout << evalue_edge_items(kSummaryItems);
   for (size_t i = 0; i < count; ++i) {
@@ -272,7 +272,7 @@ Error run_model(const ModelRunnerOptions& options) {
   for (std::string line; std::getline(std::cin, line);) {
     ET_CHECK_OK_OR_RETURN_ERROR(runner.run());
     ET_CHECK_OK_OR_RETURN_ERROR(runner.show_and_write());
-    say(options, __LINE__, "SERVER MODE DONE");
+    print_status(options, __LINE__, "SERVER MODE DONE");
   }
   return Error::Ok;
 }

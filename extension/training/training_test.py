@@ -168,7 +168,7 @@ def test_an_interrupted_run_goes_on_bit_for_bit(
         assert all(torch.equal(tensors[name], after[name]) for name in tensors)
 
 
-def test_a_damaged_checkpoint_is_refused_and_changes_nothing(
+def test_a_corrupted_checkpoint_is_refused_and_changes_nothing(
     module: TrainingModule, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.ptd"
@@ -177,7 +177,7 @@ def test_a_damaged_checkpoint_is_refused_and_changes_nothing(
     before = {name: tensor.clone() for name, tensor in parameters.items()}
     good = path.read_bytes()
     path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    with pytest.raises(RuntimeError, match="is damaged: its checksum is .* take an earlier"):
+    with pytest.raises(RuntimeError, match="is corrupted: its checksum is .* take an earlier"):
         load_checkpoint(path, parameters)
     assert all(torch.equal(parameters[name], before[name]) for name in before)
     path.write_bytes(good)

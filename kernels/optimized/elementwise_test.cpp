@@ -2,7 +2,7 @@
 // Unary and binary functions, comparisons, selection, sums, softmax and normalization against plain
 // loops in double.
 #include <executorch/kernels/optimized/binary.h>
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/optimized/unary.h>
 #include <executorch/kernels/portable/binary.h>
 #include <gtest/gtest.h>
@@ -333,35 +333,35 @@ TEST(Modulus, IsExactForAllQuotients) {
   }
 }
 
-struct LinesCase {
+struct InnerLoopsCase {
   int64_t outer, n, inner;
 };
 
-class LinesTest : public ::testing::TestWithParam<LinesCase> {
+class InnerLoopsTest : public ::testing::TestWithParam<InnerLoopsCase> {
  protected:
   void SetUp() override {
-    lines_ = {GetParam().outer, GetParam().n, GetParam().inner};
-    in_ = random_values(lines_.outer * lines_.n * lines_.inner, 4);
+    loops_ = {GetParam().outer, GetParam().n, GetParam().inner};
+    in_ = random_values(loops_.outer * loops_.n * loops_.inner, 4);
   }
   // Calls f(values of the line, its index) for every line.
   template <typename Fn>
   void for_each_line(const std::vector<float>& from, Fn&& f) const {
-    for (int64_t line = 0; line < lines_.outer * lines_.inner; ++line) {
-      const int64_t start = line / lines_.inner * lines_.n * lines_.inner + line % lines_.inner;
+    for (int64_t line = 0; line < loops_.outer * loops_.inner; ++line) {
+      const int64_t start = line / loops_.inner * loops_.n * loops_.inner + line % loops_.inner;
       std::vector<double> values;
-      for (int64_t i = 0; i < lines_.n; ++i) {
-        values.push_back(from[static_cast<size_t>(start + i * lines_.inner)]);
+      for (int64_t i = 0; i < loops_.n; ++i) {
+        values.push_back(from[static_cast<size_t>(start + i * loops_.inner)]);
       }
       f(values, static_cast<size_t>(line));
     }
   }
-  Lines lines_ = {};
+  InnerLoops loops_ = {};
   std::vector<float> in_;
 };
 
-TEST_P(LinesTest, Sum) {
-  std::vector<float> out(static_cast<size_t>(lines_.outer * lines_.inner), kNan);
-  sum_lines(lines_, 0.5f, in_.data(), out.data());
+TEST_P(InnerLoopsTest, Sum) {
+  std::vector<float> out(static_cast<size_t>(loops_.outer * loops_.inner), kNan);
+  sum_dim(loops_, 0.5f, in_.data(), out.data());
   for_each_line(in_, [&](const std::vector<double>& values, size_t line) {
     double sum = 0;
     for (double value : values) {
@@ -371,13 +371,13 @@ TEST_P(LinesTest, Sum) {
   });
 }
 
-TEST_P(LinesTest, ExtremesAndCumulatedSums) {
-  std::vector<float> most(static_cast<size_t>(lines_.outer * lines_.inner), kNan);
+TEST_P(InnerLoopsTest, ExtremesAndCumulatedSums) {
+  std::vector<float> most(static_cast<size_t>(loops_.outer * loops_.inner), kNan);
   std::vector<float> least(most.size(), kNan);
   std::vector<float> sums(in_.size(), kNan);
-  extreme_lines(lines_, /*largest=*/true, in_.data(), most.data());
-  extreme_lines(lines_, /*largest=*/false, in_.data(), least.data());
-  cumulate_lines(lines_, in_.data(), sums.data());
+  extreme_dim(loops_, /*largest=*/true, in_.data(), most.data());
+  extreme_dim(loops_, /*largest=*/false, in_.data(), least.data());
+  cumulate_dim(loops_, in_.data(), sums.data());
   std::vector<std::vector<double>> expected;
   for_each_line(in_, [&](const std::vector<double>& values, size_t line) {
     ASSERT_EQ(most[line], *std::max_element(values.begin(), values.end()));
@@ -395,8 +395,8 @@ TEST_P(LinesTest, ExtremesAndCumulatedSums) {
   });
 }
 
-TEST_P(LinesTest, PositionsOfExtremes) {
-  if (lines_.inner == 1) {
+TEST_P(InnerLoopsTest, PositionsOfExtremes) {
+  if (loops_.inner == 1) {
     return;  // not for lines of the last dimension
   }
   in_[in_.size() / 2] = kNan;
@@ -404,9 +404,9 @@ TEST_P(LinesTest, PositionsOfExtremes) {
     x = std::round(2 * x);  // some are equal: the first counts
   }
   for (bool largest : {true, false}) {
-    std::vector<float> values(static_cast<size_t>(lines_.outer * lines_.inner));
+    std::vector<float> values(static_cast<size_t>(loops_.outer * loops_.inner));
     std::vector<int64_t> positions(values.size(), -1);
-    position_lines(lines_, largest, in_.data(), values.data(), positions.data());
+    position_dim(loops_, largest, in_.data(), values.data(), positions.data());
     for_each_line(in_, [&](const std::vector<double>& line, size_t i) {
       size_t best = 0;
       for (size_t k = 1; k < line.size(); ++k) {
@@ -419,10 +419,10 @@ TEST_P(LinesTest, PositionsOfExtremes) {
   }
 }
 
-TEST_P(LinesTest, Softmax) {
+TEST_P(InnerLoopsTest, Softmax) {
   for (bool logarithm : {false, true}) {
     std::vector<float> out(in_.size(), kNan);
-    softmax_lines(lines_, logarithm, in_.data(), out.data());
+    softmax_dim(loops_, logarithm, in_.data(), out.data());
     std::vector<std::vector<double>> expected;
     for_each_line(in_, [&](const std::vector<double>& values, size_t) {
       double sum = 0;
@@ -442,16 +442,16 @@ TEST_P(LinesTest, Softmax) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, LinesTest,
-                         ::testing::Values(LinesCase{1, 1, 1}, LinesCase{3, 5, 1},
-                                           LinesCase{40, 200, 1}, LinesCase{2, 7, 3},
-                                           LinesCase{2, 50, 49}, LinesCase{1, 1000, 20},
-                                           LinesCase{2, 1, 33}, LinesCase{2, 9, 200}));
+INSTANTIATE_TEST_SUITE_P(Shapes, InnerLoopsTest,
+                         ::testing::Values(InnerLoopsCase{1, 1, 1}, InnerLoopsCase{3, 5, 1},
+                                           InnerLoopsCase{40, 200, 1}, InnerLoopsCase{2, 7, 3},
+                                           InnerLoopsCase{2, 50, 49}, InnerLoopsCase{1, 1000, 20},
+                                           InnerLoopsCase{2, 1, 33}, InnerLoopsCase{2, 9, 200}));
 
 TEST(Softmax, MasksWithInfinityAndKeepsNan) {
   const std::vector<float> in = {1.0f, -kInfinity, 2.0f, 1.0f, kNan, 2.0f};
   std::vector<float> out(6);
-  softmax_lines({2, 3, 1}, /*logarithm=*/false, in.data(), out.data());
+  softmax_dim({2, 3, 1}, /*logarithm=*/false, in.data(), out.data());
   EXPECT_EQ(out[1], 0.0f);
   EXPECT_NEAR(out[0] + out[2], 1.0f, 1e-6f);
   for (size_t i = 3; i < 6; ++i) {
@@ -531,7 +531,8 @@ TEST(ScaleChannels, InBothLayouts) {
     const size_t c = i / kPlane % kChannels;
     ASSERT_NEAR(out[i], in[i] * scale[c] + shift[c], 1e-5);
   }
-  scale_pixels(kImages * kPlane, kChannels, scale.data(), shift.data(), in.data(), out.data());
+  scale_channels_last(kImages * kPlane, kChannels, scale.data(), shift.data(), in.data(),
+                      out.data());
   for (size_t i = 0; i < in.size(); ++i) {
     ASSERT_NEAR(out[i], in[i] * scale[i % kChannels] + shift[i % kChannels], 1e-5);
   }

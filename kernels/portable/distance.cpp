@@ -2,8 +2,8 @@
 // Distances between rows in the p-norm: all pairs of two sets, and pairs within one.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -18,7 +18,7 @@ namespace {
 
 template <typename C>
 struct Rows {
-  LineReader<C> reader;
+  StridedReader<C> reader;
   int64_t row_stride;
   int64_t col_stride;
   int64_t offset;
@@ -103,9 +103,9 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
   odometer.set_strides(2, to.strides);
   with_float_compute_type(compute_type_of(x1.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineWriter<C> writer(out);
-    Rows<C> a{LineReader<C>(x1), x1.strides()[rank1 - 2], x1.strides()[rank1 - 1], 0};
-    Rows<C> b{LineReader<C>(x2), x2.strides()[rank2 - 2], x2.strides()[rank2 - 1], 0};
+    const StridedWriter<C> writer(out);
+    Rows<C> a{StridedReader<C>(x1), x1.strides()[rank1 - 2], x1.strides()[rank1 - 1], 0};
+    Rows<C> b{StridedReader<C>(x2), x2.strides()[rank2 - 2], x2.strides()[rank2 - 1], 0};
     for (int64_t n = batch.numel(); n > 0; --n, odometer.next()) {
       a.offset = odometer.offset(0);
       b.offset = odometer.offset(1);
@@ -135,8 +135,8 @@ Tensor& _pdist_forward_out(KernelRuntimeContext& ctx, const Tensor& self, double
   }
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineWriter<C> writer(out);
-    const Rows<C> all{LineReader<C>(self), self.strides()[0], self.strides()[1], 0};
+    const StridedWriter<C> writer(out);
+    const Rows<C> all{StridedReader<C>(self), self.strides()[0], self.strides()[1], 0};
     int64_t position = 0;
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t k = i + 1; k < rows; ++k) {

@@ -2,7 +2,7 @@
 // Sums, means and maxima of bags of embedding rows, and the gradient of an embedding table.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/loops/temporary.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ bool check_positions(const OpCall& call, const char* name, const Tensor& tensor)
 }
 
 bool check_in_range(const OpCall& call, const Tensor& indices, int64_t rows) {
-  const LineReader<int64_t> reader(indices);
+  const StridedReader<int64_t> reader(indices);
   for (int64_t i = 0; i < indices.numel(); ++i) {
     const int64_t row = reader.at(i);
     ET_KERNEL_CHECK_MSG(call.ctx, row >= 0 && row < rows, InvalidArgument, false,
@@ -54,7 +54,7 @@ bool check_in_range(const OpCall& call, const Tensor& indices, int64_t rows) {
 }
 
 bool check_offsets(const OpCall& call, const Bags& bags) {
-  const LineReader<int64_t> reader(bags.offsets);
+  const StridedReader<int64_t> reader(bags.offsets);
   int64_t previous = 0;
   for (int64_t i = 0; i < bags.offsets.numel(); ++i) {
     const int64_t offset = reader.at(i);
@@ -167,9 +167,9 @@ void add_rows(const C* const (&rows)[kRowsAtOnce], const C (&factors)[kRowsAtOnc
 
 template <typename C>
 struct Table {
-  LineReader<C> weights;
-  LineReader<int64_t> indices;
-  LineReader<C> factors;  // read only where there are sample weights
+  StridedReader<C> weights;
+  StridedReader<int64_t> indices;
+  StridedReader<C> factors;  // read only where there are sample weights
 };
 
 // Sums columns [first, first + count) over the indices [begin, end).
@@ -230,16 +230,16 @@ void max_bag(const Bags& bags, const Table<C>& table, int64_t begin, int64_t end
 template <typename C>
 void fill_bags(const Bags& bags, const BagOutputs& outs) {
   const Table<C> table{
-      LineReader<C>(bags.weight), LineReader<int64_t>(bags.indices),
-      LineReader<C>(bags.sample_weights.has_value() ? *bags.sample_weights : bags.weight)};
-  const LineReader<int64_t> offsets(bags.offsets);
-  const LineWriter<C> values(std::get<0>(outs));
-  const LineWriter<int64_t> bag_of(std::get<1>(outs));
-  const LineWriter<int64_t> sizes(std::get<2>(outs));
-  const LineWriter<int64_t> origins(std::get<3>(outs));
+      StridedReader<C>(bags.weight), StridedReader<int64_t>(bags.indices),
+      StridedReader<C>(bags.sample_weights.has_value() ? *bags.sample_weights : bags.weight)};
+  const StridedReader<int64_t> offsets(bags.offsets);
+  const StridedWriter<C> values(std::get<0>(outs));
+  const StridedWriter<int64_t> bag_of(std::get<1>(outs));
+  const StridedWriter<int64_t> sizes(std::get<2>(outs));
+  const StridedWriter<int64_t> origins(std::get<3>(outs));
   const int64_t width = bags.weight.sizes()[1];
   // Whole rows where the table and the sums are arrays of C, else pieces that buffers hold.
-  const LineReader<C> direct_out(std::get<0>(outs));
+  const StridedReader<C> direct_out(std::get<0>(outs));
   const bool in_place = bags.mode != Mode::kMax && direct_out.direct(0) != nullptr &&
                         table.weights.direct(0) != nullptr && bags.weight.strides()[1] == 1;
   const int64_t piece = in_place ? std::max<int64_t>(1, width) : kChunk;
@@ -318,10 +318,10 @@ namespace {
 template <typename C>
 void add_gradients(const Tensor& grad_output, const Tensor& indices, int64_t padding,
                    const int64_t* counts, Tensor& out) {
-  const LineReader<int64_t> rows(indices);
-  const LineReader<C> grads(grad_output);
-  const LineReader<C> sums(out);
-  const LineWriter<C> writer(out);
+  const StridedReader<int64_t> rows(indices);
+  const StridedReader<C> grads(grad_output);
+  const StridedReader<C> sums(out);
+  const StridedWriter<C> writer(out);
   const int64_t width = out.sizes()[1];
   const int64_t strides[2] = {out.strides()[0], out.strides()[1]};
   const auto add = [&](int64_t row, int64_t from) {
@@ -397,7 +397,7 @@ Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& gr
       return out;
     }
     std::fill_n(counts, num_weights, int64_t{0});
-    const LineReader<int64_t> rows(indices);
+    const StridedReader<int64_t> rows(indices);
     for (int64_t i = 0; i < indices.numel(); ++i) {
       ++counts[rows.at(i)];
     }

@@ -6,7 +6,7 @@
 #include <executorch/kernels/portable/loops/columns.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/loops/temporary.h>
 
 #include <algorithm>
@@ -397,8 +397,8 @@ void reduce_in_passes(const OpCall& call, const Tensor& self, const Reduction& r
     return;
   }
   const StridedView to = at_least_1d(out);
-  const LineReader<C> sums(out), values(r.src);
-  const LineWriter<C> writer(out);
+  const StridedReader<C> sums(out), values(r.src);
+  const StridedWriter<C> writer(out);
   Temporary wide_memory;
   C* const wide = make_wide<C>(call, out, wide_memory);
   const auto get = [&](int64_t i) { return wide != nullptr ? wide[i] : sums.at(i); };
@@ -489,7 +489,7 @@ Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& re
       !check_same_dtype(call, "out", out, "repeats", repeats)) {
     return out;
   }
-  const LineReader<int64_t> reader(repeats);
+  const StridedReader<int64_t> reader(repeats);
   int64_t total = 0;
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     const int64_t count = reader.at(i);
@@ -508,7 +508,7 @@ Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& re
   if (!resize_output(call, out, shape)) {
     return out;
   }
-  const LineWriter<int64_t> writer(out);
+  const StridedWriter<int64_t> writer(out);
   int64_t position = 0;
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     for (int64_t k = reader.at(i); k > 0; --k) {

@@ -4,7 +4,7 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/unary.h>
 
 #include <algorithm>
@@ -191,7 +191,7 @@ Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) 
     return out;
   }
   const StridedView from = StridedView::of(self);
-  const LineReader<uint8_t> reader(self);
+  const StridedReader<uint8_t> reader(self);
   // Visits lines of the last dimension, read as flags.
   const auto for_each_line = [&](const auto& body) {
     const int inner = from.ndim > 0 ? from.ndim - 1 : 0;

@@ -4,8 +4,8 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -55,9 +55,9 @@ constexpr int64_t kRows = 4;
 
 // acc[r][j] = sum over k of a[i + r][k] * b[k][j0 + j], along rows of b.
 template <typename C>
-void multiply_by_rows(const LineReader<C>& a_reader, const Matrix& a, const LineReader<C>& b_reader,
-                      const Matrix& b, int64_t i, int64_t rows, int64_t j0, int64_t n,
-                      C (*acc)[kChunk]) {
+void multiply_by_rows(const StridedReader<C>& a_reader, const Matrix& a,
+                      const StridedReader<C>& b_reader, const Matrix& b, int64_t i, int64_t rows,
+                      int64_t j0, int64_t n, C (*acc)[kChunk]) {
   C b_buffer[kChunk];
   for (int64_t k = 0; k < a.cols; ++k) {
     const C* b_row =
@@ -94,8 +94,8 @@ C dot(const C* a, const C* b, int64_t n) {
 
 // The same where columns of b are dense, as a transposed weight's are.
 template <typename C>
-void multiply_by_columns(const LineReader<C>& a_reader, const Matrix& a,
-                         const LineReader<C>& b_reader, const Matrix& b, int64_t i, int64_t rows,
+void multiply_by_columns(const StridedReader<C>& a_reader, const Matrix& a,
+                         const StridedReader<C>& b_reader, const Matrix& b, int64_t i, int64_t rows,
                          int64_t j0, int64_t n, C (*acc)[kChunk]) {
   C a_buffer[kRows][kChunk];
   C b_buffer[kChunk];
@@ -118,10 +118,10 @@ void multiply_by_columns(const LineReader<C>& a_reader, const Matrix& a,
 
 template <typename C>
 void multiply(const Matrix& a, const Matrix& b, const Epilogue& epilogue, const Matrix& out) {
-  const LineReader<C> a_reader(a.tensor);
-  const LineReader<C> b_reader(b.tensor);
-  const LineWriter<C> writer(out.tensor);
-  const LineReader<C> addend(epilogue.addend != nullptr ? *epilogue.addend : a.tensor);
+  const StridedReader<C> a_reader(a.tensor);
+  const StridedReader<C> b_reader(b.tensor);
+  const StridedWriter<C> writer(out.tensor);
+  const StridedReader<C> addend(epilogue.addend != nullptr ? *epilogue.addend : a.tensor);
   const C alpha = scalar_to<C>(epilogue.alpha);
   const C beta = scalar_to<C>(epilogue.beta);
   const bool adds = epilogue.addend != nullptr && beta != C(0);

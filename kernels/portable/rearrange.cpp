@@ -3,7 +3,7 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/unary.h>
 
 #include <algorithm>
@@ -159,8 +159,8 @@ Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tens
   }
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> reader(self);
-    const LineWriter<C> writer(out);
+    const StridedReader<C> reader(self);
+    const StridedWriter<C> writer(out);
     const int64_t grain = std::max<int64_t>(1, (1 << 13) / length);
     ::executorch::extension::parallel_for(
         0, to.numel() / length, grain, [&](int64_t begin, int64_t end) {
@@ -223,8 +223,8 @@ bool make_block(const OpCall& call, const IntArrayRef* lists, int d, Block& bloc
 
 // One plane of the image, row by row: `in_strides` are those of window elements and of blocks.
 template <typename C>
-void sum_blocks(const Block& rows, const Block& cols, const LineReader<C>& in, int64_t start,
-                const int64_t* in_strides, const LineWriter<C>& out, int64_t to,
+void sum_blocks(const Block& rows, const Block& cols, const StridedReader<C>& in, int64_t start,
+                const int64_t* in_strides, const StridedWriter<C>& out, int64_t to,
                 const int64_t* out_strides) {
   constexpr int64_t kColumns = kChunk;
   for (int64_t y = 0; y < rows.size; ++y) {
@@ -294,8 +294,8 @@ Tensor& col2im_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef ou
   to = rank == 2 ? to.inserted(0, 1, 0) : to;
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> reader(self);
-    const LineWriter<C> writer(out);
+    const StridedReader<C> reader(self);
+    const StridedWriter<C> writer(out);
     ::executorch::extension::parallel_for(
         0, to.sizes[0] * channels, 1, [&](int64_t first, int64_t last) {
           for (int64_t plane = first; plane < last; ++plane) {

@@ -3,8 +3,8 @@
 // overflows.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ struct Line {
 };
 
 template <typename C, bool kLog>
-void softmax_line(const LineReader<C>& in, const LineWriter<C>& out, const Line& line,
+void softmax_line(const StridedReader<C>& in, const StridedWriter<C>& out, const Line& line,
                   int64_t in_offset, int64_t out_offset) {
   C buffer[kChunk];
   C result[kChunk];
@@ -81,8 +81,8 @@ Tensor& softmax(const OpCall& call, const Tensor& self, int64_t dim, bool half_t
   to = to.selected(static_cast<int>(dim), 0);
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> reader(self);
-    const LineWriter<C> writer(out);
+    const StridedReader<C> reader(self);
+    const StridedWriter<C> writer(out);
     const int64_t grain = std::max<int64_t>(1, (1 << 13) / line.length);
     ::executorch::extension::parallel_for(0, from.numel(), grain, [&](int64_t first, int64_t last) {
       Odometer<2> odometer(from.ndim, from.sizes);

@@ -2,8 +2,8 @@
 // Sorting along a dimension: all elements, or the first k of them, with their positions.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/loops/temporary.h>
 
 #include <algorithm>
@@ -152,8 +152,8 @@ void sort_lines(const OpCall& call, const Tensor& self, const Order& order, Tens
   if (memory == nullptr) {
     return;
   }
-  const LineReader<C> reader(self);
-  const LineWriter<C> writer(values);
+  const StridedReader<C> reader(self);
+  const StridedWriter<C> writer(values);
   const StridedView value_lines = to.selected(d, 0);
   const StridedView index_lines = positions.selected(d, 0);
   int64_t* const index_data = indices.mutable_data_ptr<int64_t>();

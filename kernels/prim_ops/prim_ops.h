@@ -21,7 +21,7 @@ namespace torch::executor::function {
 
 // All operators here check the number and the kinds of their arguments, and fail the context with
 //   InvalidProgram   wrong number of arguments
-//   InvalidType      an argument, or the value in place of the result, is of a wrong kind
+//   InvalidType      an argument, or the value in the place of the result, is of a wrong kind
 //   InvalidArgument  values without a result: division of integers by zero, rounding of NaN, sizes
 //   that do not fit
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scale and zero point from the extremes of a tensor, or of each of its tokens (rows of the last
 // dimension). Zero is always representable.
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/quantized/CustomOpsNativeFunctions.h>
 #include <executorch/kernels/quantized/range.h>
 
@@ -44,7 +44,8 @@ bool check_input(const OpCall& call, const Tensor& input, const Tensor& scale_ou
          check_dtype(call, "zero_point_out", zero_point_out, ScalarType::Long);
 }
 
-Extremes extremes_of(const LineReader<float>& reader, int64_t offset, int64_t stride, int64_t n) {
+Extremes extremes_of(const StridedReader<float>& reader, int64_t offset, int64_t stride,
+                     int64_t n) {
   Extremes extremes;
   float buffer[kChunk];
   for (int64_t k = 0; k < n; k += kChunk) {
@@ -67,7 +68,7 @@ bool prepare_tensor(const OpCall& call, const Tensor& input, const QuantRange& r
       !resize_output(call, scale_out, one) || !resize_output(call, zero_point_out, one)) {
     return false;
   }
-  extremes = extremes_of(LineReader<float>(input), 0, 1, input.numel());
+  extremes = extremes_of(StridedReader<float>(input), 0, 1, input.numel());
   return extremes.check(call);
 }
 
@@ -86,8 +87,8 @@ std::tuple<Tensor&, Tensor&> choose_qparams_tensor_out(KernelRuntimeContext& ctx
         std::max((extremes.most - extremes.least) / static_cast<float>(quant_max - quant_min),
                  static_cast<float>(eps));
     const float shift = std::nearbyint(extremes.least / scale);
-    LineWriter<float>(scale_out).put(0, scale);
-    LineWriter<int64_t>(zero_point_out)
+    StridedWriter<float>(scale_out).put(0, scale);
+    StridedWriter<int64_t>(zero_point_out)
         .put(0, QuantRange{quant_min, quant_max}.clamp(static_cast<double>(quant_min) -
                                                        static_cast<double>(shift)));
   }
@@ -103,9 +104,9 @@ std::tuple<Tensor&, Tensor&> choose_qparams_symmetric_tensor_out(
                      extremes)) {
     const float largest = std::max(-extremes.least, extremes.most);
     const float steps = static_cast<float>(quant_max - quant_min) / 2;
-    LineWriter<float>(scale_out).put(0, std::max(largest / steps, static_cast<float>(eps)));
+    StridedWriter<float>(scale_out).put(0, std::max(largest / steps, static_cast<float>(eps)));
     // The middle of the type, whatever the range, as PyTorch has it.
-    LineWriter<int64_t>(zero_point_out).put(0, dtype == ScalarType::Byte ? 128 : 0);
+    StridedWriter<int64_t>(zero_point_out).put(0, dtype == ScalarType::Byte ? 128 : 0);
   }
   return {scale_out, zero_point_out};
 }
@@ -127,7 +128,7 @@ std::tuple<Tensor&, Tensor&> choose_qparams_per_token_asymmetric_out(KernelRunti
       !resize_output(call, scale_out, shape) || !resize_output(call, zero_point_out, shape)) {
     return result;
   }
-  const LineReader<float> reader(input);
+  const StridedReader<float> reader(input);
   const StridedView in = StridedView::of(input);
   const StridedView scales = StridedView::of(scale_out);
   const StridedView zero_points = StridedView::of(zero_point_out);
@@ -150,8 +151,8 @@ std::tuple<Tensor&, Tensor&> choose_qparams_per_token_asymmetric_out(KernelRunti
     const float high = extremes.most / scale;
     // From the end where the smaller error is made.
     const float zero_point = (lo + low) + (hi + high) > 0 ? lo - low : hi - high;
-    LineWriter<float>(scale_out).put(token.offset(1), scale);
-    LineWriter<int64_t>(zero_point_out)
+    StridedWriter<float>(scale_out).put(token.offset(1), scale);
+    StridedWriter<int64_t>(zero_point_out)
         .put(token.offset(2), range.clamp(std::nearbyint(zero_point)));
   }
   return result;

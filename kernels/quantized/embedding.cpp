@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of a quantized table by index, dequantized. Elements have 8, 4 or 2 bits; scales are one for
 // a row or one for each group of its columns.
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/quantized/CustomOpsNativeFunctions.h>
 #include <executorch/kernels/quantized/range.h>
 
@@ -88,11 +88,12 @@ bool check_indices(const OpCall& call, const Tensor& indices) {
 }
 
 // Writes one dequantized row.
-void write_row(const Table& table, int64_t row, const LineWriter<float>& writer, int64_t at,
+void write_row(const Table& table, int64_t row, const StridedWriter<float>& writer, int64_t at,
                int64_t stride) {
-  const LineReader<float> weight(table.weight);
-  const LineReader<float> scales(table.scales);
-  const LineReader<float> zeros(table.zero_points.has_value() ? *table.zero_points : table.scales);
+  const StridedReader<float> weight(table.weight);
+  const StridedReader<float> scales(table.scales);
+  const StridedReader<float> zeros(table.zero_points.has_value() ? *table.zero_points
+                                                                 : table.scales);
   const StridedView codes = StridedView::of(table.weight);
   const StridedView scale_view = StridedView::of(table.scales);
   const StridedView zero_view =
@@ -102,7 +103,8 @@ void write_row(const Table& table, int64_t row, const LineWriter<float>& writer,
   const auto read = [&](int64_t byte) {
     return weight.at(row * codes.strides[0] + byte * codes.strides[1]);
   };
-  const auto param = [&](const LineReader<float>& reader, const StridedView& view, int64_t group) {
+  const auto param = [&](const StridedReader<float>& reader, const StridedView& view,
+                         int64_t group) {
     return reader.at(row * view.strides[0] + (view.ndim == 2 ? group * view.strides[1] : 0));
   };
   for (int64_t column = 0; column < columns; ++column) {
@@ -125,8 +127,8 @@ Tensor& embed(const OpCall& call, const Table& table, const Tensor& indices,
   if (!resize_output(call, out, shape)) {
     return out;
   }
-  const LineReader<int64_t> reader(indices);
-  const LineWriter<float> writer(out);
+  const StridedReader<int64_t> reader(indices);
+  const StridedWriter<float> writer(out);
   const StridedView from = StridedView::of(indices);
   const StridedView to = StridedView::of(out);
   Odometer<2> odometer(from.ndim, from.sizes);

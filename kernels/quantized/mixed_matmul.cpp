@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matmuls of a float matrix with an 8-bit matrix, which is dequantized on the way.
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/quantized/CustomOpsNativeFunctions.h>
 #include <executorch/kernels/quantized/range.h>
 
@@ -28,10 +28,10 @@ struct Product {
 };
 
 struct Readers {
-  LineReader<float> in;
-  LineReader<float> weight;
-  LineReader<float> scale;
-  LineReader<float> zero;
+  StridedReader<float> in;
+  StridedReader<float> weight;
+  StridedReader<float> scale;
+  StridedReader<float> zero;
 };
 
 float dot(const Product& product, const Readers& read, int64_t i, int64_t j) {
@@ -90,7 +90,7 @@ void multiply(const OpCall& call, const Product& product, const Readers& readers
     return;
   }
   const StridedView to = StridedView::of(out);
-  const LineWriter<float> writer(out);
+  const StridedWriter<float> writer(out);
   ::executorch::extension::parallel_for(0, rows * columns, 64, [&](int64_t first, int64_t last) {
     for (int64_t n = first; n < last; ++n) {
       writer.put(n / columns * to.strides[0] + n % columns * to.strides[1],
@@ -121,8 +121,8 @@ Tensor& quantized_mixed_mm_out(KernelRuntimeContext& ctx, const Tensor& input, c
                         1,
                         weight_zero_points.has_value()};
   multiply(call, product,
-           {LineReader<float>(input), LineReader<float>(weight), LineReader<float>(weight_scales),
-            LineReader<float>(zeros)},
+           {StridedReader<float>(input), StridedReader<float>(weight),
+            StridedReader<float>(weight_scales), StridedReader<float>(zeros)},
            out);
   return out;
 }
@@ -159,8 +159,8 @@ Tensor& quantized_mixed_linear_out(KernelRuntimeContext& ctx, const Tensor& inpu
                         std::max<int64_t>(1, (depth + groups - 1) / groups),
                         weight_zero_points.has_value()};
   multiply(call, product,
-           {LineReader<float>(input), LineReader<float>(weight), LineReader<float>(weight_scales),
-            LineReader<float>(zeros)},
+           {StridedReader<float>(input), StridedReader<float>(weight),
+            StridedReader<float>(weight_scales), StridedReader<float>(zeros)},
            out);
   return out;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Quantizing and dequantizing with one scale and zero point for a tensor, for each channel, or for
 // each token (row of the last dimension). Any dim order.
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/quantized/CustomOpsNativeFunctions.h>
 #include <executorch/kernels/quantized/range.h>
 
@@ -125,15 +125,15 @@ struct ParamReader {
   }
 
   const Params& params;
-  const LineReader<double> scales;
-  const LineReader<double> zero_points;
+  const StridedReader<double> scales;
+  const StridedReader<double> zero_points;
 };
 
 template <typename C>
 void quantize_as(const Tensor& input, const Params& params, const QuantRange& range,
                  bool round_last, const Tensor& out) {
-  const LineReader<C> reader(input);
-  const LineWriter<int64_t> writer(out);
+  const StridedReader<C> reader(input);
+  const StridedWriter<int64_t> writer(out);
   const ParamReader param(params, input);
   for_each_line(
       input, out, params,
@@ -167,8 +167,8 @@ void quantize(const OpCall& call, const Tensor& input, const Params& params,
 
 template <typename C>
 void dequantize_as(const Tensor& input, const Params& params, const Tensor& out) {
-  const LineReader<C> reader(input);
-  const LineWriter<C> writer(out);
+  const StridedReader<C> reader(input);
+  const StridedWriter<C> writer(out);
   const ParamReader param(params, input);
   for_each_line(
       input, out, params,

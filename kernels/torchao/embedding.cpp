@@ -98,7 +98,7 @@ Tensor& shared_embedding(const OpCall& call, int bits, const Tensor& packed, int
       const int32_t zero = weight.has_zeros ? weight.number<int32_t>(block, group, 2, row) : 0;
       for (int64_t j = 0; j < kChunkColumns; ++j) {
         const int32_t code = codes[j / 8 * (kChunk / 2) + row * 8 + j % 8];
-        // Zero points of damaged files may be anything.
+        // Zero points of corrupted files may be anything.
         const float value = static_cast<float>(code - weight.offset()) - static_cast<float>(zero);
         to[i * k + at + j] = value * scale;
       }

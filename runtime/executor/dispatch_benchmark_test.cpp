@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kInstructions = 10000;
 constexpr int kRepeats = 20;
-constexpr double kMostNanoseconds = 1000;
+constexpr double kMaxNanoseconds = 1000;
 
 int num_calls = 0;
 
@@ -57,7 +57,7 @@ class DispatchBenchmark : public ::testing::Test {
     const size_t used = method.method_allocator.used_size();
     const double nanoseconds = nanoseconds_per_instruction(method.method.get());
     std::printf("%-16s %6.1f ns\n", kind, nanoseconds);
-    EXPECT_LT(nanoseconds, kMostNanoseconds);
+    EXPECT_LT(nanoseconds, kMaxNanoseconds);
     EXPECT_EQ(method.method_allocator.used_size(), used) << "running takes no memory";
     EXPECT_EQ(method.temp_allocator.used_size(), 0u);
   }

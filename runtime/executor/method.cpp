@@ -232,7 +232,7 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
     dim_order = {source.dim_order()->data(), source.dim_order()->size()};
   }
   if (borrows_dynamic && own.unsafeGetTensorImpl() != input_tensor.unsafeGetTensorImpl()) {
-    // The bounds of the program again, in place of the last input's sizes.
+    // The bounds of the program again, instead of the last input's sizes.
     SizesType bounds[kMaxTensorRank];
     deserialization::getInitialSizes(&source, bounds);
     internal::rebind_tensor(own, {bounds, own.sizes().size()}, dim_order, nullptr);

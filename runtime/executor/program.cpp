@@ -96,7 +96,8 @@ Error verify(const uint8_t* data, const FileLayout& layout, Program::Verificatio
   if (verification == Program::Verification::Minimal || !ET_ENABLE_PROGRAM_VERIFICATION) {
     ET_CHECK_OR_RETURN_ERROR(
         layout.program_size < FLATBUFFERS_MAX_BUFFER_SIZE && verify_root(data, layout.program_size),
-        InvalidProgram, "Program data of %zu bytes is damaged: no root table", layout.program_size);
+        InvalidProgram, "Program data of %zu bytes is corrupted: no root table",
+        layout.program_size);
     return Error::Ok;
   }
 #if ET_ENABLE_PROGRAM_VERIFICATION
@@ -150,7 +151,7 @@ Error Program::load_constants() {
   }
   Result<FreeableBuffer> segment =
       load_segment(SegmentInfo(SegmentInfo::Type::Constant, constants->segment_index()));
-  // A program whose constants are missing is damaged.
+  // A program whose constants are missing is corrupted.
   ET_CHECK_OR_RETURN_ERROR(segment.error() != Error::NotFound, InvalidProgram,
                            "Program: no segment of constants");
   constant_segment_ = ET_UNWRAP(std::move(segment));

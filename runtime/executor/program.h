@@ -39,7 +39,7 @@ class Program final {
  public:
   // How much of the program data is checked at load.
   enum class Verification : uint8_t {
-    // Only what load() itself reads; for files whose producer and storage are trusted. A damaged
+    // Only what load() itself reads; for files whose producer and storage are trusted. A corrupted
     // file may crash.
     Minimal,
     // Everything that is ever followed. Takes time linear in the program data (not the weights).
@@ -47,7 +47,7 @@ class Program final {
   };
 
   // Reads and checks the program data and, if there are constants, loads their segment.
-  //   InvalidProgram   not a program, of an incompatible version, or damaged
+  //   InvalidProgram   not a program, of an incompatible version, or corrupted
   //   InvalidArgument  the loader's memory is not aligned to max_align_t
   //   else             what the loader returns
   ET_NODISCARD static Result<Program> load(

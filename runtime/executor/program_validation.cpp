@@ -644,7 +644,7 @@ Error verify_flatbuffer(const void* data, size_t size) {
   flatbuffers::Verifier verifier(static_cast<const uint8_t*>(data), size, options);
   ET_CHECK_OR_RETURN_ERROR(
       fb::VerifyProgramBuffer(verifier), InvalidProgram,
-      "Program data is damaged: an offset, vector or string leaves its %zu bytes", size);
+      "Program data is corrupted: an offset, vector or string leaves its %zu bytes", size);
   return Error::Ok;
 }
 

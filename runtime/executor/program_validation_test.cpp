@@ -79,195 +79,198 @@ struct Everything {
 
 struct Rule {
   const char* name;
-  std::function<void(Everything&)> damage;
+  std::function<void(Everything&)> corrupt;
 };
 
-#define DAMAGE(statement) [](Everything& e) { statement; }
+#define CORRUPT(statement) [](Everything& e) { statement; }
 
 // What each row does to the program must make it invalid.
 const Rule kBroken[] = {
     // Tensors.
-    {"rank 17", DAMAGE(e.t(e.tensor).sizes.assign(17, 1); e.t(e.tensor).dim_order.assign(17, 0))},
+    {"rank 17", CORRUPT(e.t(e.tensor).sizes.assign(17, 1); e.t(e.tensor).dim_order.assign(17, 0))},
     {"rank 255",
-     DAMAGE(e.t(e.tensor).sizes.assign(255, 1); e.t(e.tensor).dim_order.assign(255, 0))},
-    {"rank is not that of the dim order", DAMAGE(e.t(e.tensor).dim_order.push_back(2))},
-    {"no dim order", DAMAGE(e.t(e.tensor).dim_order.clear())},
-    {"dim order repeats", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 0}))},
-    {"dim order out of range", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 2}))},
-    {"dim order 255", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 255}))},
-    {"negative size", DAMAGE(e.t(e.tensor).sizes[0] = -1)},
-    {"smallest size", DAMAGE(e.t(e.tensor).sizes[0] = INT32_MIN)},
-    {"bytes overflow", DAMAGE(e.t(e.tensor).sizes.assign(16, kMax);
-                              e.t(e.tensor).dim_order = (std::vector<uint8_t>{
-                                  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
-    {"16 dimensions of 2^16", DAMAGE(e.t(e.tensor).sizes.assign(16, 65536);
-                                     e.t(e.tensor).dim_order = (std::vector<uint8_t>{
-                                         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
+     CORRUPT(e.t(e.tensor).sizes.assign(255, 1); e.t(e.tensor).dim_order.assign(255, 0))},
+    {"rank is not that of the dim order", CORRUPT(e.t(e.tensor).dim_order.push_back(2))},
+    {"no dim order", CORRUPT(e.t(e.tensor).dim_order.clear())},
+    {"dim order repeats", CORRUPT(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 0}))},
+    {"dim order out of range", CORRUPT(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 2}))},
+    {"dim order 255", CORRUPT(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 255}))},
+    {"negative size", CORRUPT(e.t(e.tensor).sizes[0] = -1)},
+    {"smallest size", CORRUPT(e.t(e.tensor).sizes[0] = INT32_MIN)},
+    {"bytes overflow", CORRUPT(e.t(e.tensor).sizes.assign(16, kMax);
+                               e.t(e.tensor).dim_order = (std::vector<uint8_t>{
+                                   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
+    {"16 dimensions of 2^16", CORRUPT(e.t(e.tensor).sizes.assign(16, 65536);
+                                      e.t(e.tensor).dim_order = (std::vector<uint8_t>{
+                                          0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
     {"bytes overflow behind a zero",
-     DAMAGE(e.t(e.tensor).sizes = (std::vector<int32_t>{0, kMax, kMax, kMax});
-            e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2, 3}))},
-    {"strides overflow", DAMAGE(e.t(e.tensor).sizes = (std::vector<int32_t>{1, 65536, 65536});
-                                e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2}))},
+     CORRUPT(e.t(e.tensor).sizes = (std::vector<int32_t>{0, kMax, kMax, kMax});
+             e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2, 3}))},
+    {"strides overflow", CORRUPT(e.t(e.tensor).sizes = (std::vector<int32_t>{1, 65536, 65536});
+                                 e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2}))},
     {"planned dynamic tensor overflows",
-     DAMAGE(e.t(e.tensor).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
-            e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2});
-            e.t(e.tensor).shape_dynamism = fb::TensorShapeDynamism::DYNAMIC_BOUND)},
+     CORRUPT(e.t(e.tensor).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
+             e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2});
+             e.t(e.tensor).shape_dynamism = fb::TensorShapeDynamism::DYNAMIC_BOUND)},
     {"unplanned dynamic tensor overflows, but is no input",
-     DAMAGE(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
-            e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2});
-            e.plan().inputs.clear(); e.plan().input_dimensions.clear())},
-    {"element type 30", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(30))},
-    {"element type -1", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(-1))},
-    {"element type 100", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(100))},
+     CORRUPT(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
+             e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2});
+             e.plan().inputs.clear(); e.plan().input_dimensions.clear())},
+    {"element type 30", CORRUPT(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(30))},
+    {"element type -1", CORRUPT(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(-1))},
+    {"element type 100", CORRUPT(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(100))},
     {"unknown dynamism",
-     DAMAGE(e.t(e.tensor).shape_dynamism = static_cast<fb::TensorShapeDynamism>(3))},
-    {"memory id 0", DAMAGE(e.t(e.tensor).allocation_info->memory_id = 0)},
-    {"memory id out of range", DAMAGE(e.t(e.tensor).allocation_info->memory_id = 2)},
-    {"memory id -1", DAMAGE(e.t(e.tensor).allocation_info->memory_id = 0xFFFFFFFF)},
-    {"constant out of range", DAMAGE(e.t(e.weight).data_buffer_idx = 2)},
-    {"constant 2^32 - 1", DAMAGE(e.t(e.weight).data_buffer_idx = 0xFFFFFFFF)},
-    {"constant too short", DAMAGE(e.t(e.weight).sizes[0] = 3)},
-    {"initial data out of range", DAMAGE(e.t(e.state).data_buffer_idx = 2)},
-    {"initial data too short", DAMAGE(e.t(e.state).sizes[0] = 3)},
-    {"initial data without a segment", DAMAGE(e.builder.program().mutable_data_segments.clear())},
+     CORRUPT(e.t(e.tensor).shape_dynamism = static_cast<fb::TensorShapeDynamism>(3))},
+    {"memory id 0", CORRUPT(e.t(e.tensor).allocation_info->memory_id = 0)},
+    {"memory id out of range", CORRUPT(e.t(e.tensor).allocation_info->memory_id = 2)},
+    {"memory id -1", CORRUPT(e.t(e.tensor).allocation_info->memory_id = 0xFFFFFFFF)},
+    {"constant out of range", CORRUPT(e.t(e.weight).data_buffer_idx = 2)},
+    {"constant 2^32 - 1", CORRUPT(e.t(e.weight).data_buffer_idx = 0xFFFFFFFF)},
+    {"constant too short", CORRUPT(e.t(e.weight).sizes[0] = 3)},
+    {"initial data out of range", CORRUPT(e.t(e.state).data_buffer_idx = 2)},
+    {"initial data too short", CORRUPT(e.t(e.state).sizes[0] = 3)},
+    {"initial data without a segment", CORRUPT(e.builder.program().mutable_data_segments.clear())},
     {"external without a name",
-     DAMAGE(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
-            e.t(e.weight).extra_tensor_info->location = fb::TensorDataLocation::EXTERNAL)},
+     CORRUPT(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
+             e.t(e.weight).extra_tensor_info->location = fb::TensorDataLocation::EXTERNAL)},
     {"unknown data location",
-     DAMAGE(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
-            e.t(e.weight).extra_tensor_info->location = static_cast<fb::TensorDataLocation>(2))},
+     CORRUPT(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
+             e.t(e.weight).extra_tensor_info->location = static_cast<fb::TensorDataLocation>(2))},
     {"unknown device",
-     DAMAGE(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
-            e.t(e.weight).extra_tensor_info->device_type = static_cast<fb::DeviceType>(2))},
+     CORRUPT(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
+             e.t(e.weight).extra_tensor_info->device_type = static_cast<fb::DeviceType>(2))},
     // Values.
-    {"value without type", DAMAGE(e.plan().values[1]->val.Reset())},
+    {"value without type", CORRUPT(e.plan().values[1]->val.Reset())},
     {"string without content",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.string)]->val.AsString()->string_val.clear())},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.string)]->val.AsString()->string_val.clear())},
     {"int list out of range",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = 1000)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = 1000)},
     {"int list -1",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = -1)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = -1)},
     {"int list 2^32",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = int64_t{1}
-                                                                                          << 32)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] =
+                 int64_t{1} << 32)},
     {"int list of a tensor",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] =
-                e.tensor)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] =
+                 e.tensor)},
     {"int list of itself",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] =
-                e.int_list)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] =
+                 e.int_list)},
     {"tensor list out of range",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
-                99)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
+                 99)},
     {"tensor list -1",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
-                -1)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
+                 -1)},
     {"tensor list of an int",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
-                e.integer)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
+                 e.integer)},
     {"tensor list of None",
-     DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
-                e.none)},
-    {"optional list -2", DAMAGE(e.plan()
-                                    .values[static_cast<size_t>(e.optional_list)]
-                                    ->val.AsOptionalTensorList()
-                                    ->items[0] = -2)},
-    {"optional list of an int", DAMAGE(e.plan()
-                                           .values[static_cast<size_t>(e.optional_list)]
-                                           ->val.AsOptionalTensorList()
-                                           ->items[0] = e.integer)},
-    {"optional list of itself", DAMAGE(e.plan()
-                                           .values[static_cast<size_t>(e.optional_list)]
-                                           ->val.AsOptionalTensorList()
-                                           ->items[0] = e.optional_list)},
+     CORRUPT(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
+                 e.none)},
+    {"optional list -2", CORRUPT(
+                             e.plan()
+                                 .values[static_cast<size_t>(e.optional_list)]
+                                 ->val.AsOptionalTensorList()
+                                 ->items[0] = -2)},
+    {"optional list of an int", CORRUPT(
+                                    e.plan()
+                                        .values[static_cast<size_t>(e.optional_list)]
+                                        ->val.AsOptionalTensorList()
+                                        ->items[0] = e.integer)},
+    {"optional list of itself", CORRUPT(
+                                    e.plan()
+                                        .values[static_cast<size_t>(e.optional_list)]
+                                        ->val.AsOptionalTensorList()
+                                        ->items[0] = e.optional_list)},
     // Methods.
-    {"method without a name", DAMAGE(e.plan().name.clear())},
-    {"input out of range", DAMAGE(e.plan().inputs[0] = 1000)},
-    {"input -1", DAMAGE(e.plan().inputs[0] = -1)},
-    {"output out of range", DAMAGE(e.plan().outputs[0] = 1000)},
-    {"output -1", DAMAGE(e.plan().outputs[0] = -1)},
-    {"negative buffer size", DAMAGE(e.plan().non_const_buffer_sizes[1] = -1)},
-    {"device of buffer 0", DAMAGE(e.plan().non_const_buffer_device.push_back(
+    {"method without a name", CORRUPT(e.plan().name.clear())},
+    {"input out of range", CORRUPT(e.plan().inputs[0] = 1000)},
+    {"input -1", CORRUPT(e.plan().inputs[0] = -1)},
+    {"output out of range", CORRUPT(e.plan().outputs[0] = 1000)},
+    {"output -1", CORRUPT(e.plan().outputs[0] = -1)},
+    {"negative buffer size", CORRUPT(e.plan().non_const_buffer_sizes[1] = -1)},
+    {"device of buffer 0", CORRUPT(e.plan().non_const_buffer_device.push_back(
                                std::make_unique<fb::NonConstBufferDeviceT>()))},
-    {"device of buffer 2", DAMAGE(e.plan().non_const_buffer_device.push_back(
+    {"device of buffer 2", CORRUPT(e.plan().non_const_buffer_device.push_back(
                                std::make_unique<fb::NonConstBufferDeviceT>());
-                                  e.plan().non_const_buffer_device[0]->buffer_idx = 2)},
-    {"operator without a name", DAMAGE(e.plan().operators[0]->name.clear())},
+                                   e.plan().non_const_buffer_device[0]->buffer_idx = 2)},
+    {"operator without a name", CORRUPT(e.plan().operators[0]->name.clear())},
     // Delegates.
-    {"delegate without a backend", DAMAGE(e.plan().delegates[0]->id.clear())},
-    {"delegate without data", DAMAGE(e.plan().delegates[0]->processed.reset())},
-    {"inline data out of range", DAMAGE(e.plan().delegates[0]->processed->index = 1)},
-    {"delegate segment out of range", DAMAGE(e.plan().delegates[1]->processed->index = 99)},
+    {"delegate without a backend", CORRUPT(e.plan().delegates[0]->id.clear())},
+    {"delegate without data", CORRUPT(e.plan().delegates[0]->processed.reset())},
+    {"inline data out of range", CORRUPT(e.plan().delegates[0]->processed->index = 1)},
+    {"delegate segment out of range", CORRUPT(e.plan().delegates[1]->processed->index = 99)},
     {"delegate data nowhere",
-     DAMAGE(e.plan().delegates[1]->processed->location = static_cast<fb::DataLocation>(2))},
-    {"compile spec without a key", DAMAGE(e.plan().delegates[0]->compile_specs[0]->key.clear())},
+     CORRUPT(e.plan().delegates[1]->processed->location = static_cast<fb::DataLocation>(2))},
+    {"compile spec without a key", CORRUPT(e.plan().delegates[0]->compile_specs[0]->key.clear())},
     // Instructions.
-    {"operator out of range", DAMAGE(e.kernel_call().op_index = 1)},
-    {"operator -1", DAMAGE(e.kernel_call().op_index = -1)},
-    {"argument out of range", DAMAGE(e.kernel_call().args[0] = 1000)},
-    {"argument -1", DAMAGE(e.kernel_call().args[0] = -1)},
+    {"operator out of range", CORRUPT(e.kernel_call().op_index = 1)},
+    {"operator -1", CORRUPT(e.kernel_call().op_index = -1)},
+    {"argument out of range", CORRUPT(e.kernel_call().args[0] = 1000)},
+    {"argument -1", CORRUPT(e.kernel_call().args[0] = -1)},
     {"delegate out of range",
-     DAMAGE(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index =
-                2)},
+     CORRUPT(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index =
+                 2)},
     {"delegate -1",
-     DAMAGE(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index =
-                -1)},
+     CORRUPT(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index =
+                 -1)},
     {"delegate argument out of range",
-     DAMAGE(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->args[1] = kMax)},
+     CORRUPT(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->args[1] = kMax)},
     {"move from out of range",
-     DAMAGE(e.method->instruction(e.move).instr_args.AsMoveCall()->move_from = 1000)},
-    {"move to -1", DAMAGE(e.method->instruction(e.move).instr_args.AsMoveCall()->move_to = -1)},
+     CORRUPT(e.method->instruction(e.move).instr_args.AsMoveCall()->move_from = 1000)},
+    {"move to -1", CORRUPT(e.method->instruction(e.move).instr_args.AsMoveCall()->move_to = -1)},
     {"jump condition out of range",
-     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->cond_value_index = 1000)},
+     CORRUPT(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->cond_value_index = 1000)},
     {"jump target out of range",
-     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
-                6)},
+     CORRUPT(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                 6)},
     {"jump target -1",
-     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
-                -1)},
+     CORRUPT(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                 -1)},
     {"jump to itself",
-     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
-                e.jump)},
+     CORRUPT(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                 e.jump)},
     {"endless loop",
-     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
-                0)},
+     CORRUPT(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                 0)},
     {"free of no tensor",
-     DAMAGE(e.method->instruction(e.free).instr_args.AsFreeCall()->value_index = e.integer)},
+     CORRUPT(e.method->instruction(e.free).instr_args.AsFreeCall()->value_index = e.integer)},
     {"free out of range",
-     DAMAGE(e.method->instruction(e.free).instr_args.AsFreeCall()->value_index = 1000)},
-    {"instruction without content", DAMAGE(e.method->instruction(e.free).instr_args.Reset())},
+     CORRUPT(e.method->instruction(e.free).instr_args.AsFreeCall()->value_index = 1000)},
+    {"instruction without content", CORRUPT(e.method->instruction(e.free).instr_args.Reset())},
     // Ranges of inputs.
-    {"range of no input", DAMAGE(e.range(0).input = 2)},
-    {"range of input -1", DAMAGE(e.range(0).input = -1)},
-    {"range of an input that is no tensor", DAMAGE(e.range(0).input = 1)},
+    {"range of no input", CORRUPT(e.range(0).input = 2)},
+    {"range of input -1", CORRUPT(e.range(0).input = -1)},
+    {"range of an input that is no tensor", CORRUPT(e.range(0).input = 1)},
     {"range of a static input",
-     DAMAGE(e.t(e.dynamic_input).shape_dynamism = fb::TensorShapeDynamism::STATIC)},
-    {"range of no dimension", DAMAGE(e.range(0).dimension = 2)},
-    {"range of dimension -1", DAMAGE(e.range(0).dimension = -1)},
-    {"range of five numbers", DAMAGE(e.plan().input_dimensions.pop_back())},
-    {"minimum above the bound", DAMAGE(e.range(1).min = 4)},
-    {"negative minimum", DAMAGE(e.range(1).min = -1)},
-    {"scale 0", DAMAGE(e.range(0).scale = 0)},
-    {"range refers to itself", DAMAGE(e.range(0).same_n_as = 0)},
-    {"range refers to a later one", DAMAGE(e.range(0).same_n_as = 1)},
-    {"range refers to none", DAMAGE(e.range(1).same_n_as = -2)},
-    {"range refers to 2^31 - 1", DAMAGE(e.range(1).same_n_as = kMax)},
+     CORRUPT(e.t(e.dynamic_input).shape_dynamism = fb::TensorShapeDynamism::STATIC)},
+    {"range of no dimension", CORRUPT(e.range(0).dimension = 2)},
+    {"range of dimension -1", CORRUPT(e.range(0).dimension = -1)},
+    {"range of five numbers", CORRUPT(e.plan().input_dimensions.pop_back())},
+    {"minimum above the bound", CORRUPT(e.range(1).min = 4)},
+    {"negative minimum", CORRUPT(e.range(1).min = -1)},
+    {"scale 0", CORRUPT(e.range(0).scale = 0)},
+    {"range refers to itself", CORRUPT(e.range(0).same_n_as = 0)},
+    {"range refers to a later one", CORRUPT(e.range(0).same_n_as = 1)},
+    {"range refers to none", CORRUPT(e.range(1).same_n_as = -2)},
+    {"range refers to 2^31 - 1", CORRUPT(e.range(1).same_n_as = kMax)},
     // Segments.
     {"constant segment out of range",
-     DAMAGE(e.builder.program().constant_segment->segment_index = 99)},
+     CORRUPT(e.builder.program().constant_segment->segment_index = 99)},
     {"constant starts outside its segment",
-     DAMAGE(e.builder.program().constant_segment->offsets[1] = 9)},
+     CORRUPT(e.builder.program().constant_segment->offsets[1] = 9)},
     {"constant offset 2^64 - 8",
-     DAMAGE(e.builder.program().constant_segment->offsets[1] = UINT64_MAX - 7)},
+     CORRUPT(e.builder.program().constant_segment->offsets[1] = UINT64_MAX - 7)},
     {"initial data segment out of range",
-     DAMAGE(e.builder.program().mutable_data_segments[0]->segment_index = 99)},
+     CORRUPT(e.builder.program().mutable_data_segments[0]->segment_index = 99)},
     {"initial data offset 2^64 - 1",
-     DAMAGE(e.builder.program().mutable_data_segments[0]->offsets[1] = UINT64_MAX)},
+     CORRUPT(e.builder.program().mutable_data_segments[0]->offsets[1] = UINT64_MAX)},
     {"named data segment out of range",
-     DAMAGE(e.builder.program().named_data[0]->segment_index = 99)},
-    {"named data without a key", DAMAGE(e.builder.program().named_data[0]->key.clear())},
+     CORRUPT(e.builder.program().named_data[0]->segment_index = 99)},
+    {"named data without a key", CORRUPT(e.builder.program().named_data[0]->key.clear())},
     {"constants in two places",
-     DAMAGE(e.builder.program().constant_buffer.push_back(std::make_unique<fb::BufferT>()))},
+     CORRUPT(e.builder.program().constant_buffer.push_back(std::make_unique<fb::BufferT>()))},
 };
 
 class VerifierTest : public ::testing::Test {
@@ -275,7 +278,7 @@ class VerifierTest : public ::testing::Test {
   static void SetUpTestSuite() { runtime_init(); }
 };
 
-TEST_F(VerifierTest, AcceptsTheProgramThatTheRulesDamage) {
+TEST_F(VerifierTest, AcceptsTheProgramThatTheRulesCorrupt) {
   RecordProperty("req", "RT-049");
   Everything everything;
   EXPECT_EQ(LoadedProgram(everything.builder).error(), Error::Ok);
@@ -283,7 +286,7 @@ TEST_F(VerifierTest, AcceptsTheProgramThatTheRulesDamage) {
 
 // Constants in the program data: the tensor's number of a buffer, its size, and the buffer.
 TEST_F(VerifierTest, RefusesBrokenInlineConstants) {
-  const auto error_after = [](void (*damage)(fb::ProgramT&, fb::TensorT&)) {
+  const auto error_after = [](void (*corrupt)(fb::ProgramT&, fb::TensorT&)) {
     ProgramBuilder builder;
     MethodBuilder& method = builder.add_method("forward");
     TensorSpec spec{{2, 3}};
@@ -291,7 +294,7 @@ TEST_F(VerifierTest, RefusesBrokenInlineConstants) {
     spec.data_buffer_idx = builder.add_inline_constant(std::vector<float>{1, 2, 3, 4, 5, 6});
     const int32_t weight = method.add_tensor(spec);
     method.inputs({}).outputs({weight});
-    damage(builder.program(), *method.plan().values[weight]->val.AsTensor());
+    corrupt(builder.program(), *method.plan().values[weight]->val.AsTensor());
     return LoadedProgram(builder).error();
   };
   using Program = fb::ProgramT;
@@ -313,37 +316,37 @@ TEST_F(VerifierTest, RefusesEveryBrokenRule) {
   RecordProperty("req", "RT-049");
   for (const Rule& rule : kBroken) {
     Everything everything;
-    rule.damage(everything);
+    rule.corrupt(everything);
     EXPECT_EQ(LoadedProgram(everything.builder).error(), Error::InvalidProgram) << rule.name;
   }
 }
 
 TEST_F(VerifierTest, AcceptsEdgesOfTheRules) {
   const Rule kSound[] = {
-      {"rank 0", DAMAGE(e.t(e.tensor).sizes.clear(); e.t(e.tensor).dim_order.clear())},
-      {"rank 16", DAMAGE(e.t(e.tensor).sizes.assign(16, 1);
-                         e.t(e.tensor).dim_order = (std::vector<uint8_t>{
-                             0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
-      {"size 0", DAMAGE(e.t(e.tensor).sizes[1] = 0)},
-      {"channels last", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{1, 0}))},
+      {"rank 0", CORRUPT(e.t(e.tensor).sizes.clear(); e.t(e.tensor).dim_order.clear())},
+      {"rank 16", CORRUPT(e.t(e.tensor).sizes.assign(16, 1);
+                          e.t(e.tensor).dim_order = (std::vector<uint8_t>{
+                              0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
+      {"size 0", CORRUPT(e.t(e.tensor).sizes[1] = 0)},
+      {"channels last", CORRUPT(e.t(e.tensor).dim_order = (std::vector<uint8_t>{1, 0}))},
       {"open-ended dynamic input",
-       DAMAGE(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
-              e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2}))},
-      {"extreme ranges", DAMAGE(e.range(0).scale = INT32_MIN; e.range(0).offset = INT32_MIN;
-                                e.range(1).min = 3; e.range(1).scale = -1)},
-      {"no ranges", DAMAGE(e.plan().input_dimensions.clear())},
+       CORRUPT(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
+               e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2}))},
+      {"extreme ranges", CORRUPT(e.range(0).scale = INT32_MIN; e.range(0).offset = INT32_MIN;
+                                 e.range(1).min = 3; e.range(1).scale = -1)},
+      {"no ranges", CORRUPT(e.plan().input_dimensions.clear())},
       {"jump to the end",
-       DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
-                  5)},
+       CORRUPT(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                   5)},
       {"loop whose condition changes",
-       DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
-                  0;
-              e.kernel_call().args[0] = e.condition)},
-      {"no named data", DAMAGE(e.builder.program().named_data.clear())},
+       CORRUPT(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                   0;
+               e.kernel_call().args[0] = e.condition)},
+      {"no named data", CORRUPT(e.builder.program().named_data.clear())},
   };
   for (const Rule& rule : kSound) {
     Everything everything;
-    rule.damage(everything);
+    rule.corrupt(everything);
     EXPECT_EQ(LoadedProgram(everything.builder).error(), Error::Ok) << rule.name;
   }
 }
@@ -367,7 +370,7 @@ TEST_F(VerifierTest, SegmentsMustLieInTheFile) {
   EXPECT_EQ(LoadedProgram(file).error(), Error::Ok);
 }
 
-TEST_F(VerifierTest, SaysAtWhichByteTheDamageLies) {
+TEST_F(VerifierTest, SaysAtWhichByteTheCorruptionLies) {
   Everything everything;
   everything.t(everything.tensor).sizes[0] = -1;
   const std::vector<uint8_t> file = everything.builder.build();

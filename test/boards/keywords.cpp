@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Firmware of a keyword-spotting network: runs it on a signal that is the same everywhere, and
-// prints the twelve scores. In place of examples/raspberry_pi/pico2/main.cpp.
+// prints the twelve scores. Instead of examples/raspberry_pi/pico2/main.cpp.
 #include <cstddef>
 #include <cstdint>
 

@@ -53,7 +53,7 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     assert "which is no build folder: it has no CMakeCache.txt" in said("pi5", "--force-rebuild")
     assert (tmp_path / "b/photo").exists()
     archive = tmp_path / "toolchain.tar.xz"
-    archive.write_bytes(b"damaged")
+    archive.write_bytes(b"corrupted")
     url = f"--toolchain-url=file://{archive}"
     assert "expected the MD5 sum 0123" in said("pi5", url, "--toolchain-md5=0123")
     assert f"file://{archive} is no tar archive" in said("pi5", url)

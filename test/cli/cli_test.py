@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from executorch.cli import completion, exporting, main
+from executorch.cli import completion, exporting, flags, main
 from executorch.cli.table import BY_NAME, COMMANDS
 from executorch.exir import to_edge
 
@@ -197,3 +197,34 @@ def test_what_cannot_be_done_is_a_sentence(
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1 and lines[0].startswith(f"executorch {given[0]}: ")
     assert said in lines[0]
+
+
+def installed(folder: Path) -> Path:
+    """A package with the folders of a wheel, and some of its libraries."""
+    (folder / "lib" / "cmake").mkdir(parents=True)
+    for name in ("executorch", "executorch_core", "quantized_ops_lib", "demo_backend"):
+        (folder / "lib" / f"lib{name}.a").touch()
+    return folder
+
+
+def test_flags_for_compilers_name_the_package(tmp_path: Path) -> None:
+    package = installed(tmp_path)
+    assert flags.printed(["--cmakedir"], package) == f"{package}/lib/cmake/ExecuTorch"
+    both = flags.printed(["--libs", "--cflags"], package).split()
+    assert both[:3] == [
+        "-std=c++17",
+        "-DC10_USING_CUSTOM_GENERATED_MACROS",
+        f"-I{package}/include",
+    ]
+    if sys.platform.startswith("linux"):
+        whole = both[both.index("-Wl,--whole-archive") + 1 : both.index("-Wl,--no-whole-archive")]
+        assert whole == ["-lexecutorch", "-lquantized_ops_lib"]
+        assert "-Wl,-u,executorch_demo_backend" in both and "-lexecutorch_core" in both
+    for asked, said in {
+        ("--cflags", "-O2"): "expected --cflags, --libs, --cmakedir, found -O2",
+        ("--cmakedir", "--libs"): "--cmakedir: expected no other option beside it",
+    }.items():
+        with pytest.raises(ValueError, match=said):
+            flags.printed(asked, package)
+    with pytest.raises(ValueError, match="is no installed package: `pip install .` brings"):
+        flags.printed(["--cflags"], tmp_path / "none")

@@ -41,7 +41,12 @@ QUESTIONS = [
         "which operators are missing", "missing", "docs/guide/debugging.md", "missing operators"
     ),
     Question("how much RAM", "RAM", "docs/guide/microcontrollers.md#how-much-memory", "is RAM"),
-    Question("my numbers are wrong", "wrong", "docs/guide/debugging.md", "executorch bisect"),
+    Question(
+        "my numbers are wrong",
+        "wrong",
+        "docs/guide/debugging.md#my-numbers-are-wrong",
+        "executorch bisect",
+    ),
     Question(
         "run it on a microcontroller",
         "microcontroller",
@@ -49,7 +54,12 @@ QUESTIONS = [
         "Raspberry Pi Pico 2",
     ),
     Question("add an operator", "operator", "docs/guide/own_operators.md", "torch.library"),
-    Question("my model does not export", "export", "docs/guide/debugging.md", "it does not export"),
+    Question(
+        "my model does not export",
+        "export",
+        "docs/guide/debugging.md#my-model-does-not-export",
+        "which line stops it",
+    ),
     Question("which backends are there", "backends", "README.md", "CPU kernels; XNNPACK"),
 ]
 

@@ -33,6 +33,7 @@ EXPECTED = {  # what a page prints at least
     "backend_interface.md": ["SinBackend", "ExecutorBackend", "--> %aten_add_tensor"],
     "passes.md": ["aten.relu.default", "There must be no mul!"],
     "tutorial.md": ["refused:", "Edge Dialect graph of decode", "ExecuTorch Dialect"],
+    "debugging.md": [],
     "delegates.md": ["XnnpackBackend", "Total delegated subgraphs: 2"],
 }
 

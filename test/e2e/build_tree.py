@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -22,12 +21,17 @@ def binary(name: str) -> Path:
     return path
 
 
-def load_backend(library: str) -> None:
-    """Registers the backends of a library that is LOADABLE (tools/cmake) with the Python runtime."""
-    from executorch.extension.pybindings import _portable_lib  # noqa: F401  what the library links
-
+def loadable(library: str) -> Path:
+    """The file of a library that is LOADABLE (tools/cmake)."""
     suffix = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
-    ctypes.CDLL(str(binary(f"lib{library}.{suffix}")))
+    return binary(f"lib{library}.{suffix}")
+
+
+def load_backend(library: str) -> None:
+    """Registers the backends of a library that is LOADABLE with the Python runtime."""
+    from executorch.extension.pybindings import libraries
+
+    libraries.load(loadable(library))
 
 
 def load_demo_backends() -> None:

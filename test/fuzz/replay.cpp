@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a fuzz target over the files of a folder, and over damaged copies of each: fuzz targets stay
-// working without clang. usage: fuzz_X_replay FOLDER
+// Runs a fuzz target over the files of a folder, and over corrupted copies of each: fuzz targets
+// stay working without clang. usage: fuzz_X_replay FOLDER
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small programs of language models to be damaged: with the operators of namespace llama, caches in buffers of float,
+"""Small programs of language models to be corrupted: with the operators of namespace llama, caches in buffers of float,
 of 8 bits and of windows, weights of 4 bits on XNNPACK and of 3 on kernels, and with weights in a data file."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Damaged weights beside a language model's program are refused or read; those of programs: mutants_test.py."""
+"""Corrupted weights beside a language model's program are refused or read; those of programs: mutants_test.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from executorch.test.hardening import language_models, mutants
 pytestmark = pytest.mark.slow
 
 
-def test_damaged_weights_are_refused_or_read(
+def test_corrupted_weights_are_refused_or_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = language_models.make("llm_weights_beside", tmp_path)
@@ -32,20 +32,20 @@ def test_damaged_weights_are_refused_or_read(
     monkeypatch.setattr(mutants, "run_program", run)
     assert mutants.verdict(weights, language_models.INPUTS) == "accepted"
     head = len(whole) - len(whole) // 2
-    damaged = tmp_path / "damaged.ptd"
+    corrupted = tmp_path / "corrupted.ptd"
     for _ in range(int(os.environ.get("EXECUTORCH_MUTANTS", "100"))):
         data = bytearray(whole[: chance.randrange(len(whole))] if chance.random() < 0.1 else whole)
         for _ in range(chance.choice((1, 1, 2, 4))):
             data[chance.randrange(min(len(data) or 1, head))] ^= 1 << chance.randrange(8)
-        damaged.write_bytes(data)
-        verdicts[mutants.verdict(damaged, language_models.INPUTS)] += 1
+        corrupted.write_bytes(data)
+        verdicts[mutants.verdict(corrupted, language_models.INPUTS)] += 1
     assert set(verdicts) <= {"refused", "accepted"}, verdicts
     assert verdicts["refused"] > 0
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", language_models.NAMES)
-def test_thousands_of_damaged_programs(name: str, tmp_path: Path) -> None:
+def test_thousands_of_corrupted_programs(name: str, tmp_path: Path) -> None:
     """10,000 over all of them; mutants_test.py has a sample for every run."""
     count = int(os.environ.get("EXECUTORCH_MUTANTS", str(10_000 // len(language_models.NAMES))))
     verdicts = mutants.try_program(language_models.make(name, tmp_path), count, 23, tmp_path)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the runtime takes damaged programs: mutants of a file, loaded and run in forked children.
+"""How the runtime takes corrupted programs: mutants of a file, loaded and run in forked children.
 
 usage: python -m executorch.test.hardening.mutants --count 2000 [--seed 7] [program.pte ...]
 
 Without files, these programs are made: plain, with a cache in buffers, with a branch, with two methods, with a
 dynamic shape, with constants in the program data, delegated to XNNPACK: float, 8-bit, with a dynamic shape, with
 large matrices, with ring buffers, and language models (language_models.py).
-Only the program part and the delegates' graphs are damaged (weights are numbers). Methods run twice: delegates pack
+Only the program part and the delegates' graphs are corrupted (weights are numbers). Methods run twice: delegates pack
 matrices the second time. A mutant may be refused (an exception) or accepted (it runs); CRASH, ABORT (SIGABRT) and
 HANG (ten seconds) fail the run. Under sanitizers set ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1
 UBSAN_OPTIONS=halt_on_error=1.
@@ -135,7 +135,7 @@ def position(spans: list[range], chance: random.Random, unit: int = 1) -> int:
     return span[0] + chance.randrange(len(span) - unit + 1) // unit * unit
 
 
-def damage(data: bytes, chance: random.Random) -> bytes:
+def corrupt(data: bytes, chance: random.Random) -> bytes:
     """One mutant: a truncation, or one to four of flipped bits, boundary words, copied words."""
     if chance.random() < 0.1:
         return data[: chance.randrange(len(data))]
@@ -158,7 +158,7 @@ def damage(data: bytes, chance: random.Random) -> bytes:
 def mutants(data: bytes, count: int, seed: int) -> Iterator[bytes]:
     chance = random.Random(seed)
     for _ in range(count):
-        yield damage(data, chance)
+        yield corrupt(data, chance)
 
 
 def run_in_child(files: Sequence[Path], inputs: Inputs, answers: int) -> None:

@@ -26,7 +26,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("name", mutants.PROGRAMS)
-def test_damaged_programs_are_refused_or_run(
+def test_corrupted_programs_are_refused_or_run(
     name: str, programs: dict[str, Path], tmp_path: Path
 ) -> None:
     count = int(os.environ.get("EXECUTORCH_MUTANTS", "100"))

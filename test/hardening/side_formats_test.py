@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Damaged ETDumps, records and bundled programs: readers in Python refuse them with an exception, or read them."""
+"""Corrupted ETDumps, records and bundled programs: readers in Python refuse them with an exception, or read them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def try_mutants(data: bytes, read: Callable[[bytes], object], count: int) -> Cou
 
 
 @pytest.mark.slow
-def test_damaged_dumps(files: dict[str, Path]) -> None:
+def test_corrupted_dumps(files: dict[str, Path]) -> None:
     def read(data: bytes) -> None:
         inspector = Inspector(etdump_data=data, debug_buffer_path=str(files["values"]))
         inspector.to_dataframe()
@@ -73,14 +73,14 @@ def test_damaged_dumps(files: dict[str, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_damaged_bundles(files: dict[str, Path]) -> None:
+def test_corrupted_bundles(files: dict[str, Path]) -> None:
     data = files["bundle"].read_bytes()
     verdicts = try_mutants(data, deserialize_from_flatbuffer_to_bundled_program, COUNT)
     assert verdicts["refused"] > COUNT // 10 and sum(verdicts.values()) == COUNT
 
 
 @pytest.mark.slow
-def test_damaged_records(files: dict[str, Path]) -> None:
+def test_corrupted_records(files: dict[str, Path]) -> None:
     """A record is a zip archive of PyTorch's formats: what is refused there may have any type of exception."""
     refused = 0
     for mutant in mutants(files["record"].read_bytes(), RECORDS, seed=6):

@@ -75,7 +75,7 @@ def emulator(folder: Path) -> list[str]:
 @pytest.mark.req("XQ-011")
 @ON_PROCESSORS
 def test_the_backend(machine: Machine, processor: str) -> None:
-    """Every type of values, dynamic shapes, shared weights, refusals of damaged payloads, events."""
+    """Every type of values, dynamic shapes, shared weights, refusals of corrupted payloads, events."""
     text = command(
         *(
             "ctest",

@@ -70,10 +70,11 @@ print("RESULT" + json.dumps(wrong))
 
 
 def modules() -> dict[str, Path]:
-    """Every module that the wheel brought, by its name."""
+    """Every module that the wheel brought, by its name; templates of projects are none."""
     found = {}
     for file in importlib.metadata.files("executorch") or ():
-        if file.suffix == ".py" and file.parts[0] == "executorch":
+        is_module = file.parts[0] == "executorch" and file.parts[1:3] != ("examples", "projects")
+        if file.suffix == ".py" and is_module:
             parts = file.with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             found[name] = Path(str(file.locate()))
@@ -101,7 +102,7 @@ def test_what_runs_is_what_was_installed() -> None:
     """Neither the package under test nor any module of it comes from this tree."""
     assert Path(executorch.exir.__file__).parents[1] == Path(INSTALLED or "")
     assert INSTALLED in map(str, Path(sys.prefix).rglob("site-packages/executorch"))
-    support = ("test", "tools", "kernels/test")
+    support = ("test", "tools", "kernels/test", "extension/llm/tokenizers/test")
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if not name.startswith("executorch.") or file is None:

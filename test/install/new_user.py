@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Float on the portable kernels, float and 8 bits on XNNPACK, each beside eager: prints "ok" three times.
+# Float on the portable kernels, float and int8 on XNNPACK, each beside eager: prints "ok" three times.
 LOWER = """
 import sys, torch, executorch.exir
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e

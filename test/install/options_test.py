@@ -353,7 +353,7 @@ def test_the_backend_without_tuning(tmp_path: Path) -> None:
         ["cmake", "--build", build, "--target", *tests],
         *([build / "backends" / "xnnpack" / test] for test in tests),
     ):
-        done = subprocess.run(  # damaged payloads have names that are no UTF-8
+        done = subprocess.run(  # corrupted payloads have names that are no UTF-8
             list(map(str, words)), capture_output=True, text=True, errors="replace", check=False
         )
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

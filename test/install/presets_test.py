@@ -162,7 +162,7 @@ FRAGMENTS = [
 
 @pytest.mark.parametrize("options", FRAGMENTS)
 def test_documented_options_from_a_build_folder(options: str, tmp_path: Path) -> None:
-    """`cmake .. <options>`, with a copy's own folder in place of the repository's."""
+    """`cmake .. <options>`, with a copy's own folder instead of the repository's."""
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     code, text = run(
         "cmake", os.path.relpath(ROOT, tmp_path), *generator, *options.split(), cwd=tmp_path

@@ -65,7 +65,7 @@ def test_clean_removes_build_results_and_nothing_else(copy: Path) -> None:
 
 @pytest.fixture
 def asked(copy: Path) -> Path:
-    """In place of pip, a module that writes down its arguments and CMAKE_ARGS; in place of downloads, a word."""
+    """Instead of pip, a module that writes down its arguments and CMAKE_ARGS; instead of downloads, a word."""
     (copy / "recorded" / "pip").mkdir(parents=True)
     log = copy / "asked.txt"
     (copy / "recorded/pip/__main__.py").write_text(

@@ -45,7 +45,12 @@ def is_data(path: Path) -> bool:
         "kernels",
     )
     # The last is the package pytorch_tokenizers beside executorch.
-    left_out = ("kernels/test", "exir/_native", "extension/llm/tokenizers/pytorch_tokenizers")
+    left_out = (
+        "kernels/test",
+        "exir/_native",
+        "extension/llm/tokenizers/pytorch_tokenizers",
+        "extension/llm/tokenizers/test",
+    )
     suffixes = (".py", ".fbs", ".yaml", ".json", ".typed")
     test = path.name.endswith(("_test.py", "_bench.py")) or path.name.startswith(
         ("test_", "conftest")
@@ -96,6 +101,23 @@ def test_the_wheel_has_what_programs_in_c_plus_plus_need(names: set[str]) -> Non
         assert name in names
     assert "include/executorch/extension/module/module.h" in names
     assert "include/executorch/schema/program_generated.h" in names
+    assert {"data/bin/flatc", "data/bin/executor_runner"} <= names
+
+
+@pytest.mark.req("KS-017")
+def test_the_wheel_has_the_sources_of_kernels(names: set[str]) -> None:
+    """`executorch c --project` copies them."""
+    listed = {
+        str(path)
+        for library in ("kernels/portable", "kernels/quantized")
+        for path in files()
+        if str(path).startswith(library) and path.suffix == ".cpp"
+    }
+    listed = {each for each in listed if not each.endswith(("_test.cpp", "_bench.cpp"))}
+    held = {n.removeprefix("share/executorch/") for n in names if n.startswith("share/executorch/")}
+    assert {each for each in listed if "/test/" not in each} <= held
+    assert {"LICENSE", "runtime/platform/default/minimal.cpp"} <= held
+    assert not [each for each in held if each.endswith("_test.cpp")]
 
 
 @pytest.mark.skipif(not shutil.which("readelf"), reason="needs binutils")
@@ -125,7 +147,8 @@ def test_the_wheel_has_nothing_superfluous(names: set[str]) -> None:
         ".map",
     )
     read_in_python = {"examples/raspberry_pi/pico2/digits.h"}
-    superfluous = {n for n in names if n.endswith(unwanted) and not n.startswith(dev)}
+    copied = ("examples/projects/", "backends/skeleton/runtime/")  # by `executorch new-backend`
+    superfluous = {n for n in names if n.endswith(unwanted) and not n.startswith((*dev, *copied))}
     assert superfluous == read_in_python
     assert not [n for n in names if n.startswith(("test/", "tools/", "kernels/test/", "bin/"))]
     size = Path(WHEEL).stat().st_size

@@ -95,7 +95,7 @@ def options(*words: str) -> list[str]:
 
 @pytest.mark.req("BLD-033")
 def test_sanitizers_and_coverage_without_verification(tmp_path: Path) -> None:
-    """Tests pass whose programs are not damaged; every line of the core is counted."""
+    """Tests pass whose programs are not corrupted; every line of the core is counted."""
     given = options("USE_SANITIZER=ON", "USE_CPP_CODE_COVERAGE=ON", "BUILD_TESTS=ON")
     given += options("ENABLE_PROGRAM_VERIFICATION=OFF", "THREADPOOL_USE_PERFORMANCE_CORES=ON")
     command("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", *SMALL, *given)

@@ -116,7 +116,7 @@ def do(jobs: list[Job], folder: Path) -> None:
 
 
 def do_here(jobs: list[Job], folder: Path) -> None:
-    """The same, with this repository's package in place of upstream's."""
+    """The same, with this repository's package instead of upstream's."""
     listing = folder / "jobs_here.json"
     listing.write_text(json.dumps(jobs))
     _do_with(sys.executable, dict(os.environ), listing)

@@ -63,24 +63,24 @@ def test_our_file_runs_there(name: str, folder: Path) -> None:
 
 
 # Convolutions over three dimensions, which upstream itself does not delegate; in float those that pay alone.
-VOLUMES = {
+CONV3D = {
     "float": [nn.Conv3d(16, 16, 3, padding=1), nn.ReLU(), nn.Conv3d(16, 16, (3, 1, 1))],
-    "8 bits": [nn.Conv3d(16, 16, 3, 2, 1), nn.ReLU(), nn.ConvTranspose3d(16, 16, 3, 2, 1, 1)],
+    "int8": [nn.Conv3d(16, 16, 3, 2, 1), nn.ReLU(), nn.ConvTranspose3d(16, 16, 3, 2, 1, 1)],
 }
 
 
-@pytest.mark.parametrize("precision", VOLUMES)
-def test_our_volumes_run_there(precision: str, tmp_path: Path) -> None:
-    model, inputs = nn.Sequential(*VOLUMES[precision]).eval(), (torch.randn(2, 16, 5, 6, 7),)
-    if precision == "8 bits":
+@pytest.mark.parametrize("precision", CONV3D)
+def test_our_conv3d_runs_there(precision: str, tmp_path: Path) -> None:
+    model, inputs = nn.Sequential(*CONV3D[precision]).eval(), (torch.randn(2, 16, 5, 6, 7),)
+    if precision == "int8":
         model = converted(model, inputs)
     exported = torch.export.export(model, inputs)
     manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
     assert calls(manager) == ["executorch_call_delegate"]
-    manager.to_executorch().save(str(tmp_path / "volumes.pte"))
-    run = peer.run_job(tmp_path / "volumes.pte", [("forward", list(inputs))], tmp_path / "out")
+    manager.to_executorch().save(str(tmp_path / "conv3d.pte"))
+    run = peer.run_job(tmp_path / "conv3d.pte", [("forward", list(inputs))], tmp_path / "out")
     peer.do([run], tmp_path)
     results = torch.load(peer.result(tmp_path / "out"), weights_only=True)
     expected = model(*inputs)
-    quantum = (expected.max() - expected.min()).item() / 255 if precision == "8 bits" else 1e-5
+    quantum = (expected.max() - expected.min()).item() / 255 if precision == "int8" else 1e-5
     assert_same(results, [[expected]], atol=1.01 * quantum)

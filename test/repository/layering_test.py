@@ -65,7 +65,8 @@ COMPILER_FLOORS = {
     "delegates": "backend backend.*",
     "emitting": "emit emit.* print_program dump dump.* _serialize _serialize._serialize",
     "the way of a program": """
-        program program.* serde serde.* capture._capture capture._names passes.quantize_io_pass""",
+        program program.* serde serde.* capture._capture capture._names capture.diagnostics capture.diagnostics.*
+        passes.quantize_io_pass""",
 }
 # What a backend offers to executorch.export, which finds it by registration.
 RECIPES = "recipes"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which system packages scripts/setup.sh installs, with programs in place of Debian's that write down their calls."""
+"""Which system packages scripts/setup.sh installs, with programs instead of Debian's that write down their calls."""
 
 from __future__ import annotations
 

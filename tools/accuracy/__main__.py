@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks with trained weights in float and 8 bits, on XNNPACK and on kernels, beside eager PyTorch and upstream.
+"""Networks with trained weights in float and int8, on XNNPACK and on kernels, beside eager PyTorch and upstream.
 
 usage: python -m executorch.tools.accuracy [name ...] [--peer PYTHON | --no-peer] [--page docs/results/accuracy.md]
 

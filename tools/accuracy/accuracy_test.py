@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trained networks keep their accuracy: each reaches the floor that its row says, in float and in 8 bits."""
+"""Trained networks keep their accuracy: each reaches the floor that its row says, in float and in int8."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from executorch.tools.accuracy import inputs, page, side
+from executorch.tools.accuracy import engine, inputs, page
 from executorch.tools.accuracy.__main__ import measured
 from executorch.tools.accuracy.networks import NETWORKS, Network
 from executorch.tools.accuracy.packages import ROOT, folder, load
@@ -43,11 +43,11 @@ def test_the_page_has_every_network_above_its_floor() -> None:
 def test_decibels() -> None:
     """An error of a tenth is 20 dB; the worst output of several counts, over all calls together."""
     want = torch.tensor([3.0, 4.0])
-    assert side.sqnr([([want], [want * 1.1])]) == pytest.approx(20.0, abs=1e-4)
-    assert side.sqnr([([want, want], [want, want * 1.01])]) == pytest.approx(40.0, abs=1e-3)
-    assert side.sqnr([([want], [want])]) == math.inf
+    assert engine.sqnr([([want], [want * 1.1])]) == pytest.approx(20.0, abs=1e-4)
+    assert engine.sqnr([([want, want], [want, want * 1.01])]) == pytest.approx(40.0, abs=1e-3)
+    assert engine.sqnr([([want], [want])]) == math.inf
     both = [([want], [want]), ([want], [want * 1.1])]
-    assert side.sqnr(both) == pytest.approx(20 + 10 * math.log10(2), abs=1e-4)
+    assert engine.sqnr(both) == pytest.approx(20 + 10 * math.log10(2), abs=1e-4)
 
 
 def test_problems_name_network_precision_and_backend() -> None:

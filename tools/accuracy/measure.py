@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One network: built here, exported, run eager; then lowered and run by side.py here and, where asked, upstream."""
+"""One network: built here, exported, run eager; then lowered and run by engine.py here and, where asked, upstream."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from torch.utils import _pytree as pytree
 from executorch.tools.accuracy import inputs
 from executorch.tools.accuracy.networks import Network
 
-SIDE = Path(__file__).resolve().parent / "side.py"
+ENGINE = Path(__file__).resolve().parent / "engine.py"
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 1800  # seconds for a side
+LIMIT = 1800  # seconds for an engine
 Answer = dict[str, Any]
 
 
@@ -43,7 +43,7 @@ class Prepared:
         torch.save(saved, self._calls)
 
     def ask(self, python: str, backends: list[str]) -> Answer:
-        """What side.py answers."""
+        """What engine.py answers."""
         job = {
             "program": str(self._program),
             "calls": str(self._calls),
@@ -54,7 +54,7 @@ class Prepared:
         if python == sys.executable:
             environment["PYTHONPATH"] = str(ROOT / "src")
         done = subprocess.run(
-            [python, str(SIDE), json.dumps(job)],
+            [python, str(ENGINE), json.dumps(job)],
             cwd=self._work,
             env=environment,
             capture_output=True,

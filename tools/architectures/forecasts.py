@@ -18,17 +18,17 @@ from executorch.tools.architectures.run import add_arguments, run
 COMMAND = "python -m executorch.tools.architectures.forecasts [name ...] --no-peer --page docs/results/forecasts.md"
 HEAD = f"""# Forecasts
 
-Architectures of Hugging Face `transformers` (docs/architectures.md): what `doctor` says will stay outside of
-`XnnpackPartitioner()`, from the edge program, beside the calls that the file has outside of delegates. `missed` were
-outside and not forecast, `wrong` were forecast and are inside; calls that are gone, because another gives the same,
-count as neither. `lines`: how many of the findings of `doctor` on the file have a line of Python.
+Architectures of Hugging Face `transformers` (docs/architectures.md): what `doctor` says will not be delegated by
+`XnnpackPartitioner()`, from the edge program, beside the calls that the file does not delegate. `missed` were
+not delegated and not forecast, `wrong` were forecast and are delegated; calls that are gone, because another gives
+the same, count as neither. `lines`: how many of the findings of `doctor` on the file have a line of Python.
 Written, for the rows that were named, by
 
     {COMMAND}
 
 """
 TABLE = (
-    "| name | forecast | outside | missed | wrong | why, most often | findings | lines |\n"
+    "| name | forecast | undelegated | missed | wrong | why, most often | findings | lines |\n"
     "|---|--:|--:|--:|--:|---|--:|--:|\n"
 )
 
@@ -46,7 +46,7 @@ def line(result: page.Result) -> str:
     whys = sorted(ours["why"].items(), key=lambda pair: (-pair[1], pair[0]))
     why = f"{whys[0][1]}: {whys[0][0].replace('|', '/')}" if whys else ""
     cells = [
-        result["name"], ours["forecast"], ours["outside"], len(ours["missed"]), len(ours["wrong"]),
+        result["name"], ours["forecast"], ours["undelegated"], len(ours["missed"]), len(ours["wrong"]),
         why, ours["findings"], ours["lines"],
     ]  # fmt: skip
     return f"| {' | '.join(map(str, cells))} |"
@@ -55,16 +55,16 @@ def line(result: page.Result) -> str:
 def text(results: list[page.Result]) -> str:
     known = [each for each in results if not page.refused(each)]
     right = sum(map(is_right, known))
-    sides = [each["ours"] for each in known if "forecast" in each["ours"]]
+    engines = [each["ours"] for each in known if "forecast" in each["ours"]]
     outside, missed, wrong = (
-        sum(side["outside"] for side in sides),
-        sum(len(side["missed"]) for side in sides),
-        sum(len(side["wrong"]) for side in sides),
+        sum(engine["undelegated"] for engine in engines),
+        sum(len(engine["missed"]) for engine in engines),
+        sum(len(engine["wrong"]) for engine in engines),
     )
     summary = (
-        f"{right} of {len(known)} forecasts are what happened: of {outside} calls that stay outside {missed} were "
-        f"missed, and {wrong} of those forecast are inside. {sum(side['lines'] for side in sides)} of "
-        f"{sum(side['findings'] for side in sides)} findings have a line.\n\n"
+        f"{right} of {len(known)} forecasts are what happened: of {outside} calls that are not delegated {missed} were "
+        f"missed, and {wrong} of those forecast are delegated. {sum(engine['lines'] for engine in engines)} of "
+        f"{sum(engine['findings'] for engine in engines)} findings have a line.\n\n"
     )
     return HEAD + summary + TABLE + "\n".join(map(line, known)) + "\n"
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from executorch.tools.architectures.row import Architecture
 
-SIDE = Path(__file__).resolve().parent / "side.py"
+ENGINE = Path(__file__).resolve().parent / "engine.py"
 ROOT = Path(__file__).resolve().parents[2]
 LIMITS = {"seconds": 600, "memory": 16 << 30}
 Answer = dict[str, Any]
 
 
-class Side:
+class Engine:
     """A process that forks one process per job; imports (seconds) are paid once."""
 
     def __init__(self, python: str, folder: Path, label: str, modules: list[str]) -> None:
@@ -29,7 +29,7 @@ class Side:
         self._answer = folder / f"{label}.answer"
         self._errors = (folder / f"{label}.errors").open("w")
         self._process = subprocess.Popen(
-            [python, str(SIDE), *modules],
+            [python, str(ENGINE), *modules],
             cwd=folder,
             env=environment,
             stdin=subprocess.PIPE,
@@ -46,7 +46,7 @@ class Side:
         line = self._process.stdout.readline()
         if not line:
             errors = Path(self._errors.name).read_text()
-            raise RuntimeError(f"a side ended:\n{errors[-2000:]}")
+            raise RuntimeError(f"an engine ended:\n{errors[-2000:]}")
         return json.loads(line)
 
     def close(self) -> None:
@@ -64,13 +64,13 @@ class Measure:
     ) -> None:
         self._lowering = lowering
         self._work = work.resolve()
-        self._maker = Side(transformers, self._work, "maker", ["transformers"])
+        self._maker = Engine(transformers, self._work, "maker", ["transformers"])
         modules = ["executorch.exir", "executorch.runtime"]
         if lowering != "lower":
             modules.append("executorch.backends.xnnpack.partition.xnnpack_partitioner")
-        self._sides = {"ours": Side(sys.executable, self._work, "ours", modules)}
+        self._engines = {"ours": Engine(sys.executable, self._work, "ours", modules)}
         if peer:
-            self._sides["upstream"] = Side(peer, self._work, "upstream", modules)
+            self._engines["upstream"] = Engine(peer, self._work, "upstream", modules)
 
     def __call__(self, row: Architecture) -> Answer:
         program = self._work / f"{row.name}.pt2"
@@ -82,14 +82,14 @@ class Measure:
             "export": exported,
         }
         if "refused" not in exported and "error" not in exported:
-            for side in self._sides:
-                result[side] = self._lower_and_run(side, program)
+            for engine in self._engines:
+                result[engine] = self._lower_and_run(engine, program)
         return result
 
-    def _lower_and_run(self, side: str, program: Path) -> Answer:
-        file = program.with_name(f"{program.stem}-{side}.pte")
-        ask = self._sides[side].ask
-        bound = {"bound": side == "ours"} if self._lowering == "lower" else {}
+    def _lower_and_run(self, engine: str, program: Path) -> Answer:
+        file = program.with_name(f"{program.stem}-{engine}.pte")
+        ask = self._engines[engine].ask
+        bound = {"bound": engine == "ours"} if self._lowering == "lower" else {}
         found = ask(self._lowering, program=str(program), out=str(file), **bound)
         if "error" in found:
             return {"step": "lower", **found}
@@ -97,5 +97,5 @@ class Measure:
         return {**found, **ran, **({"step": "run"} if "error" in ran else {})}
 
     def close(self) -> None:
-        for side in (self._maker, *self._sides.values()):
-            side.close()
+        for engine in (self._maker, *self._engines.values()):
+            engine.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The model and the inputs of a row. Imports torch alone, and `transformers` when asked to build: side.py reads it in
+"""The model and the inputs of a row. Imports torch alone, and `transformers` when asked to build: engine.py reads it in
 environments that have nothing of this repository.
 """
 

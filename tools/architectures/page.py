@@ -28,13 +28,13 @@ def read(path: Path) -> list[Result]:
 
 
 def complete(results: list[Result], upstream: bool) -> set[str]:
-    """Names of the rows that need not be run again; seconds are asked for on each side."""
-    sides = ("ours", "upstream") if upstream else ("ours",)
+    """Names of the rows that need not be run again; seconds are asked for on each engine."""
+    engines = ("ours", "upstream") if upstream else ("ours",)
     return {
         result["name"]
         for result in results
         if refused(result)
-        or all({"cpu_seconds", "error"} & result.get(s, {}).keys() for s in sides)
+        or all({"cpu_seconds", "error"} & result.get(s, {}).keys() for s in engines)
     }
 
 
@@ -44,12 +44,12 @@ def refused(result: Result) -> str | None:
     return export.get("refused") or export.get("error")
 
 
-def problem(side: Result) -> str | None:
-    """What went wrong on one side, None where it ran and equals eager."""
-    if "error" in side:
-        return f"{side['step']}: {brief(side['error'])}"
-    if side.get("difference", 0.0) > TOLERANCE:
-        return f"differs from eager by {side['difference']:.1e}"
+def problem(answer: Result) -> str | None:
+    """What went wrong on one engine, None where it ran and equals eager."""
+    if "error" in answer:
+        return f"{answer['step']}: {brief(answer['error'])}"
+    if answer.get("difference", 0.0) > TOLERANCE:
+        return f"differs from eager by {answer['difference']:.1e}"
     return None
 
 
@@ -59,8 +59,8 @@ def vanishing(result: Result) -> str | None:
     return f"vanishing or constant outputs of eager: {', '.join(map(str, dead))}" if dead else None
 
 
-def seconds(side: Result) -> str:
-    return f"{side['cpu_seconds']:.2f}" if "cpu_seconds" in side else ""
+def seconds(answer: Result) -> str:
+    return f"{answer['cpu_seconds']:.2f}" if "cpu_seconds" in answer else ""
 
 
 def number(value: float | None) -> str:

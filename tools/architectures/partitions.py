@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How XnnpackPartitioner cuts architectures of `transformers`, beside upstream: delegates, and calls left outside.
+"""How XnnpackPartitioner cuts architectures of `transformers`, beside upstream: delegates, and undelegated calls.
 
 usage: python -m executorch.tools.architectures.partitions [name ...] [--peer PYTHON] [--page FILE] [--resume]
 
-Every program runs on its own side, too, and is compared with eager PyTorch. Results are JSON lines, one a row.
+Every program runs on its own engine, too, and is compared with eager PyTorch. Results are JSON lines, one a row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMAND = "python -m executorch.tools.architectures.partitions [name ...] --page
 HEAD = f"""# Partitions
 
 Architectures of Hugging Face `transformers` (docs/architectures.md) lowered with `XnnpackPartitioner()` and nothing
-else, float32. Delegates, then calls left outside of them (items of several results not counted), from
+else, float32. Delegates, then undelegated calls (items of several results not counted), from
 `get_delegation_info`; `upstream` is the wheel of executorch 1.4.1 on the same exported program. `difference` is
 the largest ||found - eager|| / ||eager|| of our runtime over all outputs and calls; weights are those of
 docs/architectures.md. Written, for the rows that were named, by
@@ -33,17 +33,17 @@ docs/architectures.md. Written, for the rows that were named, by
 
 @dataclass(frozen=True)
 class Cut:
-    """How one side cut one program."""
+    """How one engine cut one program."""
 
     delegates: int
     left: int
 
 
-def cut(side: page.Result) -> Cut | None:
+def cut(answer: page.Result) -> Cut | None:
     """None where lowering failed."""
-    if "delegates" not in side:
+    if "delegates" not in answer:
         return None
-    return Cut(side["delegates"], sum(side["left"].values()))
+    return Cut(answer["delegates"], sum(answer["left"].values()))
 
 
 def is_worse(result: page.Result) -> bool:
@@ -54,15 +54,15 @@ def is_worse(result: page.Result) -> bool:
     return theirs is not None and (ours.delegates > theirs.delegates or ours.left > theirs.left)
 
 
-def most_left(side: page.Result, count: int = 4) -> str:
-    """The operators of most of the calls that stay outside."""
-    rows = sorted(side.get("left", {}).items(), key=lambda row: (-row[1], row[0]))
+def most_left(answer: page.Result, count: int = 4) -> str:
+    """The operators of most of the undelegated calls."""
+    rows = sorted(answer.get("left", {}).items(), key=lambda row: (-row[1], row[0]))
     return ", ".join(f"{name.removeprefix('aten_')} {calls}" for name, calls in rows[:count])
 
 
 def line(result: page.Result) -> str:
-    def text(side: page.Result) -> str:
-        found = cut(side)
+    def text(answer: page.Result) -> str:
+        found = cut(answer)
         return f"{found.delegates} + {found.left}" if found else ""
 
     ours, theirs = result["ours"], result.get("upstream", {})
@@ -83,9 +83,9 @@ def text(results: list[page.Result]) -> str:
     both = [each for each in known if cut(each["ours"]) and cut(each.get("upstream", {}))]
     fine = sum(not is_worse(each) for each in both)
     sums = [
-        f"{sum(cut(each[side]).delegates for each in both)} delegates and "
-        f"{sum(cut(each[side]).left for each in both)} calls left"
-        for side in ("ours", "upstream")
+        f"{sum(cut(each[engine]).delegates for each in both)} delegates and "
+        f"{sum(cut(each[engine]).left for each in both)} calls left"
+        for engine in ("ours", "upstream")
     ]
     equal = sum(not (page.problem(each["ours"]) or page.vanishing(each)) for each in known)
     summary = (

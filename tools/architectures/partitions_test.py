@@ -56,9 +56,9 @@ def test_the_page_covers_the_promised_number() -> None:
 
 
 def result(delegates: int, calls: int) -> page.Result:
-    side = {"delegates": 2, "left": {"aten_where_self": 3}, "difference": 0.0}
-    ours = {**side, "delegates": delegates, "left": {"aten_where_self": calls}}
-    return {"name": f"net{delegates}{calls}", "export": {}, "ours": ours, "upstream": side}
+    engine = {"delegates": 2, "left": {"aten_where_self": 3}, "difference": 0.0}
+    ours = {**engine, "delegates": delegates, "left": {"aten_where_self": calls}}
+    return {"name": f"net{delegates}{calls}", "export": {}, "ours": ours, "upstream": engine}
 
 
 def test_the_page_counts_and_reads_back() -> None:

@@ -19,7 +19,7 @@ from executorch.tools.bench.turns import peer_python
 def add_arguments(parser: argparse.ArgumentParser, results: Path) -> None:
     parser.add_argument("names", nargs="*", help="all unless given")
     parser.add_argument("--peer", help="the interpreter that has upstream's wheel")
-    parser.add_argument("--no-peer", action="store_true", help="leave upstream's side out")
+    parser.add_argument("--no-peer", action="store_true", help="leave upstream's engine out")
     parser.add_argument("--transformers", help="the interpreter that has transformers")
     parser.add_argument("--results", type=Path, default=results)
     parser.add_argument(

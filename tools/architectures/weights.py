@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random weights under which signals live, for any module and without knowledge of it: layer-sequential unit variance
-(Mishkin and Matas, "All you need is a good init", 2016) in one forward pass. Imports torch alone: side.py reads it in
+(Mishkin and Matas, "All you need is a good init", 2016) in one forward pass. Imports torch alone: engine.py reads it in
 environments that have nothing of this repository.
 """
 

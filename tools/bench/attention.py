@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds of both sides, and of the attention among ours."""
+    """Seconds of both engines, and of the attention among ours."""
 
     label: str
     eager: float
@@ -90,7 +90,7 @@ class _Kernel:
 
 
 def measure(case: Case) -> Row:
-    """Both sides of a case; raises when their results differ."""
+    """Both engines of a case; raises when their results differ."""
     keys, start = case.context, case.context - case.queries
     q = torch.randn(1, case.queries, case.heads, case.depth)
     k, v = (torch.randn(1, keys, case.key_heads, case.depth) for _ in "kv")
@@ -116,7 +116,7 @@ def measure(case: Case) -> Row:
         turn += [each.best(repeats) for each in (attention, *updates)]
         time.sleep(_SETTLE_SECONDS)
         times.append(turn)
-    best = [min(side) for side in zip(*times, strict=True)]
+    best = [min(seconds) for seconds in zip(*times, strict=True)]
     return Row(case.label, best[0], sum(best[1:]), best[1])
 
 

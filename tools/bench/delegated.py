@@ -4,8 +4,8 @@
 usage: python -m executorch.tools.bench.delegated [model ...] [--repeats 5] [--threads 2]
 
 Upstream runs in its own environment: EXECUTORCH_PEER_PYTHON, else build/peer (test/interop/make_peer.sh).
-Each side lowers the same exported program and runs the file that it made. Every measurement is a process of its own,
-the sides in turns; medians count. "start" is loading and the first run together; ours packs matrices in the second.
+Each engine lowers the same exported program and runs the file that it made. Every measurement is a process of its own,
+the engines in turns; medians count. "start" is loading and the first run together; ours packs matrices in the second.
 """
 
 from __future__ import annotations
@@ -58,41 +58,41 @@ RUNS = 50
 COLUMNS = ("load", "first run", "start", "second run", "run")
 
 
-class Sides:
+class Engines:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.pythons = {"ours": sys.executable, "upstream": peer_python()}
 
-    def _ask(self, side: str, code: str, question: list[object]) -> list[float]:
-        worker = Worker(self.pythons[side], code, self._folder, side)
+    def _ask(self, engine: str, code: str, question: list[object]) -> list[float]:
+        worker = Worker(self.pythons[engine], code, self._folder, engine)
         answer = worker.ask(question)
         worker.close()
         return answer
 
-    def lower(self, side: str, program: Path) -> Path:
-        path = program.with_suffix(f".{side}.pte")
-        self._ask(side, LOWER, [str(program), str(path)])
+    def lower(self, engine: str, program: Path) -> Path:
+        path = program.with_suffix(f".{engine}.pte")
+        self._ask(engine, LOWER, [str(program), str(path)])
         return path
 
-    def run(self, side: str, path: Path, inputs: Path, threads: int) -> dict[str, float]:
-        load, first, second, run = self._ask(side, RUN, [str(path), str(inputs), RUNS, threads])
+    def run(self, engine: str, path: Path, inputs: Path, threads: int) -> dict[str, float]:
+        load, first, second, run = self._ask(engine, RUN, [str(path), str(inputs), RUNS, threads])
         return dict(zip(COLUMNS, (load, first, load + first, second, run)))
 
 
-def measure(sides: Sides, model: str, folder: Path, options: argparse.Namespace) -> str:
+def measure(engines: Engines, model: str, folder: Path, options: argparse.Namespace) -> str:
     method = make_example(model).forward
     program, inputs = folder / f"{model}.pt2", folder / f"{model}.inputs"
     torch.export.save(method.export(), program)
     torch.save(list(method.inputs), inputs)
-    files = {side: sides.lower(side, program) for side in sides.pythons}
+    files = {engine: engines.lower(engine, program) for engine in engines.pythons}
     taken: dict[tuple[str, str], list[float]] = defaultdict(list)
     for _ in range(options.repeats):
-        for side, path in files.items():
-            for column, value in sides.run(side, path, inputs, options.threads).items():
-                taken[side, column].append(value)
+        for engine, path in files.items():
+            for column, value in engines.run(engine, path, inputs, options.threads).items():
+                taken[engine, column].append(value)
     text = f"{model:10s}"
     for column in COLUMNS:
-        ours, theirs = (statistics.median(taken[side, column]) for side in sides.pythons)
+        ours, theirs = (statistics.median(taken[engine, column]) for engine in engines.pythons)
         text += f"{ours:9.1f}{theirs:9.1f}{ours / theirs:7.2f}"
     return text
 
@@ -105,15 +105,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "models", nargs="*", default=["mv2", "resnet18", "vit", "bert"], help=", ".join(NETWORKS)
     )
-    parser.add_argument("--repeats", type=int, default=5, help="processes a side")
+    parser.add_argument("--repeats", type=int, default=5, help="processes of each engine")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args(argv)
     print(f"{'':10s}" + "".join(f"{column:>25s}" for column in COLUMNS))
     print(f"{'model':10s}" + f"{'ours':>9s}{'upstream':>9s}{'ratio':>7s}" * len(COLUMNS))
     with tempfile.TemporaryDirectory() as name:
-        sides = Sides(Path(name))
+        engines = Engines(Path(name))
         for model in options.models:
-            print(measure(sides, model, Path(name), options), flush=True)
+            print(measure(engines, model, Path(name), options), flush=True)
     return 0
 
 

@@ -6,7 +6,7 @@ Tokens per second are medians over rounds. Loading, and the first prompt of 32 t
 many processes, started in turns: none loads beside another. llama.cpp comes with `--llama-python`, an interpreter
 that has the package llama-cpp-python, built for this processor; it packs weights anew where it can (its extra buffer
 types). With `--text` and `--tokenizer` each row has the perplexity of what it ran: speeds compare at equal quality.
-On a machine that others use, `--prefix "chrt -f 10"` gives each side the cores while it works. Example:
+On a machine that others use, `--prefix "chrt -f 10"` gives each engine the cores while it works. Example:
 
 python -m tools.bench.llm model.pte --gguf model.gguf --llama-python venv/bin/python --page docs/results/llm-speed.md
 """
@@ -35,7 +35,7 @@ PROMPTS, WRITTEN = (32, 128, 512), 24
 CONTEXTS = (32, 512)  # of which decoding is printed
 
 WINDOW = 255  # tokens that a perplexity's context has at most, the first of which is given
-# What Python sides have around their `logits(tokens, position)`, which gives those of the next token.
+# What Python engines have around their `logits(tokens, position)`, which gives those of the next token.
 _LOOP = """
 import json, math, numpy, os, sys, time
 def resident():
@@ -105,9 +105,9 @@ serve(logits, load)
 
 @dataclass(frozen=True)
 class Row:
-    """Medians of one side: tokens per second by tokens of the prompt, seconds, bytes."""
+    """Medians of one engine: tokens per second by tokens of the prompt, seconds, bytes."""
 
-    side: str
+    engine: str
     load: float
     first: float
     prefill: dict[int, float]
@@ -117,7 +117,7 @@ class Row:
 
 
 def row_of(
-    side: str, starts: list[dict[str, Any]], answers: dict[int, list[dict[str, Any]]]
+    engine: str, starts: list[dict[str, Any]], answers: dict[int, list[dict[str, Any]]]
 ) -> Row:
     """`starts` are the first answers of processes, `answers` are by tokens of the prompt, a list of rounds each."""
     median = statistics.median
@@ -128,7 +128,7 @@ def row_of(
     every = [answer for rounds in answers.values() for answer in rounds]
     load = median(a["load"] for a in starts)
     first = median(a["load"] + a["prefill"] for a in starts)
-    return Row(side, load, first, prefill, decode, max(a["resident"] for a in every))
+    return Row(engine, load, first, prefill, decode, max(a["resident"] for a in every))
 
 
 def bandwidth(megabytes: int, prefix: Sequence[str], build: Path) -> dict[int, float]:
@@ -156,7 +156,7 @@ def runner_command(options: argparse.Namespace, model: Path) -> list[str]:
 Start = Callable[[], Program]
 
 
-def sides(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
+def engines_for(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
     prefix, model, threads = options.prefix, str(options.model.resolve()), options.threads
     command = runner_command(options, options.model)
     found: dict[str, Start] = {"ours": lambda: Program(command, folder, "ours", os.environ)}
@@ -180,44 +180,44 @@ def sides(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
 
 
 def started(starts: dict[str, Start], rounds: int) -> dict[str, list[dict[str, Any]]]:
-    """The first answers of `rounds` processes of each side, one process at a time."""
-    first: dict[str, list[dict[str, Any]]] = {side: [] for side in starts}
+    """The first answers of `rounds` processes of each engine, one process at a time."""
+    first: dict[str, list[dict[str, Any]]] = {engine: [] for engine in starts}
     for _ in range(rounds):
-        for side, start in starts.items():
+        for engine, start in starts.items():
             program = start()
-            first[side].append(program.ask([min(PROMPTS), 1]))
+            first[engine].append(program.ask([min(PROMPTS), 1]))
             program.close()
     return first
 
 
 def measure(starts: dict[str, Start], rounds: int) -> list[Row]:
     first = started(starts, rounds)
-    programs = {side: start() for side, start in starts.items()}
+    programs = {engine: start() for engine, start in starts.items()}
     answers: dict[str, dict[int, list[dict[str, Any]]]] = {
-        side: {prompt: [] for prompt in PROMPTS} for side in programs
+        engine: {prompt: [] for prompt in PROMPTS} for engine in programs
     }
     for turn in range(rounds + 1):
         for prompt in PROMPTS:
-            for side, program in programs.items():
+            for engine, program in programs.items():
                 answer = program.ask([prompt, WRITTEN])
                 if turn > 0:  # the first is for caches and threads
-                    answers[side][prompt].append(answer)
+                    answers[engine][prompt].append(answer)
     for program in programs.values():
         program.close()
-    return [row_of(side, first[side], found) for side, found in answers.items()]
+    return [row_of(engine, first[engine], found) for engine, found in answers.items()]
 
 
 def with_perplexities(
     rows: list[Row], starts: dict[str, Start], options: argparse.Namespace, folder: Path
 ) -> list[Row]:
-    """Of what each side runs on the text; ours is asked from Python, since its runner tells no logits."""
+    """Of what each engine runs on the text; ours is asked from Python, since its runner tells no logits."""
     tokens = read_tokenizer(str(options.tokenizer))(options.text.read_text())
     tokens = tokens[: options.tokens // WINDOW * WINDOW]
     code = _LOOP + _UPSTREAM.format(model=str(options.model.resolve()))
     ours = partial(Worker, sys.executable, code, folder, "perplexity")
     found = []
     for row in rows:
-        program = (ours if row.side.startswith("ours") else starts[row.side])()
+        program = (ours if row.engine.startswith("ours") else starts[row.engine])()
         answer = program.ask(["perplexity", [tokens, WINDOW]])
         program.close()
         found.append(replace(row, perplexity=answer))
@@ -235,12 +235,12 @@ def table(rows: list[Row]) -> str:
         cells = [f"{speed:,.0f}" for speed in speeds]
         cells += [f"{row.load:.3f}", f"{row.first:.3f}", f"{row.resident / 1e6:,.0f}"]
         cells += [f"{row.perplexity:.2f}" if row.perplexity else ""] if has_perplexity else []
-        lines.append([row.side, *cells])
+        lines.append([row.engine, *cells])
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def as_json(rows: list[Row]) -> str:
-    """A list of sides: prefill and decode in tokens per second by tokens of the prompt, seconds, bytes."""
+    """A list of engines: prefill and decode in tokens per second by tokens of the prompt, seconds, bytes."""
     return json.dumps([asdict(row) for row in rows], indent=1) + "\n"
 
 
@@ -273,7 +273,7 @@ def main() -> None:
     megabytes = options.model.stat().st_size // 1_000_000
     read = bandwidth(megabytes, options.prefix, options.build)
     with tempfile.TemporaryDirectory() as folder:
-        starts = sides(options, Path(folder))
+        starts = engines_for(options, Path(folder))
         rows = measure(starts, options.rounds)
         if options.text:
             rows = with_perplexities(rows, starts, options, Path(folder))

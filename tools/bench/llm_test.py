@@ -29,14 +29,14 @@ def test_rows_are_medians_over_rounds() -> None:
     assert row.decode == dict.fromkeys(PROMPTS, 4.0)
     assert (row.load, row.first, row.resident) == (0.5, 2.5, 2_000_000)
     (written,) = json.loads(as_json([row]))
-    assert written["side"] == "ours" and written["prefill"]["128"] == 64
+    assert written["engine"] == "ours" and written["prefill"]["128"] == 64
     assert "| ours | 16 | 64 | 256 | 4 | 4 | 0.500 | 2.500 | 2 |" in table([row])
 
 
 def test_a_row_says_the_perplexity_where_it_was_asked() -> None:
     answers = {n: [_answer(1.0, [0.25])] for n in PROMPTS}
     row = row_of("ours", [_answer(2.0, [])], answers)
-    told = table([replace(row, perplexity=17.25), replace(row, side="other")]).splitlines()
+    told = table([replace(row, perplexity=17.25), replace(row, engine="other")]).splitlines()
     assert told[0].endswith("| perplexity |") and told[2].endswith("| 17.25 |")
     assert told[3].endswith("|  |")
 

@@ -4,7 +4,7 @@
 usage: python -m executorch.tools.bench.lowering [model ...] [--repeats 3] [--fresh]
 
 Upstream runs in its own environment: EXECUTORCH_PEER_PYTHON, else build/peer (test/interop/make_peer.sh).
-Each side lowers every program once to warm up; then they take turns, and the median counts. With --fresh, each
+Each engine lowers every program once to warm up; then they take turns, and the median counts. With --fresh, each
 lowering is the first of its process (imports of `executorch.exir` done), as in a script that exports one model.
 """
 
@@ -46,7 +46,7 @@ class Taken:
     size: int = 0
 
 
-class Sides:
+class Engines:
     """Both implementations, each in one process for all lowerings or in a new one for each."""
 
     def __init__(self, folder: Path, fresh: bool) -> None:
@@ -55,14 +55,14 @@ class Sides:
         self._workers: dict[str, Worker] = {}
         self.pythons = {"ours": sys.executable, "upstream": peer_python()}
 
-    def lower(self, side: str, program: Path) -> tuple[float, float, int]:
-        worker = self._workers.get(side)
+    def lower(self, engine: str, program: Path) -> tuple[float, float, int]:
+        worker = self._workers.get(engine)
         if worker is None:
-            worker = Worker(self.pythons[side], CODE, self._folder, side)
-            self._workers[side] = worker
+            worker = Worker(self.pythons[engine], CODE, self._folder, engine)
+            self._workers[engine] = worker
         answer = worker.ask(str(program))
         if self._fresh:
-            self._workers.pop(side).close()
+            self._workers.pop(engine).close()
         return answer
 
     def close(self) -> None:
@@ -70,11 +70,11 @@ class Sides:
             worker.close()
 
 
-def measure(sides: Sides, program: Path, repeats: int, warm_up: int) -> dict[str, Taken]:
-    taken = {side: Taken() for side in sides.pythons}
+def measure(engines: Engines, program: Path, repeats: int, warm_up: int) -> dict[str, Taken]:
+    taken = {engine: Taken() for engine in engines.pythons}
     for repeat in range(repeats + warm_up):
-        for side, found in taken.items():
-            wall, cpu, found.size = sides.lower(side, program)
+        for engine, found in taken.items():
+            wall, cpu, found.size = engines.lower(engine, program)
             if repeat >= warm_up:
                 found.wall.append(wall)
                 found.cpu.append(cpu)
@@ -85,7 +85,7 @@ def row(model: str, taken: dict[str, Taken]) -> str:
     ours, theirs = taken["ours"], taken["upstream"]
     text = f"{model:12s}"
     for kind in ("wall", "cpu"):
-        left, right = (statistics.median(getattr(side, kind)) for side in (ours, theirs))
+        left, right = (statistics.median(getattr(engine, kind)) for engine in (ours, theirs))
         text += f"{left:8.2f} s{right:10.2f} s{right / left:8.1f}x"
     return f"{text}   {ours.size}, {theirs.size}"
 
@@ -101,13 +101,13 @@ def main(argv: list[str] | None = None) -> int:
     heads = f"{'ours':>10s}{'upstream':>12s}{'ratio':>9s}"
     print(f"{'':12s}{'wall':>10s}{'':21s}{'CPU':>10s}\n{'model':12s}{heads}{heads}   bytes")
     with tempfile.TemporaryDirectory() as name:
-        sides = Sides(Path(name), options.fresh)
+        engines = Engines(Path(name), options.fresh)
         for model in options.models:
             program = Path(name) / f"{model}.pt2"
             torch.export.save(make_example(model).forward.export(), program)
             warm_up = 0 if options.fresh else 1
-            print(row(model, measure(sides, program, options.repeats, warm_up)), flush=True)
-        sides.close()
+            print(row(model, measure(engines, program, options.repeats, warm_up)), flush=True)
+        engines.close()
     return 0
 
 

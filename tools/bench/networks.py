@@ -3,7 +3,7 @@
 
 usage: python -m executorch.tools.bench.networks [model ...] [--threads 2] [--upstream]
 
-Medians of milliseconds over rounds in which every side runs once in its own process; all use the same threads
+Medians of milliseconds over rounds in which every engine runs once in its own process; all use the same threads
 (upstream's wheel decides for itself) and the same inputs and weights.
 """
 
@@ -66,15 +66,15 @@ for line in sys.stdin:
 def measure(
     workers: dict[str, Worker], programs: dict[str, Path], inputs: Path, rounds: int
 ) -> dict:
-    for side, worker in workers.items():
-        worker.ask(["load", str(programs[side]), str(inputs)])
+    for engine, worker in workers.items():
+        worker.ask(["load", str(programs[engine]), str(inputs)])
     # as many runs a turn as take about a third of a second
     counts = {s: max(1, min(20, int(300 / w.ask(["run", 2])[-1]))) for s, w in workers.items()}
-    times: dict[str, list[float]] = {side: [] for side in workers}
+    times: dict[str, list[float]] = {engine: [] for engine in workers}
     for _ in range(rounds):
-        for side, worker in workers.items():
-            times[side] += worker.ask(["run", counts[side]])
-    return {side: statistics.median(found) for side, found in times.items()}
+        for engine, worker in workers.items():
+            times[engine] += worker.ask(["run", counts[engine]])
+    return {engine: statistics.median(found) for engine, found in times.items()}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -90,9 +90,11 @@ def main(argv: list[str] | None = None) -> int:
         pythons = {"eager": sys.executable, "ours": sys.executable}
         if options.upstream:
             pythons["upstream"] = peer_python()
-        workers = {side: Worker(python, code, folder, side) for side, python in pythons.items()}
+        workers = {
+            engine: Worker(python, code, folder, engine) for engine, python in pythons.items()
+        }
         print(f"milliseconds, {options.threads} threads")
-        print(f"{'model':12s}" + "".join(f"{side:>12s}" for side in workers) + "   ours/eager")
+        print(f"{'model':12s}" + "".join(f"{engine:>12s}" for engine in workers) + "   ours/eager")
         for model in options.models:
             method = make_example(model).forward
             exported, programs = method.export(), {"eager": folder / f"{model}.pt2"}
@@ -107,7 +109,7 @@ def main(argv: list[str] | None = None) -> int:
             inputs = folder / f"{model}.inputs"
             torch.save(torch.utils._pytree.tree_leaves(method.calls[0]), inputs)
             found = measure(workers, programs, inputs, options.rounds)
-            row = "".join(f"{found[side]:12.2f}" for side in workers)
+            row = "".join(f"{found[engine]:12.2f}" for engine in workers)
             print(f"{model:12s}{row}{found['ours'] / found['eager']:11.2f}x", flush=True)
         for worker in workers.values():
             worker.close()

@@ -89,9 +89,7 @@ ROWS = {
     "Llama with a cache, kernels": Row(cached_llama),
     "cond, kernels": Row(lambda: Method(Choice().eval(), (torch.ones(64, 512),))),
     "MobileNetV2, XNNPACK": Row(lambda: make_example("mv2").forward, True),
-    "MobileNetV2, XNNPACK, 8 bits": Row(
-        lambda: quantized_method(make_example("mv2").forward), True
-    ),
+    "MobileNetV2, XNNPACK, int8": Row(lambda: quantized_method(make_example("mv2").forward), True),
     "BERT, XNNPACK": Row(lambda: make_example("bert").forward, True),
     "Llama with a cache, XNNPACK": Row(cached_llama, True),
     "Llama of width 1536, XNNPACK": Row(lambda: cached_llama(1536), True),

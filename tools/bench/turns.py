@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processes that take turns: each side is idle while the other works, so noise hits all alike."""
+"""Processes that take turns: each engine is idle while the other works, so noise hits all alike."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class Program:
 
     def close(self) -> None:
         assert self._process.stdin
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it ended before it read the last question
+            self._process.stdin.close()
         self._process.wait()
 
 

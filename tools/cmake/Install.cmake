@@ -13,6 +13,15 @@ endforeach()
 install(DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
   FILES_MATCHING PATTERN "*.h")
 
+# Sources of kernels and of what they need of the runtime: `executorch c --project` copies those that a model calls.
+foreach(folder kernels/portable kernels/quantized runtime/core runtime/kernel runtime/platform)
+  if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
+    install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}/" DESTINATION "share/executorch/${folder}" COMPONENT headers
+      FILES_MATCHING PATTERN "*.cpp" REGEX "_(test|bench)\\.cpp$" EXCLUDE REGEX "/test(ing_util)?$" EXCLUDE)
+  endif()
+endforeach()
+install(FILES "${EXECUTORCH_ROOT}/LICENSE" DESTINATION share/executorch COMPONENT headers)
+
 # The wheel's Python besides the folders that pyproject.toml names.
 if(ET_FLATC)
   et_install_python(PROGRAMS "${ET_FLATC}" DESTINATION data/bin)

@@ -97,9 +97,10 @@ function(et_backend name)
   set_target_properties(${name}_loadable PROPERTIES OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endfunction()
 
-# et_executable(name SRCS ... DEPS ... [NO_INSTALL]): goes into bin of a prefix; wheels carry no programs
+# et_executable(name SRCS ... DEPS ... [NO_INSTALL] [IN_WHEEL]): goes into bin of a prefix; IN_WHEEL: into data/bin of the
+# wheel, too, where executorch.data.bin finds it
 function(et_executable name)
-  cmake_parse_arguments(ARG "NO_INSTALL" "" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_INSTALL;IN_WHEEL" "" "SRCS;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
   _et_target_defaults(${name} PRIVATE)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
@@ -107,6 +108,9 @@ function(et_executable name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
   if(NOT ARG_NO_INSTALL AND NOT SKBUILD)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+  if(ARG_IN_WHEEL AND SKBUILD)
+    et_install_python(TARGETS ${name} RUNTIME DESTINATION data/bin)
   endif()
 endfunction()
 

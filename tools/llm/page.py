@@ -33,7 +33,7 @@ differ only where the two best logits are within 1e-3 of each other.
     "perplexity": """## Perplexity
 
 Of the manual that Python ships (`pydoc_data.topics`), windows of 255 tokens, each from position 0; all but the first
-token of a window are foreseen. Float rows dequantize the GGUF file's blocks exactly; `quantization.qmode=gguf` keeps
+token of a window are predicted. Float rows dequantize the GGUF file's blocks exactly; `quantization.qmode=gguf` keeps
 its codes, scales and minima packed, and makes 8 bits of each token's inputs while it runs. The rows of 8da4w quantize
 every linear layer again, the output layer among them, from the file's 4 bits with minima to 4 bits without.
 """,
@@ -54,7 +54,7 @@ count until its weights are quantized.
 Random weights, 8da4w and an embedding of 4 bits in groups of 32, KV cache, custom SDPA (Gemma 2, whose attention has a
 soft cap, goes without), XNNPACK: logits of a prompt and of two tokens beside those of the eager model with the same
 quantized weights. Linear layers make 8 bits of each token's inputs: a value at the edge of two codes may fall to the
-other side. Processor seconds of the export; each in a process of its own.
+other engine. Processor seconds of the export; each in a process of its own.
 """,
     "factor": """## Attention and caches by operators
 
@@ -112,7 +112,7 @@ def perplexity(rows: list[Row]) -> str:
         for row in rows
     ]
     text = _table(("precision", "perplexity", "beside transformers", "file, MB"), cells)
-    return f"{text}\n{rows[0]['tokens']:,} tokens foreseen.\n"
+    return f"{text}\n{rows[0]['tokens']:,} tokens predicted.\n"
 
 
 def export(rows: list[Row]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is measured on SmolLM2-135M-Instruct: its text beside transformers', and how well precisions foresee a text.
+"""What is measured on SmolLM2-135M-Instruct: its text beside transformers', and how well precisions predict a text.
 
 The text is the manual that Python ships (`pydoc_data.topics`, its topics in alphabetical order).
 """
@@ -27,7 +27,7 @@ from executorch.tools.llm.rotation import rotated
 
 Row = dict[str, Any]
 WINDOW = 255
-# 254 of each window's tokens are foreseen: 20,066
+# 254 of each window's tokens are predicted: 20,066
 TOKENS = 79 * WINDOW
 _SHAPE = {
     "dim": 576,
@@ -112,8 +112,8 @@ def perplexities(folder: Path, only: str = "") -> Iterator[Row]:
     """transformers' row first, then those of PRECISIONS, each run by our runtime."""
     gguf = open_checkpoint(smollm2.fetch(folder)).gguf
     tokens = read_tokenizer(None, tokenizer_json(gguf))(text())[:TOKENS]
-    foreseen = TOKENS // WINDOW * (WINDOW - 1)
-    base = {"table": "perplexity", "tokens": foreseen}
+    predicted = TOKENS // WINDOW * (WINDOW - 1)
+    base = {"table": "perplexity", "tokens": predicted}
     if only in PEER:
         yield {**base, "row": PEER, "perplexity": transformers_perplexity(folder, tokens)}
     for precision in (each for each in PRECISIONS if only in each.name):

@@ -122,9 +122,9 @@ def sanitizer_steps(name: str) -> list[Step]:
         many = {**settings, "EXECUTORCH_MUTANTS": "1000"}  # ten times as many of each kind
         found.append(Step(f"10,000 mutants of events, records and bundles, {name}", [side], many))
         weights = pytest("test/hardening/language_models_test.py", "-k", "weights")
-        found.append(Step(f"damaged weights of language models, {name}", [weights], settings))
+        found.append(Step(f"corrupted weights of language models, {name}", [weights], settings))
         files = pytest("-m", "full", "extension/llm/tokenizers/test/mutants_test.py")
-        found.append(Step(f"10,000 damaged files of each tokenizer, {name}", [files], settings))
+        found.append(Step(f"10,000 corrupted files of each tokenizer, {name}", [files], settings))
     return found
 
 

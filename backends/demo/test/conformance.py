@@ -12,7 +12,7 @@ BACKENDS = [
         "BackendWithCompilerDemo",
         AddMulPartitionerDemo,
         library="demo_backend",
-        weights=Weights.OUTSIDE,
+        weights=Weights.INPUTS,
         named_data=False,
         dynamic_shapes=False,
     ),

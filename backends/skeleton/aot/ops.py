@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of ops: what the backend takes, under which conditions, and as what. The partitioner, preprocess and the
-reasons why a call stays outside all read it."""
+reasons why a call is not delegated all read it."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ using runtime::Span;
 
 namespace {
 
-/// Where the numbers of constants and of results begin.
-struct Numbers {
-  explicit Numbers(const fb_skeleton::Graph& graph)
+/// Where the ids of constants and of results begin.
+struct ValueIds {
+  explicit ValueIds(const fb_skeleton::Graph& graph)
       : constants(graph.num_inputs()),
         results(constants + graph.constants()->size()),
         end(results + graph.calls()->size()) {}
@@ -40,13 +40,12 @@ Result<const fb_skeleton::Graph*> open_payload(const void* data, size_t size) {
   ET_CHECK_OR_RETURN_ERROR(fb_skeleton::VerifyGraphBuffer(verifier), DelegateInvalidCompatibility,
                            "skeleton payload of %zu bytes: expected a flatbuffer SK00", size);
   const fb_skeleton::Graph& graph = *fb_skeleton::GetGraph(data);
-  const Numbers numbers(graph);
-  uint64_t result = numbers.results;
+  const ValueIds ids(graph);
+  uint64_t result = ids.results;
   for (const fb_skeleton::Call* call : *graph.calls()) {
     const uint64_t left = call->left(), right = call->right();
     ET_CHECK_OR_RETURN_ERROR(
-        left < result && right < result &&
-            !(numbers.is_constant(left) && numbers.is_constant(right)),
+        left < result && right < result && !(ids.is_constant(left) && ids.is_constant(right)),
         DelegateInvalidCompatibility, "skeleton call %zu reads values %zu and %zu",
         static_cast<size_t>(result), static_cast<size_t>(left), static_cast<size_t>(right));
     ET_CHECK_OR_RETURN_ERROR(
@@ -55,7 +54,7 @@ Result<const fb_skeleton::Graph*> open_payload(const void* data, size_t size) {
     ++result;
   }
   for (const uint64_t output : *graph.outputs()) {
-    ET_CHECK_OR_RETURN_ERROR(output >= numbers.results && output < numbers.end,
+    ET_CHECK_OR_RETURN_ERROR(output >= ids.results && output < ids.end,
                              DelegateInvalidCompatibility, "skeleton output %zu: expected a result",
                              static_cast<size_t>(output));
   }
@@ -162,14 +161,14 @@ Error Delegate::load_constants(const runtime::NamedDataMap* named_data,
 }
 
 Error Delegate::execute(runtime::BackendExecutionContext& context, Span<EValue*> args) const {
-  const Numbers numbers(graph_);
+  const ValueIds ids(graph_);
   const size_t num_inputs = graph_.num_inputs();
   const auto& outputs = *graph_.outputs();
   ET_CHECK_OR_RETURN_ERROR(args.size() == num_inputs + outputs.size(), InvalidArgument,
                            "%zu arguments, expected %zu inputs and %zu outputs", args.size(),
                            num_inputs, static_cast<size_t>(outputs.size()));
   auto* values = static_cast<Value*>(
-      context.allocate(static_cast<size_t>(numbers.end) * sizeof(Value), alignof(Value)));
+      context.allocate(static_cast<size_t>(ids.end) * sizeof(Value), alignof(Value)));
   ET_CHECK_OR_RETURN_ERROR(values != nullptr, MemoryAllocationFailed, "no temporary memory");
   Value* next = values;
   for (size_t i = 0; i < num_inputs; ++i) {

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every backend must do, in one suite. A backend's folder says in test/conformance.py what it is (`BACKENDS`, see
-backend.py) and is found by that. Run one alone: `pytest backends/test/conformance -k SkeletonBackend`."""
+"""What every backend must do, in one suite. A backend says what it is in a Backend (backend.py): one of this package
+in its folder's conformance.py, by which it is found, one of another project in a test that imports checks.py."""

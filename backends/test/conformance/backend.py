@@ -13,6 +13,7 @@ import torch
 
 import executorch.backends
 from executorch.exir.backend.partitioner import Partitioner
+from executorch.extension.pybindings import libraries
 
 Sample = tuple[torch.nn.Module, tuple[torch.Tensor, ...]]
 
@@ -22,7 +23,7 @@ class Weights(Enum):
 
     IN_PLACE = "the bytes of the file are read"
     PACKED = "there is one copy in a layout of the backend, and the file's bytes are given back"
-    OUTSIDE = "delegates own no constants: they are inputs"
+    INPUTS = "delegates own no constants: they are inputs"
 
 
 class AddedWeight(torch.nn.Module):
@@ -40,9 +41,10 @@ def added_weight(num_bytes: int) -> Sample:
 
 @dataclass(frozen=True)
 class Backend:
-    """`library`: of et_backend(... LOADABLE); empty for what is part of the Python runtime. `named_data`: constants are
-    named data of the program, which all its delegates share. `dynamic_shapes`: sizes may be dynamic inside a delegate.
-    `weighted`: a model that is delegated as a whole, with so many bytes of weights."""
+    """`library`: the path of the shared library with the runtime half (of a backend in this package, its name in the
+    build); empty for what is part of the Python runtime. `named_data`: constants are named data, which delegates share.
+    `dynamic_shapes`: sizes may be dynamic inside a delegate. `weighted`: a model that is delegated as a whole, with so
+    many bytes of weights."""
 
     id: str
     partitioner: Callable[[], Partitioner]
@@ -55,9 +57,7 @@ class Backend:
     def load_runtime(self) -> None:
         """Registers the runtime half; again without effect."""
         if self.library:
-            from executorch.test.e2e.build_tree import load_backend
-
-            load_backend(self.library)
+            libraries.load(self.library)
 
 
 def all_backends() -> dict[str, Backend]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured in a process of its own: memory, and payloads that may crash; prints a line of JSON per stage.
 
-FOLDER has weighted.pte and its input x.pt; damaged.pte, where its payload lies in span.json, and its input small.pt;
+FOLDER has weighted.pte and its input x.pt; corrupted.pte, where its payload lies in span.json, and its input small.pt;
 cut*.pte, with payloads that end too early."""
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any
 
 import torch
 
-from executorch.extension.pybindings import portable_lib
-from executorch.test.e2e.build_tree import load_backend
+from executorch.extension.pybindings import libraries, portable_lib
 
 CYCLES = 20
 FLIPS = 200
@@ -67,13 +66,13 @@ def _is_refused(data: bytes, x: torch.Tensor) -> bool:
     return False
 
 
-def _damaged(folder: Path, x: torch.Tensor) -> Iterator[tuple[int, bool]]:
-    data = (folder / "damaged.pte").read_bytes()
+def _corrupted(folder: Path, x: torch.Tensor) -> Iterator[tuple[int, bool]]:
+    data = (folder / "corrupted.pte").read_bytes()
     start, size = json.loads((folder / "span.json").read_text())
-    dice = random.Random(7)
-    for at in sorted({dice.randrange(size) for _ in range(FLIPS)} | set(range(min(size, 16)))):
+    rng = random.Random(7)
+    for at in sorted({rng.randrange(size) for _ in range(FLIPS)} | set(range(min(size, 16)))):
         changed = bytearray(data)
-        changed[start + at] ^= dice.randrange(1, 256)
+        changed[start + at] ^= rng.randrange(1, 256)
         yield at, _is_refused(bytes(changed), x)
 
 
@@ -92,13 +91,13 @@ def main() -> None:
     folder, library = options.folder, options.library
     if library:
         _say("unregistered", _unregistered(folder))
-        load_backend(library)
+        libraries.load(library)
     if sys.platform == "linux":
         _say("memory", _memory(folder))
     x = torch.load(folder / "small.pt")
     _say("cut", {file.name: _is_refused(file.read_bytes(), x) for file in folder.glob("cut*.pte")})
-    for at, refused in _damaged(folder, x):
-        _say("damaged", [at, refused])
+    for at, refused in _corrupted(folder, x):
+        _say("corrupted", [at, refused])
     _say("done", True)
 
 

@@ -36,7 +36,7 @@ from executorch.backends.test.suite.reporting import (
 )
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
-# Of values in 8 bits, results may be apart by this many steps.
+# Of int8 values, results may be apart by this many steps.
 _STEPS = 1
 
 

@@ -13,7 +13,7 @@ from executorch.backends.transforms.edits import call_before, finished
 from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
-MOST = 5
+MAX = 5
 
 
 class DecomposeConcatenate(ExportPass):
@@ -23,11 +23,11 @@ class DecomposeConcatenate(ExportPass):
             if op_name(node) != "aten.cat.default":
                 continue
             tensors = list(node.args[0])
-            while len(tensors) > MOST:
+            while len(tensors) > MAX:
                 first = call_before(
-                    node, node.target, (tensors[:MOST], *node.args[1:]), dict(node.kwargs)
+                    node, node.target, (tensors[:MAX], *node.args[1:]), dict(node.kwargs)
                 )
-                tensors = [first, *tensors[MOST:]]
+                tensors = [first, *tensors[MAX:]]
                 modified = True
             node.args = (tensors, *node.args[1:])
         return finished(graph_module, modified)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reshapes at the ends of a delegate stay outside: there they share memory, inside they are copies.
+"""Reshapes at the ends of a delegate are not delegated: there they share memory, inside they are copies.
 
 before: delegate(%x) of %a = view_copy(%x); %b = mul(%a, %a); %c = view_copy(%b)
 after:  %a = view_copy(%x); %b = delegate(%a); %c = view_copy(%b)
@@ -47,7 +47,7 @@ def _surely_plain(nodes: list[Node]) -> set[Node]:
 
 
 def _is_free(node: Node) -> bool:
-    """A reshape of a dense tensor of static sizes: no instruction outside."""
+    """A reshape of a dense tensor of static sizes: no instruction where it is not delegated."""
     return shares_memory_as_view(node) and all(
         isinstance(value, torch.Tensor)
         and all(isinstance(size, int) for size in value.shape)

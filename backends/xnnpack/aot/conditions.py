@@ -11,11 +11,11 @@ import torch
 from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 
+from executorch.backends.xnnpack.aot.conv3d import interleaves_depth, is_3d
 from executorch.backends.xnnpack.aot.graph_builder import shape_of
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
 from executorch.backends.xnnpack.aot.steps import limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
-from executorch.backends.xnnpack.aot.volumes import is_volume, weaves_depth
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -26,7 +26,7 @@ from executorch.exir.backend.lowering.steps import first_item
 from executorch.exir.graph_facts import num_dynamic_sizes, op_name
 
 MAX_RANK = 6
-MOST_REPEATED = 25
+MAX_REPEATED = 25
 SHORT_ROW, FEW_ROWS = 8, 4096
 POWERS = {2: "XNNSquare", 0.5: "XNNSquareRoot", -0.5: "XNNReciprocalSquareRoot"}
 
@@ -44,7 +44,7 @@ def sizes_of(node: Node) -> tuple[Any, ...]:
 
 
 def is_over_image(node: Node) -> bool:
-    """Over all that is behind the channels of an image, or of a volume of static sizes."""
+    """Over all that is behind the channels of an image, or of NCDHW with static sizes."""
     rank, dims = len(sizes_of(node.args[0])), argument(node, 1, "dim") or []
     if rank not in (4, 5) or (rank == 5 and num_dynamic_sizes(node.args[0])):
         return False
@@ -120,7 +120,7 @@ FIRST_OUTPUT = Condition(
 )
 ONE_DYNAMIC_SIZE = "at most one size may be dynamic"
 RESHAPED = Condition(lambda node, constants: num_dynamic_sizes(node) <= 1, ONE_DYNAMIC_SIZE)
-STATIC_VOLUME = "a volume of static sizes is expected"
+STATIC_NCDHW = "static sizes are expected of NCDHW"
 FIXED_ROWS = "sizes that are averaged must be static"
 NOT_CONSTANT = Condition(
     lambda node, constants: node.args[0] not in constants,
@@ -145,12 +145,12 @@ def _gives_a_stride(node: Node, constants: Constants) -> bool:
     """XNNPACK counts the results of each place within a stride, and with fewer than a stride some below 0."""
     results = sizes_of(node)[2:]
     strides = list(node.args[3]) * (len(results) // len(node.args[3]))
-    pairs = list(zip(results, strides, strict=True))[-2:]  # of a volume, depth is another step
+    pairs = list(zip(results, strides, strict=True))[-2:]  # of conv3d, depth is another step
     return not node.args[6] or all(statically_known_true(size >= step) for size, step in pairs)
 
 
-def _of_volumes(test: Callable[[Node], bool]) -> Test:
-    return lambda node, constants: not is_volume(node) or test(node)
+def _of_3d(test: Callable[[Node], bool]) -> Test:
+    return lambda node, constants: not is_3d(node) or test(node)
 
 
 CONVOLUTION = (
@@ -169,14 +169,15 @@ CONVOLUTION = (
     Condition(_are_numbers, "parameters must be numbers"),
     Condition(_pads_below_stride, "output padding must be below the stride"),
     Condition(
-        _of_volumes(lambda node: num_dynamic_sizes(node) + num_dynamic_sizes(node.args[0]) == 0),
-        STATIC_VOLUME,
+        _of_3d(lambda node: num_dynamic_sizes(node) + num_dynamic_sizes(node.args[0]) == 0),
+        STATIC_NCDHW,
     ),
-    Condition(_of_volumes(lambda node: node.args[8] == 1), "groups of volumes are not supported"),
+    Condition(_of_3d(lambda node: node.args[8] == 1), "groups of conv3d are not supported"),
     Condition(
-        _of_volumes(
+        _of_3d(
             lambda node: (
-                not node.args[6] or weaves_depth(node, node.args[1], node.args[3], node.args[5])
+                not node.args[6]
+                or interleaves_depth(node, node.args[1], node.args[3], node.args[5])
             )
         ),
         "a transposed convolution whose stride divides its depth",
@@ -305,7 +306,7 @@ def is_across_rows(softmax: Node) -> bool:
 
 
 def is_across_channels(softmax: Node) -> bool:
-    """Of images or sequences, but where that is the last dimension."""
+    """Of NCHW or NCL, but where that is the last dimension."""
     rank = len(sizes_of(softmax))
     return rank in (3, 4) and softmax.args[1] % rank == 1 != rank - 1
 
@@ -382,7 +383,7 @@ def _of_slice(node: Node) -> tuple[int, Any, Any]:
 def _repeats_one(node: Node, constants: Constants) -> bool:
     sizes = zip(sizes_of(node.args[0]), sizes_of(node), strict=True)
     repeated = [new for old, new in sizes if str(old) != str(new)]
-    return len(repeated) == 1 and isinstance(repeated[0], int) and repeated[0] <= MOST_REPEATED
+    return len(repeated) == 1 and isinstance(repeated[0], int) and repeated[0] <= MAX_REPEATED
 
 
 def _changes_nothing(node: Node, constants: Constants) -> bool:
@@ -398,7 +399,7 @@ SLICE = (
     *_cut(_of_slice),
 )
 SELECT = (*_cut(lambda node: (node.args[1], node.args[2], 1)), RESHAPED)
-SAME = (
+CLONE = (
     Condition(lambda node, constants: node.args[0] not in constants, "a constant"),
     Condition(_changes_nothing, "a copy that changes nothing is expected"),
 )
@@ -409,7 +410,7 @@ EXPAND = (
         ),
         "a value of the same number of dimensions is expected",
     ),
-    Condition(_repeats_one, f"one dimension, repeated at most {MOST_REPEATED} times, is expected"),
+    Condition(_repeats_one, f"one dimension, repeated at most {MAX_REPEATED} times, is expected"),
 )
 PAD = (
     Condition(

@@ -35,7 +35,9 @@ from executorch.exir.sym_util import eval_shape_upper_bound
 from executorch.exir.tensor import dim_order_of
 
 PLAIN = "plain"
-NHWC = "nhwc"  # channels last: memory of a channels_last tensor, or of the positions of a sequence or volume
+NHWC = (
+    "nhwc"  # channels last: memory of a channels_last tensor, or of the positions of NCL or NCDHW
+)
 ORDER = {NHWC: [0, 2, 3, 1], PLAIN: [0, 3, 1, 2]}
 _ORDERS = {
     3: {NHWC: [0, 2, 1], PLAIN: [0, 2, 1]},

@@ -30,7 +30,7 @@ from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 KEEP_DIMS = 0x40
 _ALIGN = 8  # flag of a resize: corners on corners
 _TRANSPOSE_B = 1
-_MOST_CONCATENATED = 5
+_MAX_CONCATENATED = 5
 
 
 def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
@@ -43,7 +43,7 @@ def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
 
 
 def common_layout(rank: int, ranks: list[int], there: list[bool]) -> str:
-    """NHWC when images or volumes meet one that exists in it, sequences when all do, and the others fit: the same
+    """NHWC when NCHW or NCDHW meet one that exists in it, NCL when all do, and the others fit: the same
     rank. Rows of tokens are sequences, too, and what computes on them is plain."""
     if not order_of(rank, NHWC) or any(each != rank for each in ranks):
         return PLAIN
@@ -143,7 +143,7 @@ def convert(builder: GraphBuilder, step: Step) -> None:
         builder.share(head, source.args[0])
         return
     layout = builder.layout_of_output(head) or builder.layout_of(source)
-    value = builder.read(source, layout)  # transposed in 8 bits
+    value = builder.read(source, layout)  # transposed in int8
     builder.emit(head, "XNNConvert", input_id=value, output_id=builder.write(head, layout))
 
 
@@ -180,8 +180,8 @@ def global_average(builder: GraphBuilder, step: Step) -> None:
     batch, channels, *sizes = shape_of(source)
     if len(sizes) == 3:
         image = [batch, sizes[0] * sizes[1], sizes[2], channels]
-        volume, value = value, builder.intermediate(image, source)
-        emit_reshape(builder, head, volume, value, image)
+        ncdhw, value = value, builder.intermediate(image, source)
+        emit_reshape(builder, head, ncdhw, value, image)
     pooled = builder.intermediate([batch, 1, 1, channels], step.result)
     builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=pooled, flags=KEEP_DIMS)
     if head.meta["val"].dim() == 5:
@@ -297,7 +297,7 @@ def concatenate_parts(
     """Of values with their shapes, five at a time; all are of the type of `like` as it is read."""
     rest = values
     while True:
-        some, rest = rest[:_MOST_CONCATENATED], rest[_MOST_CONCATENATED:]
+        some, rest = rest[:_MAX_CONCATENATED], rest[_MAX_CONCATENATED:]
         shape = list(some[0][1])
         shape[axis] = sum(size[axis] for _, size in some)
         out = builder.intermediate(shape, like) if rest else make_output()
@@ -312,7 +312,7 @@ def emit_concatenate(
 ) -> None:
     """Of two to five values; `axis` is that of their layout."""
     names = {f"input{i + 1}_id": value for i, value in enumerate(values)}
-    missing = {f"input{i + 1}_id": INVALID_VALUE_ID for i in range(len(values), _MOST_CONCATENATED)}
+    missing = {f"input{i + 1}_id": INVALID_VALUE_ID for i in range(len(values), _MAX_CONCATENATED)}
     kind = f"XNNConcatenate{len(values)}"
     builder.emit(node, kind, axis=axis, **names, **missing, output_id=out)
 
@@ -424,7 +424,7 @@ def select(builder: GraphBuilder, step: Step) -> None:
     emit_reshape(builder, head, out, builder.write(step.result))
 
 
-def same(builder: GraphBuilder, step: Step) -> None:
+def clone(builder: GraphBuilder, step: Step) -> None:
     """A copy that changes nothing."""
     builder.share(step.result, step.head.args[0])
 

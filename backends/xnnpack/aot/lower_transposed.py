@@ -23,7 +23,7 @@ from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 _LEAST_CHANNELS = 16
-_MOST_PHASES = 4
+_MAX_PHASES = 4
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Images:
 
 
 def phases_of(step: Step) -> list[tuple[Phase, Phase]] | None:
-    """By rows, then columns, which of a volume are its last two dimensions; None where the node of XNNPACK's own is
+    """By rows, then columns, which of NCDHW are its last two dimensions; None where the node of XNNPACK's own is
     better or the only way."""
     source, weight, _, stride, padding, dilation, transposed, _, groups = step.head.args
     channels, *sizes = weight.meta["val"].shape[1:]
@@ -56,7 +56,7 @@ def phases_of(step: Step) -> list[tuple[Phase, Phase]] | None:
     steps, zeros = ((list(each) * 2 if len(each) == 1 else each)[-2:] for each in (stride, padding))
     if channels < _LEAST_CHANNELS or any(each != 1 for each in dilation):
         return None
-    if not 1 < steps[0] * steps[1] <= _MOST_PHASES:
+    if not 1 < steps[0] * steps[1] <= _MAX_PHASES:
         return None
     given, made = (each.meta["val"].shape[-2:] for each in (source, step.head))
     if any(isinstance(size, torch.SymInt) for size in (*given, *made)):
@@ -103,15 +103,15 @@ def by_phases(
         whole = builder.intermediate([*sizes, len(parts) * channels], result)
         emit_concatenate(builder, head, parts, 3, whole)
     apart = builder.intermediate([*sizes, *stride, channels], result)
-    woven = builder.intermediate(
+    interleaved = builder.intermediate(
         [batch, sizes[1], stride[0], sizes[2], stride[1], channels], result
     )
     (outer,) = open_sizes([images.count])
     emit_reshape(builder, head, whole, apart, [outer, *sizes[1:], *stride, channels])
     perm = [0, 1, 3, 2, 4, 5]
-    fields = {"num_dims": 6, "perm": perm, "input_id": apart, "output_id": woven}
+    fields = {"num_dims": 6, "perm": perm, "input_id": apart, "output_id": interleaved}
     builder.emit(head, "XNNStaticTranspose", **fields)
-    emit_reshape(builder, head, woven, images.out, [outer, height, width, channels])
+    emit_reshape(builder, head, interleaved, images.out, [outer, height, width, channels])
 
 
 def _taps(data: Tensor, stride: list[int], row: Phase, column: Phase) -> Tensor:

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of ops: what XNNPACK takes, under which conditions, and as which nodes. The partitioner, preprocess, the
-quantizer, the reasons why a node stays outside and the page of operators all read it."""
+quantizer, the reasons why a node is not delegated and the page of operators all read it."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot import conditions as c
-from executorch.backends.xnnpack.aot import window_conditions as w
+from executorch.backends.xnnpack.aot import pooling_conditions as w
 from executorch.backends.xnnpack.aot.conditions import covers_image, is_over_image
+from executorch.backends.xnnpack.aot.conv3d import is_3d, is_small_conv3d
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder
 from executorch.backends.xnnpack.aot.lower import (
     batch_matrix_multiply,
     clamp,
+    clone,
     concatenate,
     constant_pad,
     convert,
@@ -31,12 +31,12 @@ from executorch.backends.xnnpack.aot.lower import (
     reshape,
     resize_bilinear,
     resize_nearest,
-    same,
     select,
     slice_,
     softmax,
     transpose,
 )
+from executorch.backends.xnnpack.aot.lower_conv3d import conv3d, max_pool3d
 from executorch.backends.xnnpack.aot.lower_convolution import convolution
 from executorch.backends.xnnpack.aot.lower_norm import (
     batch_norm,
@@ -46,10 +46,8 @@ from executorch.backends.xnnpack.aot.lower_norm import (
     parametric_relu,
     sum_of_rows,
 )
-from executorch.backends.xnnpack.aot.lower_volume import volume_convolution, volume_max_pool
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE
 from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step
-from executorch.backends.xnnpack.aot.volumes import is_small_volume, is_volume
 from executorch.exir.backend.lowering import op_table
 from executorch.exir.backend.lowering.op_table import OpTable
 
@@ -58,35 +56,34 @@ class Quantized(Enum):
     """How an operator works on 8-bit values."""
 
     NO = 0
-    WEIGHTED = 1  # constant weights, results of a range of their own
+    GEMM = 1  # convolution and fully connected: constant weights, results of a range of their own
     ARITHMETIC = 2  # results of a range of their own
-    SAME = 3  # results of the range of the inputs
-    LOOKUP = 4  # a table of all 256 results; not quantized for that
+    SHARED_PARAMETERS = 3  # results have the quantization parameters of the inputs
+    LOOKUP_TABLE = 4  # of all 256 results; not quantized for that
 
 
 @dataclass(frozen=True)
 class Row(op_table.Row):
-    """`joins`: goes only where others make a delegate: no arithmetic, or outside it is faster alone; where that depends
-    on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `images`: it
-    reads and gives channels last, always or by a test. `slower`: why it stays outside unless it is asked for by name,
-    `is_slower`: which calls do. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the node.
-    `kept_whole`: an edge program has it in pieces unless it is asked not to.
+    """`joins`: goes only where others make a delegate: no arithmetic, or alone it is faster undelegated; where that
+    depends on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `nhwc`:
+    it reads and gives channels last, always or by a test. `slower`: why it is not delegated unless it is asked for by
+    name, `is_slower`: which calls do. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the
+    node.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
-    kernels can compute with: the least, and what must not be reached; `in_8_bits`: for which calls there are kernels.
+    kernels can compute with: the least, and what must not be reached; `int8_when`: for which calls there are kernels.
     """
 
     joins: bool | Callable[[Node], bool] = False
     chooses_layout: bool = False
-    images: bool | Callable[[Node], bool] = False
+    nhwc: bool | Callable[[Node], bool] = False
     slower: str = ""
     is_slower: Callable[[Node], bool] = lambda node: True
     clamps: bool = False
-    kept_whole: bool = False
     quantized: Quantized = Quantized.NO
     scales: tuple[float, float] = (2**-10, 256.0)
     multiplies: bool = False
-    in_8_bits: Callable[[Node], bool] = lambda node: True
+    int8_when: Callable[[Node], bool] = lambda node: True
 
     def why_slower(self, call: Node) -> str:
         return self.slower if self.slower and self.is_slower(call) else ""
@@ -94,17 +91,17 @@ class Row(op_table.Row):
     def only_joins(self, call: Node) -> bool:
         return self.joins(call) if callable(self.joins) else self.joins
 
-    def over_images(self, call: Node) -> bool:
-        return self.images(call) if callable(self.images) else self.images
+    def takes_nhwc(self, call: Node) -> bool:
+        return self.nhwc(call) if callable(self.nhwc) else self.nhwc
 
 
 def any_convolution(builder: GraphBuilder, step: Step) -> None:
-    lower = volume_convolution if is_volume(step.head) else convolution
+    lower = conv3d if is_3d(step.head) else convolution
     lower(builder, step)
 
 
 def mean(builder: GraphBuilder, step: Step) -> None:
-    """Of a volume as of an image where it lies so."""
+    """Of NCDHW as of NCHW where it lies so."""
     source = step.head.args[0]
     lies_so = source.meta["val"].dim() == 4 or builder.exists_in(source, NHWC)
     is_image = is_over_image(step.head) and (lies_so or step.mode is Mode.STATIC)
@@ -124,13 +121,13 @@ def _unary(kind: str, quantized: Quantized = Quantized.NO) -> Row:
     return Row(elementwise(kind), quantized=quantized)
 
 
-# CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms inside in
-# nine nodes / outside in 26 and 9 delegates instead of one: 29.7 / 27.9 ms and 10.5 / 9.8 ms.
-_NORM_OUTSIDE = "one pass of the optimized kernel is faster than XNNPACK's nine"
-_VOLUME_OUTSIDE = "a volume of few channels is faster outside"
-_SAME = Quantized.SAME
-_CLAMP = Row(clamp, c.CLAMP, quantized=_SAME)
-_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, quantized=_SAME)
+# CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms as
+# nine nodes / undelegated, 26 and 9 delegates instead of one: 29.7 / 27.9 ms and 10.5 / 9.8 ms.
+_NORM_UNDELEGATED = "one pass of the optimized kernel is faster than XNNPACK's nine"
+_SMALL_CONV3D = "conv3d of few channels is faster when it is not delegated"
+_SHARED = Quantized.SHARED_PARAMETERS
+_CLAMP = Row(clamp, c.CLAMP, quantized=_SHARED)
+_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, quantized=_SHARED)
 _BY_WEIGHTS = (0.0, 256.0)
 
 _ROWS: dict[str, Row] = {
@@ -138,18 +135,23 @@ _ROWS: dict[str, Row] = {
         any_convolution,
         c.CONVOLUTION,
         chooses_layout=True,
-        images=True,
-        slower=_VOLUME_OUTSIDE,
-        is_slower=is_small_volume,
+        nhwc=True,
+        slower=_SMALL_CONV3D,
+        is_slower=is_small_conv3d,
         clamps=True,
-        quantized=Quantized.WEIGHTED,
+        quantized=Quantized.GEMM,
         scales=_BY_WEIGHTS,
     ),
     BATCH_NORM: Row(batch_norm, c.BATCH_NORM, clamps=True),
     QUANTIZE: Row(convert, c.CONVERT, joins=True),
     DEQUANTIZE: Row(convert, c.CONVERT, joins=True),
     "aten.linear.default": Row(
-        fully_connected, c.LINEAR, clamps=True, quantized=Quantized.WEIGHTED, scales=_BY_WEIGHTS
+        fully_connected,
+        c.LINEAR,
+        clamps=True,
+        quantized=Quantized.GEMM,
+        scales=_BY_WEIGHTS,
+        preserved=True,
     ),
     "aten.addmm.default": Row(matrix_product, c.PRODUCT_AND_BIAS, clamps=True),
     "aten.mm.default": Row(matrix_product, c.PRODUCT),
@@ -173,22 +175,22 @@ _ROWS: dict[str, Row] = {
     "aten.cos.default": _unary("XNNCos"),
     "aten.exp.default": _unary("XNNExp"),
     "aten.floor.default": _unary("XNNFloor"),
-    "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, quantized=Quantized.LOOKUP),
+    "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, quantized=Quantized.LOOKUP_TABLE),
     "aten.hardswish.default": Row(
-        elementwise("XNNHardswish"), kept_whole=True, quantized=Quantized.LOOKUP
+        elementwise("XNNHardswish"), preserved=True, quantized=Quantized.LOOKUP_TABLE
     ),
     "aten.log.default": _unary("XNNLog"),
     "aten.neg.default": _unary("XNNNegate"),
     "aten.rsqrt.default": _unary("XNNReciprocalSquareRoot"),
     "aten.pow.Tensor_Scalar": Row(power, c.POWER),
-    "aten.sigmoid.default": _unary("XNNSigmoid", Quantized.LOOKUP),
+    "aten.sigmoid.default": _unary("XNNSigmoid", Quantized.LOOKUP_TABLE),
     "aten.sin.default": _unary("XNNSin"),
     "aten.sqrt.default": _unary("XNNSquareRoot"),
-    "aten.tanh.default": _unary("XNNTanh", Quantized.LOOKUP),
-    "aten.prelu.default": Row(parametric_relu, c.PRELU, kept_whole=True),
+    "aten.tanh.default": _unary("XNNTanh", Quantized.LOOKUP_TABLE),
+    "aten.prelu.default": Row(parametric_relu, c.PRELU, preserved=True),
     "aten.leaky_relu.default": Row(elementwise("XNNLeakyReLU", "negative_slope", 0.01)),
     "aten.elu.default": Row(elementwise("XNNELU", "alpha", 1.0), c.ELU),
-    "aten.relu.default": Row(clamp, quantized=_SAME),
+    "aten.relu.default": Row(clamp, quantized=_SHARED),
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
     "aten._softmax.default": Row(
@@ -196,60 +198,53 @@ _ROWS: dict[str, Row] = {
         c.SOFTMAX,
         joins=c.is_across_rows,
         chooses_layout=True,
-        images=c.is_across_channels,
+        nhwc=c.is_across_channels,
     ),
     "aten.mean.dim": Row(
         mean,
         c.MEAN,
         chooses_layout=True,
-        images=is_over_image,
+        nhwc=is_over_image,
         quantized=Quantized.ARITHMETIC,
         scales=(2**-8, 256.0),
-        in_8_bits=is_over_image,
+        int8_when=is_over_image,
     ),
     "aten.sum.dim_IntList": Row(sum_of_rows, c.SUM),
-    "aten.native_layer_norm.default": Row(layer_norm, c.LAYER_NORM, slower=_NORM_OUTSIDE),
+    "aten.native_layer_norm.default": Row(layer_norm, c.LAYER_NORM, slower=_NORM_UNDELEGATED),
     "aten.native_group_norm.default": Row(
         group_norm, c.GROUP_NORM, joins=True, chooses_layout=True
     ),
     "aten.max_pool2d_with_indices.default": Row(
-        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, images=True, quantized=_SAME
+        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, nhwc=True, quantized=_SHARED
     ),
     "aten.max_pool3d_with_indices.default": Row(
-        volume_max_pool, w.VOLUME_MAX_POOL, joins=True, chooses_layout=True, quantized=_SAME
+        max_pool3d, w.MAX_POOL_3D, joins=True, chooses_layout=True, quantized=_SHARED
     ),
-    "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, images=True),
+    "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, nhwc=True),
     "aten.upsample_bilinear2d.vec": Row(
-        resize_bilinear, w.RESIZE, chooses_layout=True, images=True, kept_whole=True
+        resize_bilinear, w.RESIZE, chooses_layout=True, nhwc=True, preserved=True
     ),
     "aten.upsample_nearest2d.vec": Row(
         resize_nearest,
         w.RESIZE_NEAREST,
         joins=True,
         chooses_layout=True,
-        images=True,
-        kept_whole=True,
-        quantized=_SAME,
+        nhwc=True,
+        preserved=True,
+        quantized=_SHARED,
     ),
-    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SAME),
-    "aten.permute_copy.default": Row(transpose, joins=True, chooses_layout=True, quantized=_SAME),
+    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SHARED),
+    "aten.permute_copy.default": Row(transpose, joins=True, chooses_layout=True, quantized=_SHARED),
     "aten.view_copy.default": _RESHAPE,
     "aten.unsqueeze_copy.default": _RESHAPE,
     "aten.squeeze_copy.dims": _RESHAPE,
-    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, quantized=_SAME),
+    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, quantized=_SHARED),
     "aten.select_copy.int": Row(select, c.SELECT, joins=True),
     "aten.expand_copy.default": Row(repeat, c.EXPAND, joins=True),
-    "aten.clone.default": Row(same, c.SAME, joins=True),
-    "dim_order_ops._clone_dim_order.default": Row(same, c.SAME, joins=True),
-    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, quantized=_SAME),
+    "aten.clone.default": Row(clone, c.CLONE, joins=True),
+    "dim_order_ops._clone_dim_order.default": Row(clone, c.CLONE, joins=True),
+    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, quantized=_SHARED),
 }
 
 
 TABLE = OpTable(_ROWS, of_tensors=c.OF_TENSORS)
-
-
-def _operator(name: str) -> torch._ops.OpOverload:
-    return functools.reduce(getattr, name.split("."), torch.ops)
-
-
-KEPT_WHOLE = [_operator(name) for name, row in _ROWS.items() if row.kept_whole]

@@ -20,7 +20,7 @@ DEQUANTIZE = f"{_QD}.dequantize_per_tensor.default"
 
 @dataclass(frozen=True)
 class Parameters:
-    """value = (stored - zero_point) * scale, stored in 8 bits."""
+    """value = (stored - zero_point) * scale, stored as int8 or uint8."""
 
     scale: float
     zero_point: int

@@ -95,7 +95,7 @@ def mode_of(node: Node, constants: Constants) -> Mode:
 def in_its_mode(step: Step, constants: Constants) -> Step:
     if TABLE.why_not(step.head, constants) or step.batch_norm is not None:
         return step
-    if not TABLE.row(step.head).in_8_bits(step.head):
+    if not TABLE.row(step.head).int8_when(step.head):
         return step
     user = only_user(step.result)
     if user is not None and op_name(user) == QUANTIZE and _is_static(step, user, constants):
@@ -105,7 +105,7 @@ def in_its_mode(step: Step, constants: Constants) -> Step:
 
 def _operands(node: Node) -> list[Node]:
     """Tensors that are computed on, but for weights and biases."""
-    if TABLE.row(node).quantized is Quantized.WEIGHTED:
+    if TABLE.row(node).quantized is Quantized.GEMM:
         return [node.args[0]]
     return list(node.all_input_nodes)
 
@@ -127,9 +127,9 @@ def _is_static(step: Step, result: Node, constants: Constants) -> bool:
         return False
     if not _has_room(step.limits or limits_of(step.head), out):
         return False
-    if kind is Quantized.SAME:
+    if kind is Quantized.SHARED_PARAMETERS:
         return all(each == out for each in inputs)
-    if kind is Quantized.LOOKUP:
+    if kind is Quantized.LOOKUP_TABLE:
         return True
     if kind is Quantized.ARITHMETIC:
         return _scales_fit(row, inputs, out)

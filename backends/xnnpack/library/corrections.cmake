@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Where XNNPACK's results are wrong, it is compiled with what is right: functions of ours in place of its own, and headers
+# Where XNNPACK's results are wrong, it is compiled with what is right: functions of ours instead of its own, and headers
 # ahead of its sources. Included by third-party/xnnpack.cmake, with `library` (this folder), `fetched` and `is_x86`.
 
 # What sources of ours are compiled for, by the ends of their names. g++ 12 warns of its own header.

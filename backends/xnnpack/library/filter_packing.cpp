@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its function that orders the filters of a convolution of
+// Compiled into XNNPACK instead of its function that orders the filters of a convolution of
 // floats, which copies a number at a time.
 #ifdef EXECUTORCH_XNNPACK_BFLOAT16
 #include <executorch/backends/xnnpack/library/gemm/bfloat16_packing.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its function that orders a matrix whose rows are its
+// Compiled into XNNPACK instead of its function that orders a matrix whose rows are its
 // depth: that one leaves what the memory held in the padding of the last step, which kernels then
 // multiply.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its function that says which kernel pools float values:
+// Part of the library XNNPACK, instead of its function that says which kernel pools float values:
 // on x86 that is one for vectors of four.
 #include <executorch/backends/xnnpack/library/max_pool.h>
 #include <executorch/backends/xnnpack/library/table.h>

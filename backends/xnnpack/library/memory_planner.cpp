@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its planner of the workspace: that one never uses the
+// Compiled into XNNPACK instead of its planner of the workspace: that one never uses the
 // room ahead of the first value that lives at the same time, so that a ResNet's took twice the
 // memory of the values that live together.
 #include "xnnpack/memory-planner.h"

@@ -75,7 +75,7 @@ static inline __m512i at_least_128_below(__m512i exponent) {
 
 #ifdef ET_LOG_SIMD
 #include ET_LOG_SIMD
-// In place of the kernels' own. The exponent of `a` as a number: -infinity for zero, `a` for
+// Instead of the kernels' own. The exponent of `a` as a number: -infinity for zero, `a` for
 // infinity and NaN, NaN below zero. The biased exponent becomes the low bits of 256 + exponent.
 #define HAVE_XNN_SIGNED_GETEXP_F32
 static XNN_INLINE xnn_simd_f32_t xnn_signed_getexp_f32(xnn_simd_f32_t a) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its function that asks for memory to pack into: that one
+// Compiled into XNNPACK instead of its function that asks for memory to pack into: that one
 // writes all of it twice.
 #include "xnnpack/allocator.h"
 #include "xnnpack/operator.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its function that gives a GEMM its size whose weights
+// Compiled into XNNPACK instead of its function that gives a GEMM its size whose weights
 // are an argument: that one packs all of the weights into the workspace, then multiplies by them.
 // Here a thread packs a panel, multiplies by it while it is in the core's own cache, and packs the
 // next one into the same place.

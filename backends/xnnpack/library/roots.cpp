@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its square roots for x86: those refine an estimate by
+// Compiled into XNNPACK instead of its square roots for x86: those refine an estimate by
 // multiplications, of which some underflow. sqrt(1e38) was 1.5 times too large, rsqrt(0) NaN.
 #include <executorch/backends/xnnpack/library/table.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its function that gives a sum or mean its size: that one
+// Part of the library XNNPACK, instead of its function that gives a sum or mean its size: that one
 // makes a task of every two rows, which takes longer than their sums. And where only dimensions of
 // one element follow, it sums as along columns, element by element.
 #include "xnnpack.h"

@@ -59,8 +59,8 @@ static void tell_image_sizes(xnn_subgraph_t subgraph) {
     struct xnn_node* node = &subgraph->nodes[i];
     if (node->type == xnn_node_type_convolution_2d) {
       const struct xnn_shape* shape = &subgraph->values[node->outputs[0]].shape;
-      node->flags &= ~XNN_FLAG_PIXELS_MASK;
-      node->flags |= xnn_flags_of_pixels(shape->dim[0] * shape->dim[1] * shape->dim[2]);
+      node->flags &= ~XNN_FLAG_POSITIONS_MASK;
+      node->flags |= xnn_flags_of_positions(shape->dim[0] * shape->dim[1] * shape->dim[2]);
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its function that gives a linear layer of floats its
+// Compiled into XNNPACK instead of its function that gives a linear layer of floats its
 // size.
 #include <executorch/backends/xnnpack/library/tile_order.h>
 

@@ -19,7 +19,7 @@ xnnpack_replaces(operators operators/convolution-nhwc.c
   xnn_reshape_convolution2d_nhwc_f16 xnn_reshape_convolution2d_nhwc_f32
   xnn_reshape_convolution2d_nhwc_qs8 xnn_reshape_convolution2d_nhwc_qs8_qc8w
   xnn_setup_convolution2d_nhwc_f32
-  BY convolution/filter_rows.cpp convolution/pixels.cpp convolution/depthwise_rows.cpp
+  BY convolution/filter_rows.cpp convolution/indirection_free.cpp convolution/depthwise_rows.cpp
   convolution/own_operator.cpp convolution/grouped.cpp)
 xnnpack_replaces(XNNPACK configs/dwconv-config.c xnn_init_f32_dwconv_config xnn_init_qs8_qc8w_dwconv_config
   BY convolution/depthwise_taps.cpp)

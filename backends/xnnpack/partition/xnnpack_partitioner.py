@@ -5,47 +5,40 @@ step."""
 from __future__ import annotations
 
 import logging
-import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
-from torch.fx.passes.infra.partitioner import Partition
 
 from executorch.backends.xnnpack.aot.boundary_views import without_boundary_views
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.gains import SHORT_ROWS, why_slower, worth_a_cut
 from executorch.backends.xnnpack.aot.groups import group_of
-from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE
-from executorch.backends.xnnpack.aot.outside_norms import fold_norms_outside
+from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.padding import fold_padding
+from executorch.backends.xnnpack.aot.partition_cost_model import (
+    SHORT_ROWS,
+    why_slower,
+    worth_splitting_for,
+)
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of, own_dequantized_inputs
 from executorch.backends.xnnpack.aot.splits import slice_parts
+from executorch.backends.xnnpack.aot.undelegated_norms import fold_undelegated_norms
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.partition.config.xnnpack_config import (
     ConfigPrecisionType,
     XNNPartitionerConfig,
 )
 from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
-from executorch.exir.backend._grouping import grouped_partitions
-from executorch.exir.backend.lowering.quantized_values import (
-    check_quantized_values,
-    warn_of_missing_ranges,
-)
-from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
-from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
+from executorch.exir.backend.lowering.partitioner import TablePartitioner
 from executorch.exir.graph_facts import op_name
 from executorch.exir.passes.replace_view_copy_with_view_pass import shares_memory_as_view
 
-logger = logging.getLogger(__name__)
-
-
-# what a file may hold twice, in bytes: a delegate's constant that a call outside reads, too
+# what a file may hold twice, in bytes: a delegate's constant that an undelegated call reads, too
 _MAY_REPEAT = 1 << 12
-_ALONE = "alone it is faster outside, and nothing next to it is computed there"
-_VIEW = "outside it shares the memory of what it reshapes"
+_ALONE = "alone it is faster when it is not delegated, and nothing next to it is delegated"
+_VIEW = "undelegated it shares the memory of what it reshapes"
 
 Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
 
@@ -65,11 +58,13 @@ def _read_elsewhere(program: ExportedProgram, constants: Constants) -> dict[Node
     return {node: readers[place] for node, place in large if place in readers}
 
 
-class XnnpackPartitioner(Partitioner):
+class XnnpackPartitioner(TablePartitioner):
     """Delegates as much as possible. `configs`: only these operators; `config_precisions`: only what computes on
-    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call left outside.
-    Other keywords go to the configs."""
+    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call that is not
+    delegated. Other keywords go to the configs."""
 
+    table = TABLE
+    backend_id = XnnpackBackend.__name__
     reads_stored_weights = True
 
     def __init__(
@@ -80,14 +75,11 @@ class XnnpackPartitioner(Partitioner):
         verbose: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__()
-        self.delegation_spec = DelegationSpec(XnnpackBackend.__name__, [])
-        self.per_op_mode = per_op_mode
+        super().__init__(per_op_mode=per_op_mode)
         self._ops = None if configs is None else {config.op for config in configs}
         if isinstance(config_precisions, ConfigPrecisionType):
             config_precisions = [config_precisions]
         self._others: dict[Node, str] = {}
-        self._slower: dict[Node, str] = {}
         self._modes = {each.mode for each in config_precisions or ConfigPrecisionType}
         made = [config(**kwargs) for config in configs or ALL_PARTITIONER_CONFIGS]
         for config in made:
@@ -102,13 +94,12 @@ class XnnpackPartitioner(Partitioner):
                 "values (torch.matmul, torch.bmm) is delegated as such"
             )
         if verbose:
-            logger.setLevel(logging.DEBUG)
+            self.logger.setLevel(logging.DEBUG)
 
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        kept = [*KEPT_WHOLE, torch.ops.aten.linear.default]
-        whole = [op for op in kept if self._ops is None or str(op) in self._ops]
+        whole = [op for op in TABLE.preserved() if self._ops is None or str(op) in self._ops]
         whole += [op for config in self._own if (op := config.get_original_aten()) is not None]
         names = ("choose_qparams_affine", "quantize_affine", "dequantize_affine")
         known = (getattr(torch.ops.torchao, name, None) for name in names)
@@ -116,115 +107,56 @@ class XnnpackPartitioner(Partitioner):
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         fold_padding(exported_program)
-        fold_norms_outside(exported_program)
+        fold_undelegated_norms(exported_program)
         own_dequantized_inputs(exported_program)
         slice_parts(exported_program, TABLE)
 
-    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
-        check_quantized_values(exported_program, Constants(exported_program))
-        warn_of_missing_ranges(exported_program)
-        generate = self.generate_per_op_partitions if self.per_op_mode else self.generate_partitions
-        tags = {}
-        for number, partition in enumerate(generate(exported_program)):
-            tag = f"tag{number}"
-            tags[tag] = self.delegation_spec
-            for node in partition.nodes:
-                node.meta["delegation_tag"] = tag
-        tag_constant_data(exported_program)
-        return PartitionResult(exported_program, tags)
-
-    def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
-        """The largest pieces that run in one step each, but for reshapes at their ends, and what is faster outside."""
-        self._slower = {}
-        constants = Constants(ep)
-        groups = self._but_slower(ep, self._groups(ep, constants), constants)
-        joined = grouped_partitions(ep.graph, groups)
-        pieces = (without_boundary_views(list(each.nodes)) for each in joined)
-        kept = [nodes for nodes in pieces if self._is_worth(nodes)]
-        if self._ops is None:
-            kept = [nodes for nodes in kept if not self._leaves(nodes, constants)]
-        return [Partition(number, nodes) for number, nodes in enumerate(kept)]
-
-    def generate_per_op_partitions(self, ep: ExportedProgram) -> list[Partition]:
-        """One for each operator."""
-        groups = filter(self._is_worth, self._groups(ep, Constants(ep)))
-        return [Partition(number, nodes) for number, nodes in enumerate(groups)]
-
-    def outside(self, program: ExportedProgram) -> dict[Node, str]:
-        """Calls that partition() would leave, and why. Nothing is tagged."""
-        inside = {node for each in self.generate_partitions(program) for node in each.nodes}
+    def look_at(self, program: ExportedProgram) -> Constants:
         constants = Constants(program)
-        return {
-            node: self._reason(node, constants)
-            or (_VIEW if shares_memory_as_view(node) else self._slower.get(node, _ALONE))
-            for node in program.graph.nodes
-            if node.op == "call_function"
-            and node not in inside
-            and node.target is not operator.getitem
-            and not constants.is_computed(node)
-        }
-
-    def _groups(self, program: ExportedProgram, constants: Constants) -> list[list[Node]]:
-        """Each node that a row takes, with what must go along."""
         self._others = _read_elsewhere(program, constants)
-        report = WhyNoPartition(logger)
-        groups: list[list[Node]] = []
-        for node in program.graph.nodes:
-            if node.op != "call_function" or node.target is operator.getitem:
-                continue
-            if constants.is_computed(node):
-                continue
-            own = next((config for config in self._own if config.is_target(node)), None)
-            if own is not None:
-                if nodes := own.get_partition(node, program):
-                    groups.append(nodes)
-                else:
-                    report(node, f"{type(own).__name__} does not take it")
-                continue
-            reason = self._reason(node, constants)
-            if reason:
-                report(node, reason)
-            else:
-                groups.append(group_of(node, constants))
-        return groups
+        return constants
 
-    def _but_slower(
+    def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
+        own = next((config for config in self._own if config.is_target(node)), None)
+        if own is not None:
+            return own.get_partition(node, program) or f"{type(own).__name__} does not take it"
+        return self._reason(node, constants) or group_of(node, constants)
+
+    def cut(
         self, program: ExportedProgram, groups: list[list[Node]], constants: Constants
-    ) -> list[list[Node]]:
-        """Without the calls that are worth a cut through what is around them."""
+    ) -> dict[Node, str]:
         if self._ops is not None:
-            return groups
+            return {}
         taken = {node for group in groups for node in group}
         nodes = [node for node in program.graph.nodes if node in taken]
-        cut = worth_a_cut(nodes, constants) & {group[0] for group in groups if len(group) == 1}
-        self._leave(cut, SHORT_ROWS)
-        return [group for group in groups if group[0] not in cut]
+        alone = {group[0] for group in groups if len(group) == 1}
+        return dict.fromkeys(worth_splitting_for(nodes, constants) & alone, SHORT_ROWS)
 
-    def _leaves(self, nodes: list[Node], constants: Constants) -> bool:
-        """Whether a piece is slower inside."""
-        own = any(config.is_target(node) for config in self._own for node in nodes)
-        reason = "" if own else why_slower(nodes, constants)
-        if reason:
-            self._leave(nodes, reason)
-        return bool(reason)
+    def trimmed(self, nodes: list[Node]) -> list[Node]:
+        return without_boundary_views(nodes)
 
-    def _leave(self, nodes: Iterable[Node], reason: str) -> None:
-        report = WhyNoPartition(logger)
-        for node in nodes:
-            report(node, reason)
-            self._slower[node] = reason
+    def why_trimmed(self, node: Node) -> str:
+        return _VIEW if shares_memory_as_view(node) else ""
 
-    def _is_worth(self, nodes: Iterable[Node]) -> bool:
-        """Whether anything is computed that is worth a delegate."""
+    def why_leave(self, nodes: list[Node]) -> str:
         known = [node for node in nodes if op_name(node) in TABLE]
-        own = any(config.is_target(node) for config in self._own for node in nodes)
-        return own or any(not TABLE[op_name(node)].only_joins(node) for node in known)
+        works = any(not TABLE[op_name(node)].only_joins(node) for node in known)
+        return "" if works or self._has_own(nodes) else _ALONE
+
+    def why_slower(self, nodes: list[Node], constants: Constants) -> str:
+        if self._ops is not None or self._has_own(nodes):
+            return ""
+        return why_slower(nodes, constants)
+
+    def _has_own(self, nodes: list[Node]) -> bool:
+        """Whether a config of the user's is asked for one of them."""
+        return any(config.is_target(node) for config in self._own for node in nodes)
 
     def _reason(self, node: Node, constants: Constants) -> str:
         return TABLE.why_not(node, constants) or self._unwanted(node, constants)
 
     def _unwanted(self, node: Node, constants: Constants) -> str:
-        """Why a call that XNNPACK takes stays outside all the same."""
+        """Why a call that XNNPACK takes is not delegated all the same."""
         if self._ops is not None and op_name(node) not in self._ops:
             return "not among the configs"
         if self._ops is None and (slower := TABLE[op_name(node)].why_slower(node)):

@@ -17,8 +17,8 @@ from torchao.quantization.pt2e.quantizer import (
 )
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
+from executorch.backends.xnnpack.aot.conv3d import interleaves_depth
 from executorch.backends.xnnpack.aot.ops import Quantized
-from executorch.backends.xnnpack.aot.volumes import weaves_depth
 from executorch.backends.xnnpack.quantizer.captured import (
     captured_name,
     function_name,
@@ -35,7 +35,7 @@ DYNAMIC = (
     torch.ops.aten.conv_transpose2d.input,
 )
 _CLAMPS = frozenset({"relu", "relu6", "hardtanh"})
-_PASSING = frozenset({Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME, Quantized.LOOKUP})
+_PASSING = frozenset(each for each in Quantized if each is not Quantized.NO)
 # These take part without a neighbour that is quantized.
 _ON_THEIR_OWN = frozenset({"cat"})
 
@@ -58,20 +58,20 @@ class Annotator:
                 continue
             config = self._config_of(node)
             match row.quantized:
-                case Quantized.WEIGHTED if config is not None:
-                    self._weighted(node, config)
+                case Quantized.GEMM if config is not None:
+                    self._gemm(node, config)
                 case Quantized.ARITHMETIC if config is not None:
                     self._arithmetic(node, config)
-                case Quantized.LOOKUP if config is not None and _is_moved_or_added(node):
+                case Quantized.LOOKUP_TABLE if config is not None and _is_moved_or_added(node):
                     self._arithmetic(node, config)
-                case Quantized.SAME:
+                case Quantized.SHARED_PARAMETERS:
                     self._same(node, config)
 
     def _fits(self, node: Node) -> bool:
         values = (node, *node.all_input_nodes)
         return all(is_float(each) and each not in self._large for each in values)
 
-    def _weighted(self, node: Node, config: QuantizationConfig) -> None:
+    def _gemm(self, node: Node, config: QuantizationConfig) -> None:
         source, weight = node.args[:2]
         if weight.op != "get_attr" or source.op == "get_attr" or _is_outside(node):
             return
@@ -119,7 +119,7 @@ class Annotator:
         )
 
     def _has_quantized_operand(self, operands: list[Node]) -> bool:
-        """Eight bits pay where a neighbour has them; alone among floats they cost conversions and accuracy. An input
+        """int8 pays where a neighbour has it; alone among floats it costs conversions and accuracy. An input
         counts as one that has, and what is an input but for moves and limits, too."""
         return any(
             _origin(each).op == "placeholder" or _output_spec(each) is not None for each in operands
@@ -137,14 +137,14 @@ class Annotator:
 
 
 def _read_by_weights(model: GraphModule) -> set[Node]:
-    """Nodes whose values, moved or computed on in 8 bits, get to an operator with weights or out of the model. Others,
+    """Nodes whose values, moved or computed on in int8, get to an operator with weights or out of the model. Others,
     such as the sums between a transformer's layers that only norms read, would be rounded for nothing."""
     found: set[Node] = set()
     for node in reversed(model.graph.nodes):
         row = row_of(node) if node.op == "call_function" else None
         kind = Quantized.NO if row is None else row.quantized
         passes = captured_name(node) == "aten.batch_norm.default" or kind in _PASSING
-        if node.op == "output" or kind is Quantized.WEIGHTED or (passes and node in found):
+        if node.op == "output" or kind is Quantized.GEMM or (passes and node in found):
             found.update(node.all_input_nodes)
     return found
 
@@ -153,7 +153,11 @@ def _origin(node: Node) -> Node:
     """The value of which `node` has the numbers: moved, cut to limits."""
     while node.op == "call_function":
         row = row_of(node)
-        if row is None or row.quantized is not Quantized.SAME or len(node.all_input_nodes) != 1:
+        if (
+            row is None
+            or row.quantized is not Quantized.SHARED_PARAMETERS
+            or len(node.all_input_nodes) != 1
+        ):
             break
         node = node.all_input_nodes[0]
     return node
@@ -198,7 +202,7 @@ def _is_outside(node: Node) -> bool:
     given = (*node.args, *defaults[len(node.args) - 2 :])
     if given[6] != 1 or num_dynamic_sizes(node) or num_dynamic_sizes(node.args[0]):
         return True
-    return name != "conv3d" and not weaves_depth(node, node.args[1], given[3], given[7])
+    return name != "conv3d" and not interleaves_depth(node, node.args[1], given[3], given[7])
 
 
 def _can_be_dynamic(node: Node) -> bool:
@@ -227,13 +231,13 @@ def _is_over_image_if_mean(node: Node) -> bool:
 
 
 def _is_moved_or_added(node: Node) -> bool:
-    """Whether an activation's values are only moved, added and multiplied by weights: they are rounded to 8 bits there
+    """Whether an activation's values are only moved, added and multiplied by weights: they are rounded to int8 there
     anyway, and moves of floats would part what computes on bytes. Gates and means lose by it."""
     return all(
         function_name(user) == "add"
         or (
             (row := row_of(user)) is not None
-            and row.quantized in (Quantized.WEIGHTED, Quantized.SAME)
+            and row.quantized in (Quantized.GEMM, Quantized.SHARED_PARAMETERS)
         )
         for user in node.users
     )

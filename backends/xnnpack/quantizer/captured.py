@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A captured graph as the quantizer sees it: which row of the table of ops a call will become, and which values are
-too large for eight bits."""
+too large for int8."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def row_of(node: Node) -> Row | None:
 
 def quantized_operators() -> list[OpOverload]:
     """Operators of captured graphs that work on 8-bit values."""
-    kinds = (Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME)
+    kinds = (Quantized.GEMM, Quantized.ARITHMETIC, Quantized.SHARED_PARAMETERS)
     # Edge programs alone have the others.
     names = [
         *_ROWS,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How tensors are quantized: 8 bits, weights symmetric, activations affine, static or dynamic."""
+"""How tensors are quantized: int8, weights symmetric, activations affine, static or dynamic."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def computed_weights_to_tensors(model: GraphModule) -> None:
     for node in list(model.graph.nodes):
         if node.op == "get_attr" or _is_of(node, constants):
             constants.add(node)
-        elif _is_weighted(node) and node.args[1].op != "get_attr" and node.args[1] in constants:
+        elif _is_gemm(node) and node.args[1].op != "get_attr" and node.args[1] in constants:
             with torch.no_grad():
                 weight = _value(model, node.args[1])
             constant = _constant(model, node, "_weight", weight)
@@ -127,9 +127,9 @@ def _is_of(node: Node, constants: set[Node]) -> bool:
     return repeats and bool(inputs) and constants.issuperset(inputs)
 
 
-def _is_weighted(node: Node) -> bool:
+def _is_gemm(node: Node) -> bool:
     row = row_of(node) if node.op == "call_function" else None
-    return row is not None and row.quantized is Quantized.WEIGHTED
+    return row is not None and row.quantized is Quantized.GEMM
 
 
 def _padded(node: Node, source: Node, ends: list[int]) -> Node:

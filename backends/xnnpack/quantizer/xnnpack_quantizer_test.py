@@ -371,7 +371,7 @@ def test_what_the_quantizer_supports_is_what_it_quantizes() -> None:
         assert operators(converted)["quantized_decomposed.dequantize_per_channel.default"] == 1
 
 
-def test_volumes_that_no_row_takes_stay_float() -> None:
+def test_conv3d_that_no_row_takes_stays_float() -> None:
     """In groups, and transposed ones whose stride does not divide their depth."""
     x = torch.randn(1, 4, 5, 6, 7)
     for layer in (nn.Conv3d(4, 4, 3, groups=4), nn.ConvTranspose3d(4, 4, 3, 2, 1)):

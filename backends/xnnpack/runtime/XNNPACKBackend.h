@@ -33,8 +33,8 @@ constexpr char compute_precision_option_key[] = "compute_precision";
 /// spoils only the outputs whose window it is in.
 constexpr char winograd_option_key[] = "winograd_enabled";
 /// Path of a file of packed weights, "" for none: what it holds is mapped instead of packed, by
-/// methods that are loaded with it. A file of another build or processor, or a damaged one, counts
-/// as empty. Needs weight_cache_enabled; nothing waits then for the second run to be packed.
+/// methods that are loaded with it. A file of another build or processor, or a corrupted one,
+/// counts as empty. Needs weight_cache_enabled; nothing waits then for the second run to be packed.
 constexpr char packed_cache_path_option_key[] = "packed_cache_path";
 /// bool, for set_option() alone, once all methods are loaded: true writes the weights of each path
 /// that is in use to its file, those that the file had included. AccessFailed when it cannot.

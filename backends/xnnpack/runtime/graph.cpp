@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads values, then nodes with their operands, types, order and shapes.
 #include <executorch/backends/xnnpack/runtime/graph.h>
-#include <executorch/backends/xnnpack/runtime/nodes/weighted.h>
+#include <executorch/backends/xnnpack/runtime/nodes/convolution_and_fully_connected.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -16,8 +16,8 @@ using runtime::Result;
 namespace {
 
 constexpr uint32_t kMaxExternals = 4096;
-/// Elements that a value may have beyond what the graph says, so that a damaged parameter does not
-/// ask for all memory.
+/// Elements that a value may have beyond what the graph says, so that a corrupted parameter does
+/// not ask for all memory.
 constexpr uint64_t kUndeclared = uint64_t{1} << 20;
 constexpr uint32_t kInput = XNN_VALUE_FLAG_EXTERNAL_INPUT;
 constexpr uint32_t kOutput = XNN_VALUE_FLAG_EXTERNAL_OUTPUT;

@@ -24,7 +24,7 @@ struct GraphNode {
   Operands operands;
   Limits limits;
   /// It leads to an output. XNNPACK drops a node without readers, and aborts when the value that it
-  /// reads has no other; so it never hears of such nodes.
+  /// reads has no other; so it never gets such nodes.
   bool is_needed = false;
   /// What is defined in the place of the node (preparation/byte_tables.h); may be null.
   std::shared_ptr<const ByteTable> table;

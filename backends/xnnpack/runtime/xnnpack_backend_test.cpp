@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Payloads run, in all forms; damaged ones and wrong arguments are refused.
+// Payloads run, in all forms; corrupted ones and wrong arguments are refused.
 #include <executorch/backends/xnnpack/test/loaded_delegate.h>
 #include <executorch/runtime/platform/runtime.h>
 
@@ -164,15 +164,15 @@ TEST_F(XnnpackBackendTest, APayloadMustBeWhole) {
 }
 
 /// Whatever bytes say, the answer is an error or a run; the sanitizers watch.
-TEST_F(XnnpackBackendTest, DamagedPayloadsAreRefusedOrRun) {
+TEST_F(XnnpackBackendTest, CorruptedPayloadsAreRefusedOrRun) {
   std::mt19937 random(7);
   size_t refused = 0;
   for (Constants place : {Constants::kFlatbuffer, Constants::kRegion, Constants::kNamed}) {
     const auto payload = pack(sample_graph(), place);
     for (size_t at = 0; at < payload.size(); ++at) {
-      auto damaged = payload;
-      damaged[at] = static_cast<uint8_t>(random());
-      Loaded delegate(damaged);
+      auto corrupted = payload;
+      corrupted[at] = static_cast<uint8_t>(random());
+      Loaded delegate(corrupted);
       if (delegate.error() != Error::Ok) {
         ++refused;
         continue;

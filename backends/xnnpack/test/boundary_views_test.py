@@ -39,7 +39,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("module", "inputs", "outside", "inside"), CASES)
-def test_only_reshapes_at_the_ends_stay_outside(module, inputs, outside, inside):
+def test_only_reshapes_at_the_ends_are_not_delegated(module, inputs, outside, inside):
     program = torch.export.export(module.eval(), inputs)
     lowered = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
     nodes = lowered.exported_program().graph.nodes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every condition of every row: one call that stays outside for that reason alone, and is exact there. A condition
+"""Every condition of every row: one call that is not delegated for that reason alone, and is exact there. A condition
 without a case fails."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from torch.utils._sympy.value_ranges import ValueRanges
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.aot import conditions as c
-from executorch.backends.xnnpack.aot import window_conditions as w
+from executorch.backends.xnnpack.aot import pooling_conditions as w
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
@@ -101,7 +101,7 @@ FOUR, STATIC_IMAGE, ONE_ELEMENT = _reasons(*w._window(5))
 DTYPE, LAST, SOME, ROWS, SIZES = _reasons(*c.MEAN)
 START, END = _reasons(*c.SLICE[1:])
 X, BATCHES = (2, 3, 4, 5), ((0,),)
-VOLUME = (4, 2, 4, 5, 6)
+NCDHW = (4, 2, 4, 5, 6)
 
 CASES = [
     Case(CONV, c.WEIGHTS, lambda m, x, y: F.conv2d(x, y), (X, (2, 3, 2, 2))),
@@ -118,16 +118,14 @@ CASES = [
         shapes=(X,),
         **_of(lambda: nn.ConvTranspose2d(3, 4, 3, 1, dilation=2, output_padding=1)),
     ),
+    Case(CONV, c.STATIC_NCDHW, shapes=(NCDHW,), dynamic=BATCHES, **_of(lambda: nn.Conv3d(2, 4, 2))),
     Case(
-        CONV, c.STATIC_VOLUME, shapes=(VOLUME,), dynamic=BATCHES, **_of(lambda: nn.Conv3d(2, 4, 2))
-    ),
-    Case(
-        CONV, c.CONVOLUTION[6].reason, shapes=(VOLUME,), **_of(lambda: nn.Conv3d(2, 4, 2, groups=2))
+        CONV, c.CONVOLUTION[6].reason, shapes=(NCDHW,), **_of(lambda: nn.Conv3d(2, 4, 2, groups=2))
     ),
     Case(
         CONV,
         c.CONVOLUTION[7].reason,
-        shapes=(VOLUME,),
+        shapes=(NCDHW,),
         **_of(lambda: nn.ConvTranspose3d(2, 4, 3, 2, 1)),
     ),
     Case(
@@ -222,14 +220,14 @@ CASES = [
     Case(POOL, FEW, lambda m, x: F.max_pool2d(x, (2, 3), (3, 1)), (X,)),
     Case(POOL, FEW, lambda m, x: F.max_pool2d(x, 3, 4), ((1, 2, 9, 9),)),
     Case(POOL, PIXELS, lambda m, x: F.max_pool2d(x, 2, 1, 1, 2), ((1, 2, 1, 6),)),
-    Case(POOL3, c.STATIC_VOLUME, lambda m, x: F.max_pool3d(x, 2), (VOLUME,), BATCHES),
+    Case(POOL3, c.STATIC_NCDHW, lambda m, x: F.max_pool3d(x, 2), (NCDHW,), BATCHES),
     Case(
         POOL3,
-        w.VOLUME_MAX_POOL[2].reason,
+        w.MAX_POOL_3D[2].reason,
         lambda m, x: F.max_pool3d(x, 2, ceil_mode=True),
-        (VOLUME,),
+        (NCDHW,),
     ),
-    Case(POOL3, FEW, lambda m, x: F.max_pool3d(x, 2, (3, 2, 2)), (VOLUME,)),
+    Case(POOL3, FEW, lambda m, x: F.max_pool3d(x, 2, (3, 2, 2)), (NCDHW,)),
     Case(POOL3, PIXELS, lambda m, x: F.max_pool3d(x, 2, 1, 1, 2), ((1, 2, 1, 5, 6),)),
     Case(
         AVERAGE, w.AVERAGE_POOL[0].reason, lambda m, x: F.avg_pool2d(x, 2, divisor_override=3), (X,)
@@ -275,7 +273,7 @@ CASES = [
     Case(SELECT, c.ONE_DYNAMIC_SIZE, lambda m, x: x[:, :, 1], ((9, 8, 3),), ((0, 1),)),
     Case("aten.expand_copy.default", c.EXPAND[0].reason, lambda m, x: x.expand(2, 3, 4), ((3, 4),)),
     Case("aten.expand_copy.default", c.EXPAND[1].reason, lambda m, x: x.expand(26, 4), ((1, 4),)),
-    Case(COPY, c.SAME[1].reason, lambda m, x: x.clone(memory_format=torch.channels_last), (X,)),
+    Case(COPY, c.CLONE[1].reason, lambda m, x: x.clone(memory_format=torch.channels_last), (X,)),
     Case("aten.constant_pad_nd.default", c.PAD[0].reason, lambda m, x: F.pad(x, (-1, 1)), (X,)),
     Case(
         QUANTIZE,
@@ -361,7 +359,7 @@ BY_HAND = [
         dtype=torch.float16,
     ),
     ByHand(POOL, w.MAX_POOL[0].reason, (X, *_WINDOW), (ITEMS, X, X), reads=1),
-    ByHand(POOL3, w.MAX_POOL[0].reason, (VOLUME, *_WINDOW), (ITEMS, VOLUME, VOLUME), reads=1),
+    ByHand(POOL3, w.MAX_POOL[0].reason, (NCDHW, *_WINDOW), (ITEMS, NCDHW, NCDHW), reads=1),
     ByHand(
         POOL,
         STATIC_IMAGE,
@@ -372,9 +370,9 @@ BY_HAND = [
     ByHand("aten.cat.default", c.CONCATENATE[0].reason, ([X],), X),
     ByHand("aten.view_copy.default", c.ONE_DYNAMIC_SIZE, (("s", "t", 6), []), ("s", "t", 2, 3)),
     ByHand(SELECT, START, (X, 0, None), X[1:]),
-    ByHand("aten.clone.default", c.SAME[0].reason, ((CONSTANT, X),), X),
-    ByHand(COPY, c.SAME[0].reason, ((CONSTANT, X),), X),
-    ByHand("aten.clone.default", c.SAME[1].reason, (X,), X, layout=torch.channels_last),
+    ByHand("aten.clone.default", c.CLONE[0].reason, ((CONSTANT, X),), X),
+    ByHand(COPY, c.CLONE[0].reason, ((CONSTANT, X),), X),
+    ByHand("aten.clone.default", c.CLONE[1].reason, (X,), X, layout=torch.channels_last),
     ByHand(
         QUANTIZE,
         c.CONVERT[1].reason,
@@ -393,7 +391,7 @@ BY_HAND = [
 
 
 class Recorder(XnnpackPartitioner):
-    """Notes why calls stay outside, and what is claimed."""
+    """Notes why calls are not delegated, and what is claimed."""
 
     def __init__(self) -> None:
         super().__init__(configs=ALL_PARTITIONER_CONFIGS)

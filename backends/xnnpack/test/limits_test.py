@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the partitioner claims, XNNPACK loads and computes as eager does; what it leaves outside is exact, too. Of calls
-that are drawn around the limits of each row (draws.py)."""
+"""What the partitioner claims, XNNPACK loads and computes as eager does; what it does not delegate is exact, too.
+Of calls that are drawn around the limits of each row (draws.py)."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Sequence(nn.Module):
 
 
 X = (1, 8, 10, 12)
-VOLUME = (2, 16, 5, 6, 7)
+NCDHW = (2, 16, 5, 6, 7)
 MATRIX, BIAS = torch.linspace(-1, 1, 84).reshape(12, 7), torch.linspace(-1, 1, 7)
 SCALE = torch.linspace(0.5, 2, 4).reshape(4, 1, 1)
 # name, module or function, shapes of the inputs
@@ -157,18 +157,18 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
         ),
         [(2, 8, 5, 7)],
     ),
-    ("conv3d", nn.Conv3d(16, 16, 3, padding=1), [VOLUME]),
-    ("conv3d_five_taps", nn.Conv3d(16, 17, 5, padding=2), [VOLUME]),
+    ("conv3d", nn.Conv3d(16, 16, 3, padding=1), [NCDHW]),
+    ("conv3d_five_taps", nn.Conv3d(16, 17, 5, padding=2), [NCDHW]),
     (
         "conv3d_uneven",
         nn.Conv3d(16, 17, (2, 3, 4), (3, 1, 2), (1, 2, 0), (1, 2, 1), bias=False),
-        [VOLUME],
+        [NCDHW],
     ),
-    ("conv3d_strides", nn.Conv3d(16, 16, 3, 2, 1), [VOLUME]),
-    ("conv3d_dilated", nn.Conv3d(16, 16, 3, padding=2, dilation=2), [VOLUME]),
-    ("conv3d_along_depth", nn.Conv3d(16, 16, (3, 1, 1), (2, 1, 1), (1, 0, 0)), [VOLUME]),
-    ("conv3d_of_slices", nn.Conv3d(16, 16, (1, 3, 3), padding=(0, 1, 1)), [VOLUME]),
-    ("conv3d_of_some_slices", nn.Conv3d(16, 16, (1, 3, 3), (3, 1, 1)), [VOLUME]),
+    ("conv3d_strides", nn.Conv3d(16, 16, 3, 2, 1), [NCDHW]),
+    ("conv3d_dilated", nn.Conv3d(16, 16, 3, padding=2, dilation=2), [NCDHW]),
+    ("conv3d_along_depth", nn.Conv3d(16, 16, (3, 1, 1), (2, 1, 1), (1, 0, 0)), [NCDHW]),
+    ("conv3d_of_slices", nn.Conv3d(16, 16, (1, 3, 3), padding=(0, 1, 1)), [NCDHW]),
+    ("conv3d_of_some_slices", nn.Conv3d(16, 16, (1, 3, 3), (3, 1, 1)), [NCDHW]),
     (
         "conv3d_taps_of_zeros",
         nn.Conv3d(16, 16, (7, 3, 3), padding=(3, 1, 1)),
@@ -185,17 +185,17 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
             nn.MaxPool3d(3, (1, 2, 2), 1),
             nn.Conv3d(16, 4, 1),
         ),
-        [VOLUME],
+        [NCDHW],
     ),
     (
         "conv3d_mean",
         nn.Sequential(
             nn.Conv3d(16, 16, 3), nn.AdaptiveAvgPool3d(1), nn.Flatten(), nn.Linear(16, 3)
         ),
-        [VOLUME],
+        [NCDHW],
     ),
-    ("conv_transposed3d", nn.ConvTranspose3d(16, 16, 2, 2), [VOLUME]),
-    ("conv_transposed3d_odd", nn.ConvTranspose3d(16, 16, 3, 2, 1, 1), [VOLUME]),
+    ("conv_transposed3d", nn.ConvTranspose3d(16, 16, 2, 2), [NCDHW]),
+    ("conv_transposed3d_odd", nn.ConvTranspose3d(16, 16, 3, 2, 1, 1), [NCDHW]),
     (
         "conv_transposed3d_norm",
         nn.Sequential(
@@ -203,7 +203,7 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
             normalized(nn.BatchNorm3d(17)),
             nn.ReLU(),
         ),
-        [VOLUME],
+        [NCDHW],
     ),
     ("conv1d_batch_norm_relu6", conv1d_bn(8, 6, 3, stride=2, padding=1), [(2, 8, 11)]),
     ("conv1d_between", Sequence(), [(2, 8, 11)]),
@@ -229,8 +229,8 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("conv_norm_by_position", nn.Sequential(nn.Conv2d(8, 6, 1), by_position(6)), [X]),
     ("mm_of_values", lambda a, b: torch.tanh(a) @ b, [(3, 12), (12, 5)]),
     ("sum_of_rows", lambda a: a.sum(-1, keepdim=True) * a, [(2, 3, 12)]),
-    ("sum_of_volumes", lambda a: a.sum((2, 3, 4), keepdim=True).neg(), [VOLUME]),
-    ("mean_of_volumes", lambda a: a.mean((2, 3, 4)).neg(), [VOLUME]),
+    ("sum_of_ncdhw", lambda a: a.sum((2, 3, 4), keepdim=True).neg(), [NCDHW]),
+    ("mean_of_ncdhw", lambda a: a.mean((2, 3, 4)).neg(), [NCDHW]),
     ("power_half", lambda a: a.abs() ** 0.5 + (a.abs() + 1) ** -0.5, [X]),
     ("avg_pool_of_all", nn.AvgPool2d(20, 20, ceil_mode=True), [X]),
     ("mean_of_rows", lambda a: a.mean(-1, keepdim=True) * a, [(2, 3, 12)]),

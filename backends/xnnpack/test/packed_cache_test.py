@@ -85,7 +85,7 @@ def outputs(program: Path, *flags: str) -> bytes:
 
 
 @pytest.mark.req("XQ-010")
-@pytest.mark.parametrize("few_bits", [False, True], ids=["float", "8 bits"])
+@pytest.mark.parametrize("few_bits", [False, True], ids=["float", "int8"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_weights_in_a_file_compute_the_same(name: str, few_bits: bool, tmp_path: Path) -> None:
     program, kept = lowered(name, few_bits, tmp_path), tmp_path / "kept"

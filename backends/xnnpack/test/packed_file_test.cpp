@@ -138,7 +138,7 @@ TEST_F(PackedFileTest, NewWeightsJoinThoseOfTheFile) {
 
 /// Truncated at every byte of the entries and now and then behind them; a bit of every byte
 /// changed.
-TEST_F(PackedFileTest, DamagedFilesCountAsEmpty) {
+TEST_F(PackedFileTest, CorruptedFilesCountAsEmpty) {
   std::vector<float> expected;
   {
     const auto first = load();
@@ -146,8 +146,8 @@ TEST_F(PackedFileTest, DamagedFilesCountAsEmpty) {
     ASSERT_EQ(save(), Error::Ok);
   }
   const Bytes whole = contents();
-  const auto check = [&](const Bytes& damaged) {
-    write(damaged);
+  const auto check = [&](const Bytes& corrupted) {
+    write(corrupted);
     const auto delegate = load();
     ASSERT_EQ(delegate->error(), Error::Ok);
     EXPECT_EQ(run(*delegate), expected);
@@ -156,26 +156,26 @@ TEST_F(PackedFileTest, DamagedFilesCountAsEmpty) {
     check(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
   }
   for (size_t at = 0; at < whole.size(); ++at) {
-    Bytes damaged = whole;
-    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
-    check(damaged);
+    Bytes corrupted = whole;
+    corrupted[at] = static_cast<char>(corrupted[at] ^ (1 << (at % 8)));
+    check(corrupted);
   }
   write(whole);
   expect_found(expected);
 }
 
-TEST_F(PackedFileTest, DamageOfABlockIsSeenBeforeItIsUsedAndMended) {
+TEST_F(PackedFileTest, CorruptionOfABlockIsSeenBeforeItIsUsedAndMended) {
   std::vector<float> expected;
   {
     const auto first = load();
     expected = run(*first);
     ASSERT_EQ(save(), Error::Ok);
   }
-  Bytes damaged = contents();
-  for (size_t at = damaged.size() / 2; at < damaged.size(); ++at) {
-    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+  Bytes corrupted = contents();
+  for (size_t at = corrupted.size() / 2; at < corrupted.size(); ++at) {
+    corrupted[at] = static_cast<char>(corrupted[at] ^ 1);
   }
-  write(damaged);
+  write(corrupted);
   {
     const size_t packed = PackedWeights::times_packed();
     const auto again = load();

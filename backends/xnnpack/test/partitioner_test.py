@@ -255,7 +255,7 @@ def test_weights_that_are_not_static_are_refused_with_a_word() -> None:
         XnnpackPartitioner(force_non_static_weights_for_f32_linear=True)
 
 
-def test_volumes_of_few_channels_go_where_those_of_many_go() -> None:
+def test_conv3d_of_few_channels_goes_where_that_of_many_goes() -> None:
     def outside(*layers: nn.Module) -> list[str]:
         exported = torch.export.export(nn.Sequential(*layers).eval(), (torch.randn(1, 4, 5, 6, 7),))
         manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])

@@ -46,7 +46,7 @@ def off(found: torch.Tensor, expected: torch.Tensor) -> float:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_products_of_bfloat16(name: str) -> None:
+def test_bf16_matmul(name: str) -> None:
     """Two rounded operands: 2^-9 each at most, about 0.003 in the mean of a sum."""
     torch.manual_seed(0)
     module, shape = MODELS[name]

@@ -93,7 +93,7 @@ def lowered(module: nn.Module, *inputs: Tensor) -> EdgeProgramManager:
     return to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
 
 
-def computes_in_8_bits(manager: EdgeProgramManager) -> bool:
+def computes_in_int8(manager: EdgeProgramManager) -> bool:
     """Whether what is no conversion writes bytes."""
     for graph in graphs(manager):
         for node in graph.xnodes:
@@ -116,7 +116,7 @@ def check_numbers(
 
 
 _W = Weights()
-OUTSIDE = {
+UNDELEGATED = {
     "zero points by channel": Layer(weights=replace(_W, point=2)),
     "a zero point": Layer(weights=replace(_W, axis=None, point=2)),
     "a scale of 0": Layer(weights=replace(_W, first_scale=0.0)),
@@ -133,14 +133,14 @@ OUTSIDE = {
 
 @needs_runtime
 @pytest.mark.parametrize("is_conv", [False, True], ids=["linear", "convolution"])
-@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("name", UNDELEGATED)
 def test_parameters_without_kernels_are_computed_on_floats(name: str, is_conv: bool) -> None:
     torch.manual_seed(0)
     x = torch.randn(2, 6, 3, 3) if is_conv else torch.randn(5, 6)
-    module = Quantized(OUTSIDE[name], is_conv)
+    module = Quantized(UNDELEGATED[name], is_conv)
     manager = lowered(module, x)
-    assert not computes_in_8_bits(manager)
-    check_numbers(manager, module, OUTSIDE[name].result.scale, x)
+    assert not computes_in_int8(manager)
+    check_numbers(manager, module, UNDELEGATED[name].result.scale, x)
 
 
 @needs_runtime
@@ -150,12 +150,12 @@ def test_parameters_without_kernels_are_computed_on_floats(name: str, is_conv: b
     [Layer(), Layer(weights=replace(_W, axis=None)), Layer(behind=torch.relu)],
     ids=["by channel", "of all", "relu"],
 )
-def test_others_are_computed_in_8_bits(layer: Layer, is_conv: bool) -> None:
+def test_others_are_computed_in_int8(layer: Layer, is_conv: bool) -> None:
     torch.manual_seed(0)
     x = torch.randn(2, 6, 3, 3) if is_conv else torch.randn(5, 6)
     module = Quantized(layer, is_conv)
     manager = lowered(module, x)
-    assert computes_in_8_bits(manager)
+    assert computes_in_int8(manager)
     check_numbers(manager, module, layer.result.scale, x)
 
 
@@ -185,17 +185,17 @@ def test_arithmetic_beyond_the_kernels_is_exact(
     x, y = torch.randn(5, 7), torch.randn(5, 7)
     module = Binary(function, result)
     manager = lowered(module, x, y)
-    assert not computes_in_8_bits(manager)
+    assert not computes_in_int8(manager)
     check_numbers(manager, module, result.scale, x, y)
 
 
 @needs_runtime
 @pytest.mark.parametrize("function", [torch.add, torch.mul], ids=["add", "mul"])
-def test_arithmetic_within_the_kernels_is_in_8_bits(function: Callable[..., Tensor]) -> None:
+def test_arithmetic_within_the_kernels_is_in_int8(function: Callable[..., Tensor]) -> None:
     x, y = torch.randn(5, 7), torch.randn(5, 7)
     module = Binary(function, Values(0.06))
     manager = lowered(module, x, y)
-    assert computes_in_8_bits(manager)
+    assert computes_in_int8(manager)
     check_numbers(manager, module, 0.06, x, y)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The draws of limits_test.py in 8 bits: what XNNPACKQuantizer annotates and the partitioner claims is loaded, and is
+"""The draws of limits_test.py in int8: what XNNPACKQuantizer annotates and the partitioner claims is loaded, and is
 within two steps of what the converted model gives in eager."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CONFIGS = {
 
 
 def captured(draws: list[Draw]) -> GraphModule:
-    """With sums in place of negations: these are computed in 8 bits."""
+    """With sums instead of negations: these are computed in int8."""
     inputs = tuple(x for _, each in draws for x in each)
     module = torch.export.export(Calls(draws).eval(), inputs).module()
     for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.neg.default):
@@ -120,7 +120,7 @@ def test_what_is_quantized_while_running(name: str) -> None:
 @pytest.mark.parametrize("config", _CONFIGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_many_more_of_them(name: str, config: str) -> None:
-    if config == "dynamic" and TABLE[name].quantized is not Quantized.WEIGHTED:
+    if config == "dynamic" and TABLE[name].quantized is not Quantized.GEMM:
         pytest.skip("only operators with weights are quantized while running")
     for first in range(100, 116, 16):
         check_each(name, range(first, first + 16), config)

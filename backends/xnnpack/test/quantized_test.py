@@ -94,7 +94,7 @@ class Two(nn.Module):
 
 
 IMAGE, ROWS, SEQUENCE = (2, 4, 8, 6), (3, 5, 12), (2, 4, 13)
-VOLUME = (2, 4, 5, 6, 7)
+NCDHW = (2, 4, 5, 6, 7)
 STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
     "linear": (nn.Linear(12, 7), ROWS),
     "linear_relu": (nn.Sequential(nn.Linear(12, 7, bias=False), nn.ReLU()), ROWS),
@@ -116,10 +116,10 @@ STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
         nn.Sequential(nn.Conv1d(4, 8, 3, groups=4), nn.ReLU(), nn.Conv1d(8, 4, 3, dilation=2)),
         SEQUENCE,
     ),
-    "conv3d": (nn.Conv3d(4, 6, 3, padding=1), VOLUME),
-    "conv3d_uneven": (nn.Conv3d(4, 6, (2, 3, 4), (3, 1, 2), (1, 2, 0), (1, 2, 1)), VOLUME),
-    "conv3d_same": (nn.Conv3d(4, 6, (3, 1, 3), padding="same", bias=False), VOLUME),
-    "conv3d_along_depth": (nn.Conv3d(4, 6, (3, 1, 1), (2, 1, 1), (1, 0, 0)), VOLUME),
+    "conv3d": (nn.Conv3d(4, 6, 3, padding=1), NCDHW),
+    "conv3d_uneven": (nn.Conv3d(4, 6, (2, 3, 4), (3, 1, 2), (1, 2, 0), (1, 2, 1)), NCDHW),
+    "conv3d_same": (nn.Conv3d(4, 6, (3, 1, 3), padding="same", bias=False), NCDHW),
+    "conv3d_along_depth": (nn.Conv3d(4, 6, (3, 1, 1), (2, 1, 1), (1, 0, 0)), NCDHW),
     "conv3d_network": (
         nn.Sequential(
             nn.Conv3d(4, 6, 3, padding=1),
@@ -130,7 +130,7 @@ STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
             nn.Conv3d(4, 4, 1),
             nn.AdaptiveAvgPool3d(1),
         ),
-        VOLUME,
+        NCDHW,
     ),
     "conv_pad_conv": (
         nn.Sequential(nn.Conv2d(4, 6, 1), nn.ZeroPad2d(1), nn.Conv2d(6, 4, 3)),

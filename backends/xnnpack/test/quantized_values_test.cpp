@@ -160,15 +160,15 @@ TEST_F(QuantizedValuesTest, ATypeHasItsParametersAndAKernel) {
 }
 
 /// Whatever bytes say, the answer is an error or a run; the sanitizers watch.
-TEST_F(QuantizedValuesTest, DamagedPayloadsAreRefusedOrRun) {
+TEST_F(QuantizedValuesTest, CorruptedPayloadsAreRefusedOrRun) {
   std::mt19937 random(11);
   size_t refused = 0;
   for (const Linear kind : kAll) {
     const auto payload = pack_as_is(linear_graph(kind));
     for (size_t at = 0; at < payload.size(); ++at) {
-      auto damaged = payload;
-      damaged[at] = static_cast<uint8_t>(random());
-      Loaded delegate(damaged);
+      auto corrupted = payload;
+      corrupted[at] = static_cast<uint8_t>(random());
+      Loaded delegate(corrupted);
       refused += delegate.error() != Error::Ok ? 1 : 0;
       if (delegate.error() == Error::Ok) {
         (void)delegate.run({extension::full({4, 32}, 1, type_of(kind)),

@@ -125,7 +125,7 @@ def test_a_row_keeps_what_is_no_number(name: str) -> None:
 def test_a_bound_that_is_nan_makes_nan(
     producer: str, bounds: tuple[float | None, float | None]
 ) -> None:
-    """Such a clamp stays outside, neither a node nor fused."""
+    """Such a clamp is not delegated, neither a node nor fused."""
     before, shapes = PRODUCERS[producer]
     run = lowered(
         Call(lambda *values: before(*values).clamp(*bounds)),

@@ -112,7 +112,7 @@ def extract_qdq_affine_op_args_for_decomposed_ops(node: Node) -> list:
 
 
 def tag_as_implicit_q_dq(node: Node) -> None:
-    """Marks a node that a neighbour takes along: its value exists in 8 bits only."""
+    """Marks a node that a neighbour takes along: its value exists in int8 only."""
     node.meta[IS_IMPLICIT_Q_DQ_TAG] = True
 
 

@@ -112,7 +112,7 @@ def _asked(
 def _held(inputs: Sequence[Declared], files: Sequence[str]) -> dict[int, tuple[Any, str]]:
     """Values of files, by the numbers of the inputs, and where each is from."""
     found: dict[int, tuple[Any, str]] = {}
-    for key, value, path in _arrays(files):
+    for key, value, path in arrays_of(files):
         each = chosen(inputs, key)
         if each.number in found:
             raise ValueError(f"{path}: {each.title} has a value already")
@@ -127,8 +127,8 @@ def _held(inputs: Sequence[Declared], files: Sequence[str]) -> dict[int, tuple[A
     return found
 
 
-def _arrays(files: Sequence[str]) -> Iterator[tuple[str, Any, Path]]:
-    """Those without a name count from 0."""
+def arrays_of(files: Sequence[str]) -> Iterator[tuple[str, Any, Path]]:
+    """Names, values and files; those without a name count from 0."""
     unnamed = 0
     for word in files:
         name, path = _place(word)

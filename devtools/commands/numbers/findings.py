@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""doctor's findings about numbers: operators that overflow, and whether the outputs are wrong for it."""
+"""doctor's findings about numbers: operators that overflow, whether the outputs are wrong for it, and ranges that do
+not fit the values."""
 
 from __future__ import annotations
 
@@ -12,12 +13,13 @@ from torch.utils import _pytree as pytree
 from executorch.devtools.commands.bisect import by_handles
 from executorch.devtools.commands.numbers.overflow import (
     NEXT_STEP,
-    OVERFLOW,
+    OF_TYPES,
     Broken,
     broken_values,
     has_infinite,
     leaves_exact,
 )
+from executorch.devtools.commands.numbers.ranges import Cut, cuts
 from executorch.devtools.commands.origins import origin_of
 from executorch.devtools.commands.output.finding import NUMBERS, STOPS, Finding
 from executorch.devtools.commands.probe import found_values
@@ -40,10 +42,30 @@ def number_findings(
     """Of a program that runs here. All values are recorded where some are in half precision, or where an output is
     infinite or NaN."""
     program = record.edge_dialect_program
-    leaves = pytree.tree_leaves(inputs)
-    outputs = _outputs(file.data, method, leaves, data_path)
     if not isinstance(program, ExportedProgram):
         return []
+    return [
+        *map(_of_cut, cuts(program, inputs)),
+        *_of_values(file, method, record, inputs, data_path),
+    ]
+
+
+def _of_cut(each: Cut) -> Finding:
+    line = (str(origin_of(each.source)),)
+    return Finding(NUMBERS, f"{each.node.name}: {each.kind}", each.why, each.next_step, 1, 0, line)
+
+
+def _of_values(
+    file: ProgramFile,
+    method: str,
+    record: ETRecord,
+    inputs: tuple[Any, ...],
+    data_path: Path | None,
+) -> list[Finding]:
+    program = record.edge_dialect_program
+    assert isinstance(program, ExportedProgram)
+    leaves = pytree.tree_leaves(inputs)
+    outputs = _outputs(file.data, method, leaves, data_path)
     if not (_has_halves(file.plan(method)) or has_infinite(outputs)):
         return []
     try:
@@ -55,7 +77,7 @@ def number_findings(
         return []
     is_wrong = leaves_exact(program, inputs, outputs)
     # An infinity that the model means, such as a mask's, is no overflow.
-    named = [each for each in broken if is_wrong or each.kind == OVERFLOW]
+    named = [each for each in broken if is_wrong or each.kind in OF_TYPES]
     return [_finding(each, is_wrong) for each in named]
 
 

@@ -18,6 +18,7 @@ from executorch.devtools.commands.probe import Found
 from executorch.devtools.commands.reference import (
     COARSE,
     COND,
+    HALVES,
     by_nodes,
     distance,
     nodes_of,
@@ -26,12 +27,15 @@ from executorch.devtools.commands.reference import (
 
 NEXT_STEP = "compute it in float32 (x.float() before it, .half() after), export in bfloat16, or scale its operands"
 OVERFLOW, INFINITY, NAN = "overflow", "infinity", "NaN"
+SATURATED, UNDERFLOW = "saturation", "underflow"
+OF_TYPES = (OVERFLOW, SATURATED, UNDERFLOW)  # which another type has not
 
 
 @dataclass(frozen=True)
 class Broken:
     """`kind`: OVERFLOW where float64 has a number, INFINITY where it has none although the operands are finite, NAN
-    where no operand is one. `count` of `total` elements; `largest`: what float64 reaches."""
+    where no operand is one; of half precision SATURATED where a number is the type's last and float64 has a larger one,
+    UNDERFLOW where 0 stands for numbers. `count` of `total` elements; `largest`: what float64 reaches."""
 
     node: Node
     source: Node
@@ -48,6 +52,16 @@ class Broken:
         if self.kind == INFINITY:
             return f"{self.count} of {self.total} elements are infinite, in float64 as well"
         name, end = str(self.dtype).removeprefix("torch."), torch.finfo(self.dtype).max
+        if self.kind == UNDERFLOW:
+            return (
+                f"{self.count} of {self.total} elements are 0: in float64 they reach {self.largest:.3g}, the least of "
+                f"{name} is {torch.finfo(self.dtype).smallest_normal * torch.finfo(self.dtype).eps:.3g}"
+            )
+        if self.kind == SATURATED:
+            return (
+                f"{self.count} of {self.total} elements stop at {end:.5g}, where {name} ends: in float64 they reach "
+                f"{self.largest:.3g}"
+            )
         return (
             f"{self.count} of {self.total} elements are infinite or NaN: in float64 they reach {self.largest:.3g}, "
             f"{name} ends at {end:.5g}"
@@ -60,7 +74,7 @@ def broken_values(
     found: Sequence[tuple[tuple[int, ...], Found]],
 ) -> list[Broken]:
     """Of the values found, by handles, in the order of the program. What only passes on what it was given is none."""
-    if not any(has_infinite(each.values) for _, each in found):
+    if not any(has_infinite(each.values) or _has_halves(each.values) for _, each in found):
         return []
     module = program.module(check_guards=False)
     place = {node: index for index, node in enumerate(nodes_of(module))}
@@ -84,6 +98,10 @@ def leaves_exact(program: ExportedProgram, inputs: Sequence[Any], outputs: Seque
 
 def has_infinite(values: Sequence[Any]) -> bool:
     return any(_is_float(value) and not bool(value.isfinite().all()) for value in values)
+
+
+def _has_halves(values: Sequence[Any]) -> bool:
+    return any(_is_float(value) and value.dtype in HALVES for value in values)
 
 
 def _is_float(value: Any) -> bool:
@@ -135,7 +153,11 @@ class _Wide(Interpreter):
         for index, value, exact in value_pairs(n, each, expected):
             kind, wrong = self._judge(n, value, exact)
             if kind is not None:
-                finite = exact[exact.isfinite()]
+                finite = (
+                    exact[wrong & exact.isfinite()]
+                    if kind == UNDERFLOW
+                    else exact[exact.isfinite()]
+                )
                 largest = float(finite.abs().max()) if finite.numel() else math.inf
                 counts = int(wrong.sum()), wrong.numel()
                 self.broken.append(Broken(n, source, each, kind, *counts, largest, value.dtype))
@@ -159,7 +181,7 @@ class _Wide(Interpreter):
     ) -> tuple[str | None, torch.Tensor]:
         infinite = ~value.isfinite()
         if not _is_float(value) or not bool(infinite.any()):
-            return None, infinite
+            return _of_halves(value, exact) if value.dtype in HALVES else (None, infinite)
         over = infinite & exact.isfinite()
         if bool(over.any()):
             return OVERFLOW, over
@@ -173,6 +195,18 @@ class _Wide(Interpreter):
         if bool(nan.any()) or is_mask or has_infinite(floats):
             return None, infinite
         return INFINITY, infinite
+
+
+def _of_halves(value: torch.Tensor, exact: torch.Tensor) -> tuple[str | None, torch.Tensor]:
+    """Of finite values. Numbers that vanish count where the result is not what it was without them."""
+    end = torch.finfo(value.dtype).max
+    at_end = (value.abs() >= end) & (exact.abs() > (1 + COARSE) * end)
+    if bool(at_end.any()):
+        return SATURATED, at_end
+    gone = (value == 0) & (exact != 0)
+    if float(exact[gone].norm()) > COARSE * float(exact.norm()):
+        return UNDERFLOW, gone
+    return None, gone
 
 
 def _is_narrow(value: Any) -> bool:

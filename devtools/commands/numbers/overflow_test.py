@@ -21,7 +21,7 @@ KERNELS, XNNPACK = None, [XnnpackPartitioner()]
 
 
 class Square(torch.nn.Module):
-    """Of 300 the square is 90000; the output is finite all the same, and 0 in place of 1/300."""
+    """Of 300 the square is 90000; the output is finite all the same, and 0 instead of 1/300."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = torch.relu(x)

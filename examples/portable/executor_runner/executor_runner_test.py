@@ -175,7 +175,7 @@ def test_what_does_not_fit_is_explained(inputs: str, scale: Path, array: Path) -
     assert all(word in done.stderr for word in WRONG[inputs]), done.stderr
 
 
-def test_every_damaged_array_is_refused_or_read(scale: Path, array: Path, tmp_path: Path) -> None:
+def test_every_corrupted_array_is_refused_or_read(scale: Path, array: Path, tmp_path: Path) -> None:
     whole = array.read_bytes()
     for position in range(0, 128, 5):
         data = bytearray(whole)

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of a backend: one row per operator, with the conditions under which it is taken. The partitioner, the
-backend's compiler, the reasons why a call stays outside and the page of operators all read it."""
+backend's compiler, the reasons why a call is not delegated and the page of operators all read it."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import torch
-from torch.fx import Graph, Node
-from torch.fx.passes.infra.partitioner import Partition
+from torch.fx import Node
 
-from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.graph_facts import op_name
 
 Constants = Collection[Node]
@@ -34,7 +33,7 @@ def tensor_text(tensor: Node) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """`test` holds for a call that is taken; `reason`, in terms of what is expected, is why any other stays outside.
+    """`test` holds for a call that is taken; `reason`, in terms of what is expected, is why any other is not delegated.
     Later conditions of a row may rely on earlier ones."""
 
     test: Callable[[Node, Constants], bool]
@@ -44,7 +43,7 @@ class Condition:
 @dataclass(frozen=True)
 class TensorCondition:
     """`test` holds for each tensor that a call reads or gives, and the call; `reason` says what is expected of one, and
-    `found` what it is. No names of nodes: calls that stay outside for one reason are one finding."""
+    `found` what it is. No names of nodes: calls that are not delegated for one reason are one finding."""
 
     test: Callable[[Node, Node], bool]
     reason: str
@@ -56,10 +55,12 @@ class TensorCondition:
 
 @dataclass(frozen=True)
 class Row:
-    """`lower` writes a call; what it is given is the backend's choice. Backends that need more derive."""
+    """`lower` writes a call; what it is given is the backend's choice. `preserved`: an edge program has it in pieces
+    unless it is asked not to. Backends that need more derive."""
 
     lower: Callable[..., None]
     conditions: tuple[Condition, ...] = ()
+    preserved: bool = False
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
@@ -112,20 +113,10 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
                     return condition.why_not(each)
         return ""
 
-    def claimed(
-        self, graph: Graph, constants: Constants, report: Callable[[Node, str], Any]
-    ) -> list[Partition]:
-        """All calls that are taken, in the largest partitions that can each run in one step; `report` gets the reasons
-        for the others."""
-        taken = []
-        for node in graph.nodes:
-            if node.op == "call_function":
-                reason = self.why_not(node, constants)
-                if reason:
-                    report(node, reason)
-                else:
-                    taken.append([node])
-        return grouped_partitions(graph, taken)
+    def preserved(self) -> list[torch._ops.OpOverload]:
+        """Operators that no decomposition may take apart."""
+        names = [name for name, row in self._rows.items() if row.preserved]
+        return [functools.reduce(getattr, name.split("."), torch.ops) for name in names]
 
 
 def tensors_of(node: Node) -> list[Node]:

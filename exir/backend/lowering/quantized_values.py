@@ -20,7 +20,7 @@ _LEAST_NORMAL = torch.finfo(torch.float32).tiny
 # `eps` of observers, which no scale is below: of XNNPACKQuantizer's, and what torchao takes by default.
 _LEAST_SCALES = (2**-12, torch.finfo(torch.float32).eps)
 _INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32)
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -128,26 +128,58 @@ def _invalid(node: Node, what: str, found: str, expected: str) -> InvalidQuantiz
 # ---- Calibration ----
 
 
+@dataclass(frozen=True)
+class StaticRange:
+    """Of a call that quantizes with numbers of calibration. `why`: how one sees that calibration saw nothing there,
+    empty where it did."""
+
+    node: Node
+    scale: float
+    zero_point: int
+    limits: tuple[float, float]
+    why: str
+
+    @property
+    def is_unseen(self) -> bool:
+        return bool(self.why)
+
+
+def static_ranges(program: ExportedProgram) -> Iterator[StaticRange]:
+    for node in program.graph.nodes:
+        if op_name(node) != f"{_QD}quantize_per_tensor.default":
+            continue
+        scale, point, least, largest = node.args[1:5]
+        if not isinstance(scale, float | int):
+            continue
+        limits = (least - point) * scale, (largest - point) * scale
+        yield StaticRange(node, float(scale), int(point), limits, _why_unseen(scale, point))
+
+
+def _why_unseen(scale: float, zero_point: int) -> str:
+    if (scale, zero_point) == (1.0, 0):
+        return "scale 1 and zero point 0, as of an observer that saw no values"
+    if scale in _LEAST_SCALES:
+        return f"the least scale of an observer: calibration saw no range beyond {255 * scale:.3g}"
+    return ""
+
+
 def warn_of_missing_ranges(program: ExportedProgram) -> None:
     """Says which activations have the parameters of an observer that saw nothing, or nothing but numbers close to 0.
     Their values are cut to that range at run time, whatever they are: a program with wrong results in silence."""
-    unseen = [
-        _name(node) for node, scale, point in _activations(program) if (scale, point) == (1.0, 0)
-    ]
-    small = [
-        (_name(node), scale) for node, scale, _ in _activations(program) if scale in _LEAST_SCALES
-    ]
+    unseen = [each for each in static_ranges(program) if each.is_unseen]
+    none = [_name(each.node) for each in unseen if each.scale not in _LEAST_SCALES]
+    small = [each for each in unseen if each.scale in _LEAST_SCALES]
     found = []
-    if unseen:
+    if none:
         found.append(
-            f"{_listed(unseen)} {'has' if len(unseen) == 1 else 'have'} scale 1 and zero point 0, as of an observer "
+            f"{_listed(none)} {'has' if len(none) == 1 else 'have'} scale 1 and zero point 0, as of an observer "
             "that saw no values"
         )
     if small:
-        largest = max(scale for _, scale in small)
+        largest = max(each.scale for each in small)
         found.append(
-            f"{_listed([name for name, _ in small])} {'has' if len(small) == 1 else 'have'} the least scale of an "
-            f"observer: calibration saw no range beyond {255 * largest:.3g} there, and larger values are cut"
+            f"{_listed([_name(each.node) for each in small])} {'has' if len(small) == 1 else 'have'} the least scale "
+            f"of an observer: calibration saw no range beyond {255 * largest:.3g} there, and larger values are cut"
         )
     if found:
         warnings.warn(
@@ -158,15 +190,6 @@ def warn_of_missing_ranges(program: ExportedProgram) -> None:
         )
 
 
-def _activations(program: ExportedProgram) -> Iterator[tuple[Node, float, int]]:
-    """What static calls quantize, with scale and zero point."""
-    for node in program.graph.nodes:
-        if op_name(node) == f"{_QD}quantize_per_tensor.default":
-            scale, point = node.args[1:3]
-            if isinstance(scale, float | int):
-                yield node, float(scale), int(point)
-
-
 def _name(quantize: Node) -> str:
     """Of the value that is quantized."""
     return quantize.args[0].name
@@ -174,5 +197,5 @@ def _name(quantize: Node) -> str:
 
 def _listed(names: list[str]) -> str:
     unique = list(dict.fromkeys(names))
-    more = len(unique) - _MOST_NAMED
-    return ", ".join(unique[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(unique) - _MAX_NAMED
+    return ", ".join(unique[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -11,7 +11,7 @@ from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.program import EdgeProgramManager
-from executorch.exir.retrace.unclaimed import decompose_unclaimed
+from executorch.exir.retrace.undelegated import decompose_undelegated
 
 
 class ExecutorBackend(BackendDetails):
@@ -23,7 +23,7 @@ class ExecutorBackend(BackendDetails):
     ) -> PreprocessResult:
         targets = {node.target for node in edge_program.graph.nodes}
         ops = {target._op for target in targets if isinstance(target, EdgeOpOverload)}
-        decompose_unclaimed(edge_program, ops, preserve=(), skip_dim_order=False)
+        decompose_undelegated(edge_program, ops, preserve=(), skip_dim_order=False)
         config = ExecutorchBackendConfig(extract_delegate_segments=False)
         manager = EdgeProgramManager(edge_program).to_executorch(config)
         return PreprocessResult(manager.buffer)

@@ -123,7 +123,7 @@ class FlatTensorSerializer(DataSerializer):
         return cord
 
     def deserialize(self, blob: Cord) -> DataPayload:
-        """For untrusted bytes: raises FormatError (a ValueError) on damage. Alignments are not in
+        """For untrusted bytes: raises FormatError (a ValueError) on corruption. Alignments are not in
         the file."""
         file = memoryview(bytes(blob))
         header = parse_flat_tensor_header(file)

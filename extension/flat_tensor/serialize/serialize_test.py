@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Data files: header, table of contents, sharing, alignment, damaged files."""
+"""Data files: header, table of contents, sharing, alignment, corrupted files."""
 
 import random
 import struct
@@ -171,7 +171,7 @@ def test_truncation_at_every_byte_is_refused() -> None:
         assert not _is_readable(file[:size]), size
 
 
-def test_damaged_files_are_refused_or_read() -> None:
+def test_corrupted_files_are_refused_or_read() -> None:
     rng = random.Random(1)
     file = to_bytes()
     head = header_of(file).segment_base_offset

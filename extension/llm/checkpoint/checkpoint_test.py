@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checkpoints of every kind: read as the packages that define the formats read them, refused by name when damaged."""
+"""Checkpoints of every kind: read as the packages that define the formats read them, refused by name when corrupted."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def test_a_truncated_file_is_refused_by_name(write: Callable[..., Path], tmp_pat
         assert "tensor '" in str(caught.value)
 
 
-def test_damaged_gguf_files_never_do_worse_than_an_error(tmp_path: Path) -> None:
+def test_corrupted_gguf_files_never_do_worse_than_an_error(tmp_path: Path) -> None:
     path, _ = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
     whole, draw = path.read_bytes(), np.random.default_rng(3)
     refused = 0

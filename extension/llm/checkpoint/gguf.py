@@ -31,7 +31,7 @@ _SCALARS = {
     12: "d",
 }
 _STRING, _ARRAY = 8, 9
-_MOST = 1 << 24  # entries of a list, tensors, keys: more is damage
+_MAX = 1 << 24  # entries of a list, tensors, keys: more is corruption
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class _Cursor:
 
     def count(self) -> int:
         number = self.scalar("Q")
-        if number > _MOST:
+        if number > _MAX:
             raise CheckpointError(
                 f"{self.path}: {self.what} at {self.at}: {number} entries are too many"
             )

@@ -262,7 +262,7 @@ def _holds_gate(tensor: torch.Tensor, args: ModelArgs) -> bool:
 
 
 def _without_prefix(name: str, family: Family, convention: str) -> str | None:
-    """`model.` in place of the family's prefix; None for tensors of other parts of a larger model."""
+    """`model.` instead of the family's prefix; None for tensors of other parts of a larger model."""
     if convention != "hf" or family.prefix == "model." or name.startswith("lm_head"):
         return name
     if name.startswith(family.prefix):

@@ -29,7 +29,7 @@ def owner_of(model: nn.Module, name: str) -> tuple[nn.Module, str]:
 
 
 def assign(model: nn.Module, name: str, value: torch.Tensor, where: str) -> bool:
-    """Sets a parameter or buffer in place of the one there; false where the model has none of that name."""
+    """Sets a parameter or buffer instead of the one there; false where the model has none of that name."""
     try:
         module, last = owner_of(model, name)
     except AttributeError:

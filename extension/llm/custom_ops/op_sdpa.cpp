@@ -275,8 +275,8 @@ Tensor& sdpa_of_sessions_out(RuntimeContext& ctx, const Tensor& q, const Tensor&
     return output;
   }
   // Single queries go side by side, as many at a time as the array holds.
-  constexpr size_t kMost = 32;
-  AttentionProblem single[kMost];
+  constexpr size_t kMax = 32;
+  AttentionProblem single[kMax];
   size_t num_single = 0;
   const auto attend_to_single = [&] {
     const size_t count = std::exchange(num_single, 0);
@@ -303,7 +303,7 @@ Tensor& sdpa_of_sessions_out(RuntimeContext& ctx, const Tensor& q, const Tensor&
       single[num_single++] = p;
     }
     const bool is_done =
-        p.queries == 1 ? num_single < kMost || attend_to_single()
+        p.queries == 1 ? num_single < kMax || attend_to_single()
                        : check_attended(call, ::executorch::kernels::optimized::attend(ctx, p));
     if (!is_done) {
       return output;

@@ -33,7 +33,7 @@ _COMPANIONS = (
     "chat_template.jinja",
     "generation_config.json",
 )
-_MOST_CONTEXT = 8192
+_MAX_CONTEXT = 8192
 _SHARE_OF_MEMORY = 0.25  # that caches may take
 
 
@@ -168,7 +168,7 @@ def context_length(model: Path) -> int:
         file = GGUFFile(model)
         length = file.metadata.get(f"{file.architecture()}.context_length")
         shape = params_from_gguf(file)
-    length = min(length or _MOST_CONTEXT, _MOST_CONTEXT)
+    length = min(length or _MAX_CONTEXT, _MAX_CONTEXT)
     heads = shape.get("n_kv_heads") or shape["n_heads"]
     head_dim = shape.get("head_dim") or shape["dim"] // shape["n_heads"]
     per_token = 2 * 4 * shape["n_layers"] * heads * head_dim

@@ -28,7 +28,7 @@ from executorch.extension.llm.model.families import FAMILIES, Family
 from executorch.extension.llm.model.feed_forward import FEED_FORWARD_TARGETS
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
 
-# in place of a checkpoint: weights drawn at random, to try a shape
+# instead of a checkpoint: weights drawn at random, to try a shape
 RANDOM = "random"
 _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -199,7 +199,7 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
     """A model in eval mode with the checkpoint's weights in the config's type, or with random ones.
 
     Raises:
-        CheckpointError: the file is damaged, or its tensors are not those of the shape; names file and tensor.
+        CheckpointError: the file is corrupted, or its tensors are not those of the shape; names file and tensor.
         ValueError: options that name nothing that exists.
     """
     family, checkpoint = family_of(config), find_checkpoint(config)

@@ -38,7 +38,7 @@ from executorch.exir import (
 from executorch.exir.passes import MemoryPlanningPass
 
 _LAYER = ("keys", "values", "cumulative_length")
-MOST_CHUNKS = 10  # of 30 seconds of sound each
+MAX_CHUNKS = 10  # of 30 seconds of sound each
 _FRAMES_PER_POSITION = 2  # Whisper's encoder halves them
 
 
@@ -151,7 +151,7 @@ def _is_speech(model: nn.Module) -> bool:
     return hasattr(model, "proj_out")
 
 
-def _hears(model: nn.Module) -> bool:
+def _has_audio_input(model: nn.Module) -> bool:
     return hasattr(model.config, "audio_config")
 
 
@@ -161,7 +161,7 @@ def example_features(model: nn.Module) -> torch.Tensor:
     if _is_speech(model):
         frames = _FRAMES_PER_POSITION * config.max_source_positions
         return torch.zeros(1, config.num_mel_bins, frames)
-    if _hears(model):
+    if _has_audio_input(model):
         audio = config.audio_config
         frames = _FRAMES_PER_POSITION * audio.max_source_positions
         return torch.zeros(2, audio.num_mel_bins, frames)
@@ -173,9 +173,9 @@ def export_methods(model: nn.Module, max_seq_len: int) -> dict[str, ExportedProg
     """Method -> captured program of a model in eval mode, which needs no gradients from then on.
 
     Raises:
-        ValueError: a model that neither sees nor hears.
+        ValueError: a model that takes neither images nor audio.
     """
-    if not (_is_speech(model) or _hears(model) or hasattr(model.config, "vision_config")):
+    if not (_is_speech(model) or _has_audio_input(model) or hasattr(model.config, "vision_config")):
         raise ValueError(
             f"expected a model with an encoder of images or sound, found {type(model).__name__}; "
             "text models go through executorch.extension.llm.export.export_llm"
@@ -208,13 +208,13 @@ def _mixed(
     table = model.get_input_embeddings()
     embeddings = (table(ids), torch.arange(3))
     shapes = ({1: tokens}, {0: tokens})
-    hears = _hears(model)
-    encoder = (_AudioEncoder if hears else _VisionEncoder)(model)
-    chunks = ({0: Dim("chunks", min=1, max=MOST_CHUNKS)},) if hears else None
+    has_audio_input = _has_audio_input(model)
+    encoder = (_AudioEncoder if has_audio_input else _VisionEncoder)(model)
+    chunks = ({0: Dim("chunks", min=1, max=MAX_CHUNKS)},) if has_audio_input else None
     return {
         "text_decoder": export(decoder, embeddings, dynamic_shapes=shapes, strict=False),
         "token_embedding": export(table, (ids,), dynamic_shapes=({1: tokens},), strict=False),
-        "audio_encoder" if hears else "vision_encoder": export(
+        "audio_encoder" if has_audio_input else "vision_encoder": export(
             encoder, (features,), dynamic_shapes=chunks, strict=False
         ),
     }
@@ -228,7 +228,7 @@ def metadata_of(model: nn.Module, max_seq_len: int) -> dict[str, Any]:
     found |= {key: getattr(text, name) for key, name in ids.items()}
     if _is_speech(model):
         found["decoder_start_token_id"] = model.config.decoder_start_token_id
-    elif _hears(model):
+    elif _has_audio_input(model):
         found |= {"modality": "audio", "audio_token_id": model.config.audio_token_id}
     else:
         found |= {"modality": "vision", "vision_token_id": model.config.image_token_id}

@@ -109,14 +109,14 @@ def test_words_among_images_or_sound(make: object, delegated: bool, tmp_path: Pa
     torch.manual_seed(0)
     model = make().eval()
     run = Program(model, tmp_path, delegated)
-    hears = make is voxtral
-    encoder = "audio_encoder" if hears else "vision_encoder"
+    has_audio_input = make is voxtral
+    encoder = "audio_encoder" if has_audio_input else "vision_encoder"
     assert {encoder, "token_embedding", "text_decoder", "get_max_seq_len"} <= set(run.methods)
-    assert run("modality") == ("audio" if hears else "vision")
-    assert run("audio_token_id" if hears else "vision_token_id") == PLACEHOLDER
+    assert run("modality") == ("audio" if has_audio_input else "vision")
+    assert run("audio_token_id" if has_audio_input else "vision_token_id") == PLACEHOLDER
 
     features = torch.randn_like(multimodal.example_features(model))[:1]
-    wanted = model.get_audio_features if hears else model.get_image_features
+    wanted = model.get_audio_features if has_audio_input else model.get_image_features
     rows = wanted(features, return_dict=True).pooler_output
     rows = torch.cat(list(rows)) if isinstance(rows, list | tuple) else rows
     rows = rows.reshape(1, -1, rows.shape[-1])

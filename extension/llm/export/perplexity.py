@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well a model foresees a text: exp of the mean negative log-likelihood of its tokens, lower is better.
+"""How well a model predicts a text: exp of the mean negative log-likelihood of its tokens, lower is better.
 
 usage: python -m executorch.extension.llm.export.perplexity PROGRAM.pte --tokenizer tokenizer.json --text FILE
            [--tokens 20000] [--window 255]

@@ -162,7 +162,7 @@ def _keep_bits(config: LlmConfig, loaded: LoadedModel) -> Transform:
 
 
 def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:
-    """Prints how well a model foresees a text (`--eval`), with the config's tokenizer or a GGUF file's own."""
+    """Prints how well a model predicts a text (`--eval`), with the config's tokenizer or a GGUF file's own."""
 
     def measure(when: str, loaded: LoadedModel) -> None:
         gguf = loaded.checkpoint.gguf if loaded.checkpoint else None

@@ -9,7 +9,7 @@ namespace executorch::extension::llm {
 namespace {
 
 constexpr Automaton::State kUnknown = -2;
-constexpr size_t kMostStacks = 1 << 16;
+constexpr size_t kMaxStacks = 1 << 16;
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void Automaton::enter(int32_t position, int32_t parent, Stacks& stacks) {
     if (!seen.insert({at, behind}).second) {
       continue;
     }
-    if (seen.size() > kMostStacks) {
+    if (seen.size() > kMaxStacks) {
       is_too_ambiguous_ = true;
       return;
     }
@@ -88,7 +88,7 @@ Automaton::State Automaton::step(State from, uint8_t byte) {
     if (grammar_.sets[static_cast<size_t>(symbol.index)].test(byte)) {
       enter(position + 1, parent, after);
     }
-    if (after.size() > kMostStacks) {
+    if (after.size() > kMaxStacks) {
       is_too_ambiguous_ = true;
       break;
     }

@@ -18,9 +18,9 @@ using runtime::Result;
 namespace {
 
 using Sequence = std::vector<Symbol>;
-constexpr size_t kMostSymbols = 1 << 20;
-constexpr uint32_t kMostRepetitions = 10000;
-constexpr int kMostParentheses = 200;
+constexpr size_t kMaxSymbols = 1 << 20;
+constexpr uint32_t kMaxRepetitions = 10000;
+constexpr int kMaxParentheses = 200;
 
 // Rules while they are read, by their names; what has none is a part of another.
 class Rules {
@@ -99,7 +99,7 @@ class Rules {
     return result;
   }
 
-  bool is_too_large() const { return num_symbols_ > kMostSymbols; }
+  bool is_too_large() const { return num_symbols_ > kMaxSymbols; }
   bool is_defined(int32_t rule) const { return !rules_[static_cast<size_t>(rule)].empty(); }
   void define(int32_t rule, std::vector<Sequence> alternatives) {
     rules_[static_cast<size_t>(rule)] = std::move(alternatives);
@@ -310,7 +310,7 @@ class Reader {
       skip(depth > 0);
     } while (take("|"));
     ET_CHECK_OR_RETURN_ERROR(!rules_.is_too_large(), InvalidArgument,
-                             "Grammar: more than %zu symbols", kMostSymbols);
+                             "Grammar: more than %zu symbols", kMaxSymbols);
     return found;
   }
 
@@ -326,9 +326,9 @@ class Reader {
       } else if (take(".")) {
         item = {rules_.characters({{0, kLastCharacter}})};
       } else if (take("(")) {
-        ET_CHECK_OR_RETURN_ERROR(depth < kMostParentheses, InvalidArgument,
+        ET_CHECK_OR_RETURN_ERROR(depth < kMaxParentheses, InvalidArgument,
                                  "Grammar: more than %d parentheses in one another",
-                                 kMostParentheses);
+                                 kMaxParentheses);
         auto alternatives = ET_UNWRAP(read_alternatives(depth + 1));
         skip(true);
         if (!take(")")) {
@@ -387,10 +387,10 @@ class Reader {
   Result<uint32_t> read_count() {
     uint32_t count = 0;
     const size_t begin = at_;
-    while (peek() >= '0' && peek() <= '9' && count <= kMostRepetitions) {
+    while (peek() >= '0' && peek() <= '9' && count <= kMaxRepetitions) {
       count = count * 10 + static_cast<uint32_t>(text_[at_++] - '0');
     }
-    if (at_ == begin || count > kMostRepetitions) {
+    if (at_ == begin || count > kMaxRepetitions) {
       return wrong("a number up to 10000");
     }
     return count;

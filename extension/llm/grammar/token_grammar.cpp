@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 // Rows of allowed tokens that are kept: 12 MB of them for a vocabulary of 100,000.
-constexpr size_t kMostRows = 1000;
+constexpr size_t kMaxRows = 1000;
 
 bool has(const std::vector<uint64_t>& bits, int32_t token) {
   return ((bits[static_cast<size_t>(token) / 64] >> (token % 64)) & 1) != 0;
@@ -130,7 +130,7 @@ std::vector<uint64_t> TokenGrammar::walk() {
 }
 
 const std::vector<uint64_t>& TokenGrammar::allowed() {
-  if (allowed_.size() > kMostRows) {
+  if (allowed_.size() > kMaxRows) {
     allowed_.clear();
   }
   const auto [found, is_new] = allowed_.try_emplace(state_);

@@ -54,7 +54,7 @@ class ModelArgs:
     multiple_of: int = 256
     ffn_dim_multiplier: float | None = None
     model_architecture: str | None = None
-    attention_multiplier: float | None = None  # in place of 1 / sqrt(head_dim)
+    attention_multiplier: float | None = None  # instead of 1 / sqrt(head_dim)
     norm_eps: float = 1e-5
     post_attention_norm: bool = False
     post_ffn_norm: bool = False

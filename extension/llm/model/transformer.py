@@ -92,7 +92,7 @@ class Transformer(nn.Module):
     `generate_full_logits` (batch, tokens, vocabulary).
 
     With `use_kv_cache` the options' `input_pos`, int64 (1,), is the position of the first token. `h` (batch, tokens,
-    dim) may come in place of tokens. The options' `logits_of`, int64 (rows,), chooses tokens: logits are (batch, rows,
+    dim) may come instead of tokens. The options' `logits_of`, int64 (rows,), chooses tokens: logits are (batch, rows,
     vocabulary).
     """
 

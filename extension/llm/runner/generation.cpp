@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include <executorch/extension/llm/runner/say.h>
+#include <executorch/extension/llm/runner/print_status.h>
 #include <executorch/extension/llm/runner/util.h>
 
 namespace executorch::extension::llm {
@@ -23,9 +23,9 @@ Error check_temperature(float temperature) {
 void begin_answer(const GenerationConfig& config, TextDecoderRunner& decoder,
                   TextTokenGenerator& generator) {
   if (config.warming && !config.silent) {
-    say("Doing a warmup run...");
+    print_status("Doing a warmup run...");
   }
-  say_memory("loading model", config);
+  print_memory_status("loading model", config);
   decoder.set_sampling(config);
   if (decoder.sampler() != nullptr) {
     decoder.sampler()->note_logprobs(config.top_logprobs);
@@ -96,13 +96,13 @@ void end_answer(const GenerationConfig& config) {
   if (!config.warming && !config.silent) {
     std::printf("\n");
   }
-  say_memory("finishing text generation", config);
+  print_memory_status("finishing text generation", config);
 }
 
 void report(const GenerationConfig& config, const Stats& stats,
             const std::function<void(const Stats&)>& stats_callback) {
   if (config.warming && !config.silent) {
-    say("Warmup run finished!");
+    print_status("Warmup run finished!");
   } else if (!config.silent) {
     print_report(stats);
   }

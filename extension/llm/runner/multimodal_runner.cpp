@@ -6,7 +6,7 @@
 
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/generation.h>
-#include <executorch/extension/llm/runner/say.h>
+#include <executorch/extension/llm/runner/print_status.h>
 #include <executorch/extension/llm/runner/util.h>
 
 namespace executorch::extension::llm {
@@ -122,7 +122,7 @@ Error MultimodalRunner::generate(const std::vector<MultimodalInput>& inputs,
 Error MultimodalRunner::make_answer(const std::vector<MultimodalInput>& inputs,
                                     const GenerationConfig& config, const Show& show) {
   ET_CHECK_OK_OR_RETURN_ERROR(prefill(inputs, config.num_bos, config.num_eos).error());
-  say_memory("multimodal input processing", config);
+  print_memory_status("multimodal input processing", config);
   return answer(config, show);
 }
 

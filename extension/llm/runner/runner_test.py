@@ -198,10 +198,10 @@ def test_files_that_cannot_be_read_are_named(llama: TinyLlama, tmp_path: Path) -
         RuntimeError, match="Failed to create text llm runner with model: /nowhere.pte"
     ):
         TextLLMRunner("/nowhere.pte", llama.tokenizer)
-    damaged = tmp_path / "damaged.pte"
-    damaged.write_bytes(llama.program.read_bytes()[:1000])
-    with pytest.raises(RuntimeError, match="damaged.pte"):
-        TextLLMRunner(damaged, llama.tokenizer)
+    corrupted = tmp_path / "corrupted.pte"
+    corrupted.write_bytes(llama.program.read_bytes()[:1000])
+    with pytest.raises(RuntimeError, match="corrupted.pte"):
+        TextLLMRunner(corrupted, llama.tokenizer)
 
 
 @pytest.mark.req("LLM-041")

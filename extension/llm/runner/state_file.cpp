@@ -120,7 +120,7 @@ class Reader {
   Checksum sum_;
 };
 
-Error damaged(const std::string& path, const char* what) {
+Error corrupted(const std::string& path, const char* what) {
   ET_LOG(Error, "%s is no whole file of save_state(): %s", path.c_str(), what);
   return Error::InvalidExternalData;
 }
@@ -137,16 +137,16 @@ Result<Head> read_head(Reader& file, const std::string& path) {
   uint64_t count = 0;
   Head head{};
   if (!file.number(magic) || magic != kMagic || !file.number(version) || version != kVersion) {
-    return damaged(path, "its first bytes are others");
+    return corrupted(path, "its first bytes are others");
   }
   if (!file.number(head.fingerprint) || !file.number(count) ||
       count > file.left() / sizeof(uint64_t)) {
-    return damaged(path, "it ends within the tokens");
+    return corrupted(path, "it ends within the tokens");
   }
   head.context.resize(static_cast<size_t>(count));
   for (uint64_t& token : head.context) {
     if (!file.number(token)) {
-      return damaged(path, "it ends within the tokens");
+      return corrupted(path, "it ends within the tokens");
     }
   }
   return head;
@@ -157,13 +157,13 @@ Error read_buffers(Reader& file, const std::string& path, const std::vector<Span
                    bool write) {
   uint64_t count = 0;
   if (!file.number(count) || count != memory.size()) {
-    return damaged(path, "it has another number of buffers");
+    return corrupted(path, "it has another number of buffers");
   }
   for (const Span<uint8_t>& buffer : memory) {
     uint64_t size = 0;
     uint64_t num_runs = 0;
     if (!file.number(size) || size != buffer.size() || !file.number(num_runs)) {
-      return damaged(path, "a buffer has another size");
+      return corrupted(path, "a buffer has another size");
     }
     if (write && !buffer.empty()) {
       std::memset(buffer.data(), 0, buffer.size());
@@ -172,18 +172,18 @@ Error read_buffers(Reader& file, const std::string& path, const std::vector<Span
       uint64_t offset = 0;
       uint64_t length = 0;
       if (!file.number(offset) || !file.number(length) || offset > size || length > size - offset) {
-        return damaged(path, "bytes lie beyond their buffer");
+        return corrupted(path, "bytes lie beyond their buffer");
       }
       if (!(write ? file.bytes(buffer.data() + offset, static_cast<size_t>(length))
                   : file.skip(static_cast<size_t>(length)))) {
-        return damaged(path, "it ends within a buffer");
+        return corrupted(path, "it ends within a buffer");
       }
     }
   }
   const uint64_t expected = file.checksum();
   uint64_t found = 0;
   if (!file.number(found) || found != expected || file.left() != 0) {
-    return damaged(path, "its checksum is another");
+    return corrupted(path, "its checksum is another");
   }
   return Error::Ok;
 }

@@ -27,8 +27,8 @@ runtime::Error write_state_file(const std::string& path, Module& module, const s
                                 int64_t fingerprint, const std::vector<uint64_t>& context);
 
 // The context. The method's memory is as it was then; after an error it is as it was before.
-// AccessFailed if the file cannot be read, InvalidExternalData if it is damaged, InvalidArgument if
-// it is another program's; errors of Module::planned_memory().
+// AccessFailed if the file cannot be read, InvalidExternalData if it is corrupted, InvalidArgument
+// if it is another program's; errors of Module::planned_memory().
 runtime::Result<std::vector<uint64_t>> read_state_file(const std::string& path, Module& module,
                                                        const std::string& method,
                                                        int64_t fingerprint);

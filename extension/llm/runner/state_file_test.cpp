@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A context to a file and back: goes on as if nothing had been; damaged and foreign files change
+// A context to a file and back: goes on as if nothing had been; corrupted and foreign files change
 // nothing.
 #include <cstdio>
 #include <fstream>
@@ -83,7 +83,7 @@ TEST_F(StateFileTest, AnEmptyContextIsOne) {
   EXPECT_EQ(text(*runner, "abc", 2), toy_text(toy_answer(toy_tokens("abc"), 2)));
 }
 
-TEST_F(StateFileTest, DamagedFilesChangeNothing) {
+TEST_F(StateFileTest, CorruptedFilesChangeNothing) {
   auto runner = make();
   ASSERT_TRUE(runner->prefill("hello").ok());
   ASSERT_EQ(runner->save_state(path_), Error::Ok);

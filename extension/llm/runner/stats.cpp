@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include <executorch/extension/llm/runner/say.h>
+#include <executorch/extension/llm/runner/print_status.h>
 
 namespace executorch::extension::llm {
 
@@ -49,7 +49,7 @@ class JsonLine {
 
 void say_megabytes(const char* what, uint64_t bytes) {
   if (bytes != UINT64_MAX) {
-    say("\t%s: %.2f MB", what, static_cast<double>(bytes) / (1 << 20));
+    print_status("\t%s: %.2f MB", what, static_cast<double>(bytes) / (1 << 20));
   }
 }
 
@@ -118,25 +118,26 @@ void print_report(const Stats& stats) {
   const double decode = seconds(stats, stats.prompt_eval_end_ms, stats.inference_end_ms);
   const auto prompt_tokens = static_cast<uint64_t>(stats.num_prompt_tokens);
   const auto new_tokens = static_cast<uint64_t>(stats.num_generated_tokens);
-  say("\tPrompt Tokens: %" PRIu64 "    Generated Tokens: %" PRIu64, prompt_tokens, new_tokens);
-  say("\tModel Load Time:\t\t%f (seconds)", load);
-  say("\tTotal inference time:\t\t%f (seconds)\t\t Rate: \t%f (tokens/second)", total,
-      rate(stats.num_generated_tokens, total));
-  say("\t\tPrompt evaluation:\t%f (seconds)\t\t Rate: \t%f (tokens/second)", prefill,
-      rate(stats.num_prompt_tokens, prefill));
-  say("\t\tGenerated %" PRIu64 " tokens:\t%f (seconds)\t\t Rate: \t%f (tokens/second)", new_tokens,
-      decode, rate(stats.num_generated_tokens, decode));
-  say("\tTime to first generated token:\t%f (seconds)",
-      seconds(stats, stats.inference_start_ms, stats.first_token_ms));
-  say("\tSampling time over %" PRIu64 " tokens:\t%f (seconds)", prompt_tokens + new_tokens,
-      seconds(stats, 0, stats.aggregate_sampling_time_ms));
+  print_status("\tPrompt Tokens: %" PRIu64 "    Generated Tokens: %" PRIu64, prompt_tokens,
+               new_tokens);
+  print_status("\tModel Load Time:\t\t%f (seconds)", load);
+  print_status("\tTotal inference time:\t\t%f (seconds)\t\t Rate: \t%f (tokens/second)", total,
+               rate(stats.num_generated_tokens, total));
+  print_status("\t\tPrompt evaluation:\t%f (seconds)\t\t Rate: \t%f (tokens/second)", prefill,
+               rate(stats.num_prompt_tokens, prefill));
+  print_status("\t\tGenerated %" PRIu64 " tokens:\t%f (seconds)\t\t Rate: \t%f (tokens/second)",
+               new_tokens, decode, rate(stats.num_generated_tokens, decode));
+  print_status("\tTime to first generated token:\t%f (seconds)",
+               seconds(stats, stats.inference_start_ms, stats.first_token_ms));
+  print_status("\tSampling time over %" PRIu64 " tokens:\t%f (seconds)", prompt_tokens + new_tokens,
+               seconds(stats, 0, stats.aggregate_sampling_time_ms));
   if (stats.gpu_total_bytes != UINT64_MAX) {
     say_megabytes("GPU total memory", stats.gpu_total_bytes);
     say_megabytes("GPU free before load", stats.gpu_free_before_load_bytes);
     say_megabytes("GPU free after load", stats.gpu_free_after_load_bytes);
     say_megabytes("GPU free after generate", stats.gpu_free_after_generate_bytes);
     if (stats.gpu_peak_usage_mb >= 0) {
-      say("\tGPU peak usage: %.2f MB", stats.gpu_peak_usage_mb);
+      print_status("\tGPU peak usage: %.2f MB", stats.gpu_peak_usage_mb);
     }
   }
 }

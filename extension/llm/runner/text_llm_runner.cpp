@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <executorch/extension/llm/runner/constants.h>
-#include <executorch/extension/llm/runner/say.h>
+#include <executorch/extension/llm/runner/print_status.h>
 #include <executorch/extension/llm/runner/state_file.h>
 #include <executorch/extension/llm/runner/util.h>
 
@@ -345,7 +345,7 @@ Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& con
       return 0;
     }
   }
-  say_memory("prompt prefill", config);
+  print_memory_status("prompt prefill", config);
   if (should_stop_.load()) {
     return 0;
   }
@@ -376,9 +376,10 @@ void TextLLMRunner::say_end(const GenerationConfig& config, int32_t wanted) cons
     return;
   }
   if (finish_reason_ == FinishReason::ContextFull) {
-    say("The context of %" PRId64 " tokens is full: reset() begins another", max_context_len());
+    print_status("The context of %" PRId64 " tokens is full: reset() begins another",
+                 max_context_len());
   } else if (finish_reason_ == FinishReason::Length && !config.warming) {
-    say("Max new tokens %i reached!", static_cast<int>(wanted));
+    print_status("Max new tokens %i reached!", static_cast<int>(wanted));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// .wav files: each format, chunks before the samples, damaged ones.
+// .wav files: each format, chunks before the samples, corrupted ones.
 #include <fstream>
 #include <string>
 #include <vector>

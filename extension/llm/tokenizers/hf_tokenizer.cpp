@@ -16,8 +16,8 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr size_t kMostBytes = size_t{1}
-                              << 30;  // places in a text are 32 bits, also after it has grown
+constexpr size_t kMaxBytes = size_t{1}
+                             << 30;  // places in a text are 32 bits, also after it has grown
 
 /// An optional file beside tokenizer.json: null when it is not there or is not JSON.
 Json read_beside(const std::string& path) {
@@ -102,8 +102,8 @@ Error HFTokenizer::load(const std::string& path) {
 Result<std::vector<uint64_t>> HFTokenizer::encode(const std::string& input, int8_t bos,
                                                   int8_t eos) const {
   TK_CHECK_OR_RETURN_ERROR(initialized_, Uninitialized, "encode before load");
-  TK_CHECK_OR_RETURN_ERROR(input.size() <= kMostBytes, EncodeFailure,
-                           "expected a text of at most %zu bytes, got %zu", kMostBytes,
+  TK_CHECK_OR_RETURN_ERROR(input.size() <= kMaxBytes, EncodeFailure,
+                           "expected a text of at most %zu bytes, got %zu", kMaxBytes,
                            input.size());
   try {
     return pipeline_->encode(input, bos > 0 || eos > 0);

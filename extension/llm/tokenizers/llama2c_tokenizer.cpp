@@ -125,9 +125,9 @@ Error Llama2cTokenizer::load(const std::string& tokenizer_path) {
       file.int32(count) && file.int32(bos) && file.int32(eos) && file.int32(longest), ParseFailure,
       "expected a header of 16 bytes, got %zu", bytes.size());
   // Records take 8 bytes; at most so many are missing as a vocabulary is padded with.
-  constexpr size_t kMostPadding = 1 << 20;
+  constexpr size_t kMaxPadding = 1 << 20;
   TK_CHECK_OR_RETURN_ERROR(
-      count > 0 && static_cast<size_t>(count) <= bytes.size() / 8 + kMostPadding && bos >= 0 &&
+      count > 0 && static_cast<size_t>(count) <= bytes.size() / 8 + kMaxPadding && bos >= 0 &&
           bos < count && eos >= 0 && eos < count && longest >= 0,
       ParseFailure, "expected a count of pieces and bos and eos below it, got %d, %d and %d", count,
       bos, eos);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Caches that operators `llama::*` write: (batch, rows, kv heads, head) as attention reads them, in float or 8 bits.
+"""Caches that operators `llama::*` write: (batch, rows, kv heads, head) as attention reads them, in float or int8.
 
 Like the plain ones they take and give (batch, kv heads, tokens or rows, head), as views.
 """
@@ -67,7 +67,7 @@ class CustomKVCache(nn.Module):
         v_val: torch.Tensor,
         indices: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """`indices` (batch, tokens): the rows to write, in place of those from `input_pos` on."""
+        """`indices` (batch, tokens): the rows to write, instead of those from `input_pos` on."""
         start, indices = self._rows_of(input_pos, indices)
         for value, cache in ((k_val, self.k_cache), (v_val, self.v_cache)):
             _write(value.transpose(1, 2).to(cache.dtype).contiguous(), cache, start, indices)

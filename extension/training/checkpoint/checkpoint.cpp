@@ -104,7 +104,7 @@ Result<std::map<std::string_view, FreeableBuffer>> checked_data(const std::strin
   const auto sum = data.find(kChecksumName);
   ET_CHECK_OR_RETURN_ERROR(
       sum != data.end() && sum->second.size() == sizeof(int64_t), InvalidExternalData,
-      "%s has no checksum %s: it is no checkpoint, or damaged", path.c_str(), kChecksumName);
+      "%s has no checksum %s: it is no checkpoint, or corrupted", path.c_str(), kChecksumName);
   int64_t expected = 0;
   std::memcpy(&expected, sum->second.data(), sizeof(expected));
   Crc32 crc;
@@ -112,13 +112,13 @@ Result<std::map<std::string_view, FreeableBuffer>> checked_data(const std::strin
     if (key != kChecksumName) {
       const TensorLayout layout = ET_UNWRAP(file.get_tensor_layout(key));
       ET_CHECK_OR_RETURN_ERROR(buffer.size() == layout.nbytes(), InvalidExternalData,
-                               "%s is damaged: tensor %s has %zu bytes, its sizes say %zu",
+                               "%s is corrupted: tensor %s has %zu bytes, its sizes say %zu",
                                path.c_str(), key.data(), buffer.size(), layout.nbytes());
       add_tensor(crc, key, layout, buffer.data());
     }
   }
   ET_CHECK_OR_RETURN_ERROR(crc.value() == expected, InvalidExternalData,
-                           "%s is damaged: its checksum is %lld, its tensors have %lld; take an "
+                           "%s is corrupted: its checksum is %lld, its tensors have %lld; take an "
                            "earlier checkpoint",
                            path.c_str(), static_cast<long long>(expected),
                            static_cast<long long>(crc.value()));

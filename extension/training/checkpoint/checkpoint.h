@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints of a training run: tensors in a data file (.ptd) that says when it is damaged.
+// Checkpoints of a training run: tensors in a data file (.ptd) that says when it is corrupted.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ constexpr const char* kChecksumName = "__et_checkpoint_crc32";
 
 // Writes what was saved into the memory of the given tensors: to all of them, or on an error to
 // none. Other tensors of the file are left alone. The whole file is in memory meanwhile.
-//   InvalidExternalData  no checkpoint, or a damaged one
+//   InvalidExternalData  no checkpoint, or a corrupted one
 //   NotFound             the file has no tensor of a name
 //   InvalidArgument      a tensor of the file has another type, other sizes or another order of
 //                        dimensions, or a given one has no memory

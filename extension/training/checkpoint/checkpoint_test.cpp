@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints: what is saved comes back bit for bit, what is damaged is refused and changes
+// Checkpoints: what is saved comes back bit for bit, what is corrupted is refused and changes
 // nothing, and a process that dies while it writes leaves a whole file.
 #include <algorithm>
 #include <atomic>
@@ -132,9 +132,9 @@ TEST_F(CheckpointTest, AFlippedBitInAnyByteIsRefusedOrWithoutMeaning) {
   const std::string whole = read_file(path_);
   size_t refused = 0;
   for (size_t i = 0; i < whole.size(); ++i) {
-    std::string damaged = whole;
-    damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
-    write_file(path_, damaged);
+    std::string corrupted = whole;
+    corrupted[i] = static_cast<char>(corrupted[i] ^ (1 << (i % 8)));
+    write_file(path_, corrupted);
     forget();
     const Error error = load();
     if (error == Error::Ok) {

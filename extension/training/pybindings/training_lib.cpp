@@ -210,7 +210,7 @@ void bind_checkpoints(py::module_& m) {
       },
       py::arg("path"), py::arg("tensors"),
       "Writes what was saved under these names into the tensors: into all of them, or, with a "
-      "RuntimeError (a damaged file, a name it does not have, other sizes), into none.");
+      "RuntimeError (a corrupted file, a name it does not have, other sizes), into none.");
 }
 
 }  // namespace

@@ -42,12 +42,12 @@ bool is_in_place(const Plan& plan, ScalarType type) {
 // sums are the same. Each costs a softmax for every head, so there are twice as many for four times
 // the keys; a power of two, so that threads have the same number.
 int64_t shares_of(int64_t keys) {
-  constexpr int64_t kShares = 8, kFewest = 64, kMost = 256;  // keys: of two tasks, of one
+  constexpr int64_t kShares = 8, kFewest = 64, kMax = 256;  // keys: of two tasks, of one
   int64_t shares = 1;
   while (shares < kShares && keys >= kFewest * shares * shares) {
     shares *= 2;
   }
-  return std::max(shares, div_up(keys, kMost));
+  return std::max(shares, div_up(keys, kMax));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of a cache in the order of memory: some rows of all heads, then the next. What follows is
-// fetched meanwhile, since processors do not foresee the parts of a row that a head has.
+// fetched meanwhile, since processors do not predict the parts of a row that a head has.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/attention/attention_rows_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>

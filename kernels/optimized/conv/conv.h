@@ -39,7 +39,7 @@ bool is_pointwise(const Conv& conv);
 // Any convolution. Scratch memory: 400 to 550 KB a thread, more for rows of very many channels.
 [[nodiscard]] runtime::Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
-// What a bfloat16 convolution reads and writes, in place of the f32 pointers of its Conv; the bias
+// What a bfloat16 convolution reads and writes, instead of the f32 pointers of its Conv; the bias
 // stays f32 and in the Conv.
 struct BFloat16Conv {
   const uint16_t* input;

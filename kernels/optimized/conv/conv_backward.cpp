@@ -5,7 +5,7 @@
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_columns.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -103,10 +103,10 @@ Error conv_bias_gradient(runtime::KernelRuntimeContext& ctx, const Conv& c,
   if (sums == nullptr) {
     return Error::MemoryAllocationFailed;
   }
-  const Lines lines{c.out_channels, c.out_h * c.out_w, 1};
-  sum_lines(lines, 1.0f, grad_output, grad_bias);
+  const InnerLoops loops{c.out_channels, c.out_h * c.out_w, 1};
+  sum_dim(loops, 1.0f, grad_output, grad_bias);
   for (int64_t image = 1; image < c.batch; ++image) {
-    sum_lines(lines, 1.0f, grad_output + image * c.out_channels * lines.n, sums);
+    sum_dim(loops, 1.0f, grad_output + image * c.out_channels * loops.n, sums);
     for (int64_t i = 0; i < c.out_channels; ++i) {
       grad_bias[i] += sums[i];
     }

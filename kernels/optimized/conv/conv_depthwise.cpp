@@ -20,12 +20,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
-// kPixels NHWC pixels side by side: tap t of the first reads in + offset[t], that of the next
-// `step` further on. weight is [tap][channel].
-template <int kPixels>
-HWY_INLINE void pixel_block(const float* in, const int64_t* offset, int64_t step,
-                            const float* weight, int64_t taps, const float* bias, float* out,
-                            int64_t channels) {
+// kPositions output positions (NHWC) side by side: tap t of the first reads in + offset[t], that of
+// the next `step` further on. weight is [tap][channel].
+template <int kPositions>
+HWY_INLINE void position_block(const float* in, const int64_t* offset, int64_t step,
+                               const float* weight, int64_t taps, const float* bias, float* out,
+                               int64_t channels) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < channels; c += lanes) {
@@ -36,14 +36,14 @@ HWY_INLINE void pixel_block(const float* in, const int64_t* offset, int64_t step
       const auto w = hn::LoadN(d, weight + t * channels + c, valid);
       const float* from = in + offset[t] + c;
       sum0 = hn::MulAdd(w, hn::LoadN(d, from, valid), sum0);
-      if constexpr (kPixels == 4) {
+      if constexpr (kPositions == 4) {
         sum1 = hn::MulAdd(w, hn::LoadN(d, from + step, valid), sum1);
         sum2 = hn::MulAdd(w, hn::LoadN(d, from + 2 * step, valid), sum2);
         sum3 = hn::MulAdd(w, hn::LoadN(d, from + 3 * step, valid), sum3);
       }
     }
     hn::StoreN(sum0, d, out + c, valid);
-    if constexpr (kPixels == 4) {
+    if constexpr (kPositions == 4) {
       hn::StoreN(sum1, d, out + channels + c, valid);
       hn::StoreN(sum2, d, out + 2 * channels + c, valid);
       hn::StoreN(sum3, d, out + 3 * channels + c, valid);
@@ -51,13 +51,13 @@ HWY_INLINE void pixel_block(const float* in, const int64_t* offset, int64_t step
   }
 }
 
-constexpr int kSlide = 6;  // pixels side by side that share what they read
+constexpr int kSlide = 6;  // output positions side by side that share what they read
 
-// kSlide pixels of stride 1, each with kWidth columns in every row of the filter: a column of the
-// input is loaded once for all of them.
+// kSlide output positions of stride 1, each with kWidth columns in every row of the filter: a
+// column of the input is loaded once for all of them.
 template <int kWidth>
-void slide_pixels(const float* in, const int64_t* offset, const float* weight, int64_t taps,
-                  const float* bias, float* out, int64_t channels) {
+void slide_positions(const float* in, const int64_t* offset, const float* weight, int64_t taps,
+                     const float* bias, float* out, int64_t channels) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < channels; c += lanes) {
@@ -93,29 +93,29 @@ void slide_pixels(const float* in, const int64_t* offset, const float* weight, i
   }
 }
 
-// `pixels` pixels whose taps all lie inside the input. width: columns of the filter when its
-// pixels overlap column by column, else 0.
-void output_pixels(const float* in, const int64_t* offset, int64_t step, int64_t width,
-                   const float* weight, int64_t taps, const float* bias, float* out,
-                   int64_t channels, int64_t pixels) {
-  const auto slide = width == 3   ? &slide_pixels<3>
-                     : width == 5 ? &slide_pixels<5>
-                     : width == 7 ? &slide_pixels<7>
+// `positions` output positions whose taps all lie inside the input. width: columns of the filter
+// when its positions overlap column by column, else 0.
+void output_positions(const float* in, const int64_t* offset, int64_t step, int64_t width,
+                      const float* weight, int64_t taps, const float* bias, float* out,
+                      int64_t channels, int64_t positions) {
+  const auto slide = width == 3   ? &slide_positions<3>
+                     : width == 5 ? &slide_positions<5>
+                     : width == 7 ? &slide_positions<7>
                                   : nullptr;
-  for (; slide != nullptr && pixels >= kSlide; pixels -= kSlide) {
+  for (; slide != nullptr && positions >= kSlide; positions -= kSlide) {
     slide(in, offset, weight, taps, bias, out, channels);
     in += kSlide * step;
     out += kSlide * channels;
   }
-  for (; pixels >= 4; pixels -= 4, in += 4 * step, out += 4 * channels) {
-    pixel_block<4>(in, offset, step, weight, taps, bias, out, channels);
+  for (; positions >= 4; positions -= 4, in += 4 * step, out += 4 * channels) {
+    position_block<4>(in, offset, step, weight, taps, bias, out, channels);
   }
-  for (; pixels > 0; --pixels, in += step, out += channels) {
-    pixel_block<1>(in, offset, step, weight, taps, bias, out, channels);
+  for (; positions > 0; --positions, in += step, out += channels) {
+    position_block<1>(in, offset, step, weight, taps, bias, out, channels);
   }
 }
 
-// One pixel of which some taps lie outside: in[t] is nullptr there.
+// One output position of which some taps lie outside: in[t] is nullptr there.
 void output_edge(const float* const* in, const float* weight, int64_t taps, const float* bias,
                  float* out, int64_t channels) {
   const D d;
@@ -140,7 +140,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace executorch::kernels::optimized {
 
-HWY_EXPORT(output_pixels);
+HWY_EXPORT(output_positions);
 HWY_EXPORT(output_edge);
 
 using executorch::extension::get_num_threads;
@@ -153,14 +153,14 @@ namespace {
 constexpr int64_t kMinWorkPerTask = 1 << 15;  // multiply-adds worth waking a thread for
 
 // What the loops share: weights as [tap][channel] and, for each thread, lists of taps.
-struct PixelScratch {
+struct TapScratch {
   const float* weight;
-  int64_t* offsets;    // of the taps inside, relative to the first pixel read
-  const float** taps;  // pixels read at the edge
+  int64_t* offsets;    // of the taps inside, relative to the first element read
+  const float** taps;  // elements read at the edge
 };
 
-void edge_pixel(const Conv& c, const PixelScratch& s, const float* input, int64_t oh, int64_t ow,
-                float* out) {
+void edge_position(const Conv& c, const TapScratch& s, const float* input, int64_t oh, int64_t ow,
+                   float* out) {
   const int64_t taps = c.kernel_h * c.kernel_w;
   for (int64_t t = 0; t < taps; ++t) {
     const int64_t ih = oh * c.stride_h - c.pad_h + t / c.kernel_w * c.dilation_h;
@@ -171,9 +171,9 @@ void edge_pixel(const Conv& c, const PixelScratch& s, const float* input, int64_
   HWY_DYNAMIC_DISPATCH(output_edge)(s.taps, s.weight, taps, c.bias, out, c.out_channels);
 }
 
-// One output row: pixels with all columns inside together, the others one by one. Taps in rows
+// One output row: positions with all columns inside together, the others one by one. Taps in rows
 // outside are left out.
-void convolve_pixels(const Conv& c, const PixelScratch& s, int64_t row) {
+void convolve_positions(const Conv& c, const TapScratch& s, int64_t row) {
   const int64_t oh = row % c.out_h;
   const float* input = c.input + row / c.out_h * c.in_h * c.in_w * c.in_channels;
   float* out = c.output + row * c.out_w * c.out_channels;
@@ -191,18 +191,18 @@ void convolve_pixels(const Conv& c, const PixelScratch& s, int64_t row) {
     }
   }
   for (int64_t ow = 0; ow < first; ++ow) {
-    edge_pixel(c, s, input, oh, ow, out + ow * c.out_channels);
+    edge_position(c, s, input, oh, ow, out + ow * c.out_channels);
   }
   if (first < last) {
     const float* from = input + (top * c.in_w + first * c.stride_w - c.pad_w) * c.in_channels;
-    HWY_DYNAMIC_DISPATCH(output_pixels)
+    HWY_DYNAMIC_DISPATCH(output_positions)
     (from, s.offsets, c.stride_w * c.in_channels,
      c.stride_w == 1 && c.dilation_w == 1 ? c.kernel_w : 0,
      s.weight + kh_begin * c.kernel_w * c.out_channels, taps, c.bias, out + first * c.out_channels,
      c.out_channels, last - first);
   }
   for (int64_t ow = last; ow < c.out_w; ++ow) {
-    edge_pixel(c, s, input, oh, ow, out + ow * c.out_channels);
+    edge_position(c, s, input, oh, ow, out + ow * c.out_channels);
   }
 }
 
@@ -220,7 +220,7 @@ Error depthwise_nhwc_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   }
   auto* weight = static_cast<float*>(weight_memory.get());
   auto* offsets = static_cast<int64_t*>(offset_memory.get());
-  auto** pixels = static_cast<const float**>(tap_memory.get());
+  auto** edge_inputs = static_cast<const float**>(tap_memory.get());
   for (int64_t channel = 0; channel < c.out_channels; ++channel) {
     for (int64_t t = 0; t < taps; ++t) {
       weight[t * c.out_channels + channel] = c.weight[channel * taps + t];
@@ -231,7 +231,7 @@ Error depthwise_nhwc_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
                [&](int64_t first, int64_t last) {
                  const int64_t own = get_thread_num() * taps;
                  for (int64_t row = first; row < last; ++row) {
-                   convolve_pixels(c, {weight, offsets + own, pixels + own}, row);
+                   convolve_positions(c, {weight, offsets + own, edge_inputs + own}, row);
                  }
                });
   return Error::Ok;

@@ -24,8 +24,8 @@ constexpr int64_t kMinWorkPerVector = 1 << 12;  // multiply-adds of a lane worth
 constexpr int64_t kOverread = 2 * kConvLanes;   // behind a band, for whole vectors
 constexpr int64_t kPaddingToSkip = 2;           // rows, from which on terms are left out in 2-D
 // Positions that are worth dot products, of the widest vectors.
-constexpr int64_t kMostDots = kMaxDotVectors;
-constexpr int64_t kLanesPerDot = kConvLanes / kMostDots;
+constexpr int64_t kMaxDots = kMaxDotVectors;
+constexpr int64_t kLanesPerDot = kConvLanes / kMaxDots;
 constexpr int64_t kMinDotTerms = 64;
 constexpr int64_t kDotChannels = 4;  // output channels for each position
 constexpr int64_t kBufferWidth = kConvRowVectors * kConvLanes;
@@ -192,7 +192,7 @@ void gather_positions(const Terms& terms, const ConvVector& v, const float* band
 void convolve_dots(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
                    const float* gathered, const ConvVector& v, int64_t begin, int64_t end) {
   constexpr int64_t kChannels = 64;  // at a time
-  float made[kMostDots * kChannels];
+  float made[kMaxDots * kChannels];
   DotRows dots;
   dots.num_x = v.count;
   dots.k = dots.x_stride = terms.count();
@@ -250,7 +250,7 @@ void convolve_panels(const Conv& c, const Plan& p, const Task& task, const Terms
 
 // The last vectors of the slices of a region, if dot products take them.
 struct Lasts {
-  int64_t at[kMostSlices];
+  int64_t at[kMaxSlices];
   int64_t count = 0;
 };
 
@@ -261,7 +261,7 @@ Lasts gather_lasts(const Conv& c, const Plan& p, const Task& task, const Scratch
   for (int64_t last = each - 1; last < task.num_vectors; last += each) {
     const ConvVector& v = s.vectors[last];
     if (takes_dots(c, p, task, terms, v)) {
-      gather_positions(terms, v, s.band, s.gathered + lasts.count * kMostDots * terms.count());
+      gather_positions(terms, v, s.band, s.gathered + lasts.count * kMaxDots * terms.count());
       lasts.at[lasts.count++] = last;
     }
   }
@@ -279,7 +279,7 @@ void convolve_terms(const Conv& c, const Plan& p, const Task& task, const Scratc
     for (int64_t j = 0; j < lasts.count; ++j) {
       const int64_t last = lasts.at[j];
       convolve_panels(c, p, task, terms, s.band, s.vectors + from, last - from, i, end);
-      convolve_dots(c, p, task, terms, s.gathered + j * kMostDots * terms.count(), s.vectors[last],
+      convolve_dots(c, p, task, terms, s.gathered + j * kMaxDots * terms.count(), s.vectors[last],
                     i, end);
       from = last + 1;
     }
@@ -452,7 +452,7 @@ Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const int64_t terms = p.in_channels * (p.terms / (c.in_channels / c.groups));
   const int64_t lines = c.channels_last ? p.in_channels * p.line : 0;
   const int64_t band = p.in_channels * p.depth * p.plane + kOverread;
-  const int64_t gathered = c.channels_last ? 0 : p.slices * kMostDots * p.block_terms;
+  const int64_t gathered = c.channels_last ? 0 : p.slices * kMaxDots * p.block_terms;
   const int64_t tasks =
       c.batch * c.groups * p.slice_regions * p.row_regions * p.col_regions * p.channel_parts;
   const int64_t threads = std::min(get_num_threads(), tasks);

@@ -21,7 +21,7 @@ constexpr int64_t kMinWorkPerTask = 1 << 17;    // multiply-adds worth waking a 
 constexpr int64_t kTasksPerThread = 2;          // so that a held-up thread is not waited for long
 constexpr int64_t kSlicePositions = 256;        // of each slice of a region that is cut
 constexpr int64_t kCopyCost = 16;               // of a value, in multiply-adds
-constexpr int64_t kMostCopies = 8;              // of all work: one in so many
+constexpr int64_t kMaxCopies = 8;               // of all work: one in so many
 constexpr int64_t kPanelWidth = kConvTileVectors * kConvLanes;
 
 int64_t reach(int64_t kernel, int64_t dilation) {
@@ -110,7 +110,7 @@ double cost_of_slices(const Conv& c, const Plan& p, int64_t slices) {
 // outputs are stored from one run of positions.
 void cut_slices(const Conv& c, Plan& p) {
   const bool shares = c.kernel_d > c.stride_d && c.dilation_d == 1 && !c.channels_last;
-  const int64_t most = shares ? std::min(c.out_d, kMostSlices) : 1;
+  const int64_t most = shares ? std::min(c.out_d, kMaxSlices) : 1;
   double least = 0;
   p.slices = 1;
   for (int64_t slices = 1; slices <= most; ++slices) {
@@ -146,7 +146,7 @@ bool copies_cost_much(const Conv& c, const Plan& p, int64_t channels) {
   const int64_t row = (c.out_w + p.more_cols) * p.phases_h * p.phases_w;
   const int64_t copies = p.depth * (p.rows + p.more_rows) * row;
   const int64_t taps = c.kernel_d * c.kernel_h * c.kernel_w;
-  return kCopyCost * copies * kMostCopies > p.slices * p.rows * c.out_w * channels * taps;
+  return kCopyCost * copies * kMaxCopies > p.slices * p.rows * c.out_w * channels * taps;
 }
 
 // More tasks when there are fewer than threads want: smaller regions first, as the weights are

@@ -14,7 +14,7 @@ inline int64_t div_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-constexpr int64_t kMostSlices = 8;  // of a region
+constexpr int64_t kMaxSlices = 8;  // of a region
 
 // A part of some output slices, the same of each: whole rows, or columns of a single row.
 struct Region {

@@ -81,7 +81,7 @@ struct NarrowGemm {
   const void* b = nullptr;  // (k, n) is at b[k * ldb + n], or at b[n * ldb + k] when b_in_columns
   int64_t ldb = 0;
   bool b_in_columns = false;
-  NarrowUnfoldFn unfold = nullptr;  // kBFloat16: makes B, in place of reading it at b
+  NarrowUnfoldFn unfold = nullptr;  // kBFloat16: makes B, instead of reading it at b
   const void* layout = nullptr;     // read by `unfold` alone
   void* c = nullptr;  // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
   int64_t ldc = 0;

@@ -5,7 +5,7 @@
 #include <executorch/kernels/optimized/conv/conv_tile.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/pool/pool_simd.h>
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -32,7 +32,7 @@ using executorch::kernels::optimized::kPoolOverread;
 using executorch::kernels::optimized::max_pool_row;
 using executorch::kernels::optimized::MaxPoolRow;
 using executorch::kernels::optimized::PlaneCopy;
-using executorch::kernels::optimized::sum_lines;
+using executorch::kernels::optimized::sum_dim;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::resize_tensor;
@@ -127,9 +127,9 @@ int64_t line_length(const Pool& p) {
 
 // Indices within a plane, and what they are computed from, fit 32 bits.
 bool is_small_plane(const Pool& p) {
-  constexpr int64_t kMost = int64_t{1} << 30;
-  return (p.h.in + p.h.pad) * (p.w.in + p.w.pad) < kMost && p.w.stride * (p.w.out + 64) < kMost &&
-         p.h.kernel * p.w.kernel < kMost / line_length(p);
+  constexpr int64_t kMax = int64_t{1} << 30;
+  return (p.h.in + p.h.pad) * (p.w.in + p.w.pad) < kMax && p.w.stride * (p.w.out + 64) < kMax &&
+         p.h.kernel * p.w.kernel < kMax / line_length(p);
 }
 
 // Calls f(plane index) for all planes, on as many threads as the work is worth.
@@ -310,8 +310,8 @@ Tensor& opt_adaptive_avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& sel
     return _adaptive_avg_pool2d_out(ctx, self, output_size, out);
   }
   const int64_t plane = self.size(self.dim() - 2) * self.size(self.dim() - 1);
-  sum_lines({self.numel() / plane, plane, 1}, 1.0f / static_cast<float>(plane),
-            self.const_data_ptr<float>(), out.mutable_data_ptr<float>());
+  sum_dim({self.numel() / plane, plane, 1}, 1.0f / static_cast<float>(plane),
+          self.const_data_ptr<float>(), out.mutable_data_ptr<float>());
   return out;
 }
 

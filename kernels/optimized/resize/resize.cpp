@@ -35,8 +35,8 @@ using executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;                // outputs worth a thread
-constexpr int64_t kMostPositions = INT32_MAX / 2;  // of an axis
+constexpr int64_t kGrain = 1 << 14;               // outputs worth a thread
+constexpr int64_t kMaxPositions = INT32_MAX / 2;  // of an axis
 
 struct Axis {
   int64_t in, out;
@@ -57,7 +57,7 @@ bool set_axes(const Tensor& input, const OptionalArrayRef<int64_t>& sizes,
   for (size_t d = 0; d < 2; ++d) {
     const int64_t in = input.size(static_cast<int64_t>(2 + d));
     const ResizedAxis made = resized_axis(in, sizes, factors, d);
-    if (!(made.size >= 1 && made.size <= kMostPositions) || in > kMostPositions) {
+    if (!(made.size >= 1 && made.size <= kMaxPositions) || in > kMaxPositions) {
       return false;
     }
     axes[d] = {in, static_cast<int64_t>(made.size), made.scale, align};

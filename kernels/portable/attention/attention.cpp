@@ -4,7 +4,7 @@
 #include <executorch/kernels/portable/attention/attention.h>
 
 #include <executorch/kernels/portable/NativeFunctions.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <algorithm>
 #include <cmath>
@@ -115,7 +115,7 @@ namespace {
 // A matrix of a tensor, read in lines of the compute type.
 template <typename C>
 struct Rows {
-  LineReader<C> reader;
+  StridedReader<C> reader;
   int64_t offset, row_stride, col_stride;
 
   Rows(const Tensor& tensor, const Tensor& like, int64_t matrix)
@@ -201,9 +201,9 @@ class Head {
 
   const Attention& plan_;
   Rows<C> query_, key_, value_;
-  LineReader<C> mask_;
+  StridedReader<C> mask_;
   int64_t mask_offset_;
-  LineWriter<C> writer_;
+  StridedWriter<C> writer_;
   int64_t out_offset_, out_row_stride_, out_col_stride_;
 };
 

@@ -5,8 +5,8 @@
 #include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/conv/conv.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -186,8 +186,8 @@ struct Row {
 template <typename C>
 struct ConvRow {
   const Conv& conv;
-  const LineReader<C>& in;
-  const LineReader<C>& weight;
+  const StridedReader<C>& in;
+  const StridedReader<C>& weight;
 
   // Adds to acc[0..n) the outputs at w0 + [0, n).
   void accumulate(const Row& row, int64_t w0, int64_t n, C* acc) const {
@@ -248,10 +248,10 @@ struct ConvRow {
 template <typename C>
 void convolve(const Conv& conv, const Tensor& input, const Tensor& weight,
               const std::optional<Tensor>& bias, const Tensor& out) {
-  const LineReader<C> in_reader(input);
-  const LineReader<C> weight_reader(weight);
-  const LineReader<C> bias_reader(bias.has_value() ? *bias : input);
-  const LineWriter<C> writer(out);
+  const StridedReader<C> in_reader(input);
+  const StridedReader<C> weight_reader(weight);
+  const StridedReader<C> bias_reader(bias.has_value() ? *bias : input);
+  const StridedWriter<C> writer(out);
   const ConvRow<C> worker{conv, in_reader, weight_reader};
   const int64_t* sizes = conv.out.sizes;
   const int64_t rows = sizes[0] * sizes[1] * sizes[2] * sizes[3];

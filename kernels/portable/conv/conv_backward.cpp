@@ -4,7 +4,7 @@
 // element of a gradient is one sum, so that no memory is needed.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/conv/conv.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <tuple>
 
@@ -17,7 +17,7 @@ using namespace ::executorch::kernels;
 namespace {
 
 struct Image {
-  LineReader<double> reader;
+  StridedReader<double> reader;
   StridedView view;
 
   double at(int64_t n, int64_t channel, const int64_t* position) const {
@@ -120,7 +120,7 @@ double big_gradient(const Gradient& g, int64_t n, int64_t channel, const int64_t
 template <typename Value>
 void fill(Tensor& out, const Value& value) {
   const StridedView view = with_three_spatial_dims(StridedView::of(out));
-  const LineWriter<double> writer(out);
+  const StridedWriter<double> writer(out);
   ::executorch::extension::parallel_for(
       0, view.sizes[0] * view.sizes[1], 1, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
@@ -138,7 +138,7 @@ void fill(Tensor& out, const Value& value) {
 }
 
 void fill_bias(const Image& grad_output, Tensor& out) {
-  const LineWriter<double> writer(out);
+  const StridedWriter<double> writer(out);
   for (int64_t channel = 0; channel < out.numel(); ++channel) {
     double sum = 0;
     for (int64_t n = 0; n < grad_output.view.sizes[0]; ++n) {
@@ -194,13 +194,13 @@ std::tuple<Tensor&, Tensor&, Tensor&> convolution_backward_out(
       !prepare_output(call, output_mask[2], "out2", out2, input, bias_shape)) {
     return result;
   }
-  const Image in{LineReader<double>(input), conv.in};
-  const Image grad{LineReader<double>(grad_output),
+  const Image in{StridedReader<double>(input), conv.in};
+  const Image grad{StridedReader<double>(grad_output),
                    with_three_spatial_dims(StridedView::of(grad_output))};
   const Gradient gradient{conv,
                           transposed ? in : grad,
                           transposed ? grad : in,
-                          {LineReader<double>(weight), conv.weight}};
+                          {StridedReader<double>(weight), conv.weight}};
   if (output_mask[0]) {
     fill(out0, [&](int64_t n, int64_t channel, const int64_t* position) {
       return transposed ? small_gradient(gradient, n, channel, position)

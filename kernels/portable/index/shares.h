@@ -11,7 +11,7 @@ namespace kernels {
 
 class TargetShares {
  public:
-  static constexpr int kMost = 16;
+  static constexpr int kMax = 16;
 
   // Offsets lie in [0, extent).
   explicit TargetShares(int64_t extent) {
@@ -52,7 +52,7 @@ class TargetShares {
   int shift_ = 0;
   int64_t total_ = 0;
   int64_t counts_[kBuckets] = {};
-  int64_t ends_[kMost + 1] = {};
+  int64_t ends_[kMax + 1] = {};
 };
 
 }  // namespace kernels

@@ -248,7 +248,7 @@ bool check_indices(const OpCall& call, const IndexTuples& tuples, const StridedV
 template <typename Move>
 void move_share(const IndexTuples& tuples, const StridedView& source, const Rows& rows,
                 int64_t begin, int64_t end, const Move& move) {
-  int64_t from[TupleBlocks::kMost], to[TupleBlocks::kMost];
+  int64_t from[TupleBlocks::kMax], to[TupleBlocks::kMax];
   TupleBlocks block(tuples, source, 0, tuples.count());
   while (block.next()) {
     int count = 0;
@@ -287,7 +287,7 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
       Rows{tuples.row_of_result(source), tuples.row_of_self(StridedView::of(out))}.merged();
   const int64_t work = tuples.count() * (rows.to.numel() + kTupleCost);
   const auto threads = static_cast<int>(std::min<int64_t>(
-      {::executorch::extension::get_num_threads(), work / kThreadGrain, TargetShares::kMost}));
+      {::executorch::extension::get_num_threads(), work / kThreadGrain, TargetShares::kMax}));
   const bool by_targets = threads > 1 && shares.cut(threads);
   // Where tuples are equal, the later one comes later: threads share targets or columns, not
   // tuples.

@@ -234,8 +234,8 @@ TupleBlocks::TupleBlocks(const IndexTuples& tuples, const StridedView& result, i
 
 bool TupleBlocks::next() {
   count_ = 0;
-  while (left_ > 0 && count_ < kMost) {
-    const int64_t n = std::min({line_ - at_, left_, int64_t{kMost - count_}});
+  while (left_ > 0 && count_ < kMax) {
+    const int64_t n = std::min({line_ - at_, left_, int64_t{kMax - count_}});
     if (!add_line(n)) {
       return false;
     }

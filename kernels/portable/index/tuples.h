@@ -35,7 +35,7 @@ class IndexTuples {
   // The index of one dimension of self; strides over the common shape.
   struct Index {
     const char* data;
-    const Tensor* mask;  // in place of data, where there is no memory for positions
+    const Tensor* mask;  // instead of data, where there is no memory for positions
     int mask_dim;        // of the mask's dimensions, this index
     ScalarType type;
     int dim;
@@ -63,7 +63,7 @@ class IndexTuples {
 //   for (TupleBlocks block(tuples, result, first, last); block.next();) ...
 class TupleBlocks {
  public:
-  static constexpr int kMost = 128;
+  static constexpr int kMax = 128;
 
   // Tuples [first, last); `result` gives the strides of self[indices].
   TupleBlocks(const IndexTuples& tuples, const StridedView& result, int64_t first, int64_t last);
@@ -98,8 +98,8 @@ class TupleBlocks {
   int64_t wrong_size_ = -1;
   int count_ = 0;
   MaskPlace masks_[Shape::kMaxDims];  // of each index
-  int64_t self_offsets_[kMost];
-  int64_t result_offsets_[kMost];
+  int64_t self_offsets_[kMax];
+  int64_t result_offsets_[kMax];
 };
 
 }  // namespace kernels

@@ -17,7 +17,11 @@ namespace kernels {
 using executorch::aten::Scalar;
 using executorch::aten::Tensor;
 
-constexpr int64_t kChunk = 256;  // elements; bounds the stack a kernel uses
+// Elements; bounds the stack a kernel uses: with 256 some 12 KB, with 32 a quarter of that.
+#if !defined(ET_KERNEL_CHUNK)
+#define ET_KERNEL_CHUNK 256
+#endif
+constexpr int64_t kChunk = ET_KERNEL_CHUNK;
 
 // Rounds computed values to what a dtype holds, as if they had been stored there: arithmetic is of
 // the operands' common dtype, whatever wider type values are computed in or stored to.

@@ -4,8 +4,8 @@
 #include <executorch/kernels/portable/norm/norm.h>
 
 #include <executorch/kernels/portable/NativeFunctions.h>
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <algorithm>
 #include <cmath>
@@ -65,8 +65,8 @@ void scale_rows(const BatchNorm& norm, const Tensor& out, const ChannelFactors<C
                 int64_t first, int64_t count) {
   const StridedView from = StridedView::of(norm.input).selected(1, 0);
   const StridedView to = StridedView::of(out).selected(1, 0);
-  const LineReader<C> in(norm.input);
-  const LineWriter<C> writer(out);
+  const StridedReader<C> in(norm.input);
+  const StridedWriter<C> writer(out);
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / count);
   ::executorch::extension::parallel_for(0, to.numel(), grain, [&](int64_t begin, int64_t end) {
     Odometer<2> position(to.ndim, to.sizes);
@@ -101,8 +101,8 @@ void scale_planes(const BatchNorm& norm, const Tensor& out, const ChannelFactors
   const int64_t length = sizes[inner];
   const int64_t lines = length == 0 ? 0 : to.numel() / length;
   const int64_t from_step = norm.input.strides()[1], to_step = out.strides()[1];
-  const LineReader<C> in(norm.input);
-  const LineWriter<C> writer(out);
+  const StridedReader<C> in(norm.input);
+  const StridedWriter<C> writer(out);
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, to.numel()));
   ::executorch::extension::parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
     C buffer[kChunk];
@@ -135,8 +135,8 @@ void apply_batch_norm(const BatchNorm& norm, const Mean& mean, const Rstd& rstd,
       norm.channels > kShortRow && norm.input.strides()[1] == 1 && out.strides()[1] == 1;
   with_float_compute_type(compute_type_of(norm.input.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> weights(norm.weight.has_value() ? *norm.weight : norm.input);
-    const LineReader<C> biases(norm.bias.has_value() ? *norm.bias : norm.input);
+    const StridedReader<C> weights(norm.weight.has_value() ? *norm.weight : norm.input);
+    const StridedReader<C> biases(norm.bias.has_value() ? *norm.bias : norm.input);
     ChannelFactors<C> factors;
     for (int64_t first = 0; first < norm.channels; first += kChunk) {
       const int64_t count = std::min(kChunk, norm.channels - first);
@@ -160,8 +160,8 @@ void normalize_by(const OpCall& call, const BatchNorm& norm, const Tensor& mean,
       !check_affine(call, "running_var", var, norm.channels)) {
     return;
   }
-  const LineReader<double> means(mean);
-  const LineReader<double> vars(var);
+  const StridedReader<double> means(mean);
+  const StridedReader<double> vars(var);
   apply_batch_norm(
       norm, [&](int64_t c) { return means.at(c); },
       [&](int64_t c) { return 1.0 / std::sqrt(vars.at(c) + norm.eps); }, out);
@@ -187,7 +187,7 @@ int64_t run_stride(const StridedView& view, int first) {
 
 // The sum of term(x) over all elements of a channel.
 template <typename C, typename Term>
-double channel_sum(const LineReader<C>& in, const StridedView& view, int64_t start,
+double channel_sum(const StridedReader<C>& in, const StridedView& view, int64_t start,
                    const Term& term) {
   const int64_t stride = run_stride(view, 2);
   const int64_t plane = view.numel() / std::max<int64_t>(1, view.sizes[0]);
@@ -223,7 +223,7 @@ Moments channel_statistics(const Tensor& input, int64_t channel) {
   Moments moments{};
   with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> in(input);
+    const StridedReader<C> in(input);
     const double mean = channel_sum(in, view, start, [](C x) { return double(x); }) / count;
     const auto square = [mean](C x) { return (x - mean) * (x - mean); };
     moments = {mean, channel_sum(in, view, start, square) / count};
@@ -247,14 +247,15 @@ void normalize_batch(const OpCall& call, const BatchNorm& norm, Tensor* running_
   const int64_t count = norm.channels == 0 ? 0 : norm.input.numel() / norm.channels;
   const auto normalize_channel = [&](int64_t c) {
     const Moments moments = channel_statistics(norm.input, c);
-    LineWriter<double>(save_mean).put(c, moments.mean);
-    LineWriter<double>(save_invstd).put(c, 1.0 / std::sqrt(moments.variance + norm.eps));
+    StridedWriter<double>(save_mean).put(c, moments.mean);
+    StridedWriter<double>(save_invstd).put(c, 1.0 / std::sqrt(moments.variance + norm.eps));
     if (running_mean != nullptr && running_var != nullptr) {
       const double unbiased = moments.variance * count / (count - 1.0);
-      const double old_mean = LineReader<double>(*running_mean).at(c);
-      const double old_var = LineReader<double>(*running_var).at(c);
-      LineWriter<double>(*running_mean).put(c, (1 - momentum) * old_mean + momentum * moments.mean);
-      LineWriter<double>(*running_var).put(c, (1 - momentum) * old_var + momentum * unbiased);
+      const double old_mean = StridedReader<double>(*running_mean).at(c);
+      const double old_var = StridedReader<double>(*running_var).at(c);
+      StridedWriter<double>(*running_mean)
+          .put(c, (1 - momentum) * old_mean + momentum * moments.mean);
+      StridedWriter<double>(*running_var).put(c, (1 - momentum) * old_var + momentum * unbiased);
     }
   };
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, count));
@@ -263,8 +264,8 @@ void normalize_batch(const OpCall& call, const BatchNorm& norm, Tensor* running_
       normalize_channel(c);
     }
   });
-  const LineReader<double> means(save_mean);
-  const LineReader<double> rstds(save_invstd);
+  const StridedReader<double> means(save_mean);
+  const StridedReader<double> rstds(save_invstd);
   apply_batch_norm(
       norm, [&](int64_t c) { return means.at(c); }, [&](int64_t c) { return rstds.at(c); }, out);
 }

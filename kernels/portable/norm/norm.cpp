@@ -3,7 +3,7 @@
 #include <executorch/kernels/portable/norm/norm.h>
 
 #include <executorch/kernels/portable/NativeFunctions.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -25,7 +25,7 @@ struct Moments {
 
 // Mean and 1 / sqrt(variance + eps) of a dense row.
 template <typename C>
-Moments row_moments(const LineReader<C>& in, int64_t offset, int64_t length, double eps) {
+Moments row_moments(const StridedReader<C>& in, int64_t offset, int64_t length, double eps) {
   C buffer[kChunk];
   double sum = 0;
   for (int64_t begin = 0; begin < length; begin += kChunk) {
@@ -46,8 +46,8 @@ Moments row_moments(const LineReader<C>& in, int64_t offset, int64_t length, dou
 
 // out = in * scale + shift over a dense line.
 template <typename C>
-void scale_line(const LineReader<C>& in, const LineWriter<C>& out, int64_t start, int64_t length,
-                C scale, C shift) {
+void scale_line(const StridedReader<C>& in, const StridedWriter<C>& out, int64_t start,
+                int64_t length, C scale, C shift) {
   C buffer[kChunk];
   C y[kChunk];
   for (int64_t begin = 0; begin < length; begin += kChunk) {
@@ -79,7 +79,7 @@ class Affine {
   }
 
  private:
-  LineReader<C> reader_;
+  StridedReader<C> reader_;
   bool present_;
   C buffer_[kChunk];
 };
@@ -119,10 +119,10 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out(
   const int64_t rows = length == 0 ? 0 : input.numel() / length;
   with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> in(input);
-    const LineWriter<C> out(out0);
-    const LineWriter<C> means(out1);
-    const LineWriter<C> rstds(out2);
+    const StridedReader<C> in(input);
+    const StridedWriter<C> out(out0);
+    const StridedWriter<C> means(out1);
+    const StridedWriter<C> rstds(out2);
     const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, length));
     ::executorch::extension::parallel_for(0, rows, grain, [&](int64_t first, int64_t last) {
       Affine<C> scale(weight, input, C(1));
@@ -181,12 +181,12 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(
   const int64_t length = channels * HxW;
   with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
     using V = decltype(zero);
-    const LineReader<V> in(input);
-    const LineWriter<V> out(out0);
-    const LineReader<V> weights(weight.has_value() ? *weight : input);
-    const LineReader<V> biases(bias.has_value() ? *bias : input);
-    const LineWriter<V> means(out1);
-    const LineWriter<V> rstds(out2);
+    const StridedReader<V> in(input);
+    const StridedWriter<V> out(out0);
+    const StridedReader<V> weights(weight.has_value() ? *weight : input);
+    const StridedReader<V> biases(bias.has_value() ? *bias : input);
+    const StridedWriter<V> means(out1);
+    const StridedWriter<V> rstds(out2);
     const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, length));
     ::executorch::extension::parallel_for(0, N * group, grain, [&](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row) {

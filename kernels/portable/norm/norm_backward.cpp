@@ -3,7 +3,7 @@
 // to an element.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <cinttypes>
 #include <tuple>
@@ -94,10 +94,10 @@ class NormReader {
 
  private:
   int64_t length_;
-  LineReader<C> grad_;
-  LineReader<C> input_;
-  LineReader<C> mean_;
-  LineReader<C> rstd_;
+  StridedReader<C> grad_;
+  StridedReader<C> input_;
+  StridedReader<C> mean_;
+  StridedReader<C> rstd_;
   int64_t start_ = 0;
   C center_ = 0;
   C scale_ = 0;
@@ -107,8 +107,8 @@ class NormReader {
 template <typename C>
 void input_gradient(const NormGradient& norm, const Tensor& out) {
   const Rows& rows = norm.rows;
-  const LineReader<C> weights(norm.weight.has_value() ? *norm.weight : norm.input);
-  const LineWriter<C> writer(out);
+  const StridedReader<C> weights(norm.weight.has_value() ? *norm.weight : norm.input);
+  const StridedWriter<C> writer(out);
   ::executorch::extension::parallel_for(0, rows.rows, 1, [&](int64_t first, int64_t last) {
     NormReader<C> reader(norm);
     for (int64_t row = first; row < last; ++row) {
@@ -138,7 +138,7 @@ void input_gradient(const NormGradient& norm, const Tensor& out) {
 template <typename C>
 void affine_gradient(const NormGradient& norm, bool of_weight, const Tensor& out) {
   const Rows& rows = norm.rows;
-  const LineWriter<C> writer(out);
+  const StridedWriter<C> writer(out);
   NormReader<C> reader(norm);
   for (int64_t channel = 0; channel < rows.groups * rows.channels; ++channel) {
     const int64_t begin = channel % rows.channels * rows.run;

@@ -2,7 +2,7 @@
 // Pooling over one to three dimensions: maximum with positions, average, and average to a given
 // size. Any dim order.
 #include <executorch/kernels/portable/NativeFunctions.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/pool/pool.h>
 
 #include <limits>
@@ -211,8 +211,8 @@ MaxResult max_pool(const OpCall& call, const Tensor& self, int rank, const PoolA
   with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     using Limits = std::numeric_limits<C>;
-    const LineReader<C> in(self);
-    const LineWriter<C> writer(out);
+    const StridedReader<C> in(self);
+    const StridedWriter<C> writer(out);
     const StridedView pooled = volume_of(out, rank);
     const int64_t step = pooled.strides[4];
     const Interior interior = interior_of(pooling);
@@ -306,8 +306,8 @@ void average(const Tensor& self, int rank, const Pooling& pooling, const Average
   const int64_t* const strides = from.strides + 2;
   with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> in(self);
-    const LineWriter<C> writer(out);
+    const StridedReader<C> in(self);
+    const StridedWriter<C> writer(out);
     const Interior interior = averages.interior();
     const auto mean_row = [&](int64_t plane, int64_t row, int64_t d, int64_t h) {
       Averages at = averages;

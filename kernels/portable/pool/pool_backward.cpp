@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gradients of pooling: each element of grad_output is added to the input positions it came from.
 #include <executorch/kernels/portable/NativeFunctions.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/pool/pool.h>
 
 #include <atomic>
@@ -73,9 +73,9 @@ void spread(const Tensor& grad_output, const Pooling& pooling, const Averages& a
   clear(grad_input);
   with_float_compute_type(compute_type_of(grad_input.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> grads(grad_output);
-    const LineReader<C> sums(grad_input);
-    const LineWriter<C> writer(grad_input);
+    const StridedReader<C> grads(grad_output);
+    const StridedReader<C> sums(grad_input);
+    const StridedWriter<C> writer(grad_input);
     const Interior interior = averages.interior();
     const auto spread_row = [&](int64_t plane, int64_t row, int64_t d, int64_t h) {
       Averages at = averages;
@@ -200,9 +200,9 @@ void add_elements(const OpCall& call, const Pooling& pooling, const Tensor& grad
   const int64_t plane_strides[2 + kSpatial] = {to.strides[0], to.strides[1]};
   const int64_t width = pooling.in[2];
   const int64_t area = pooling.in[1] * width;
-  const LineReader<C> grad(grad_output);
-  const LineReader<C> sum(grad_input);
-  const LineWriter<C> writer(grad_input);
+  const StridedReader<C> grad(grad_output);
+  const StridedReader<C> sum(grad_input);
+  const StridedWriter<C> writer(grad_input);
   const int64_t* const positions = indices.const_data_ptr<int64_t>();
   clear(grad_input);
   Odometer<3> odometer(grads.ndim, grads.sizes);
@@ -245,7 +245,8 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
                           ::executorch::runtime::tensor_is_contiguous(grad_input);
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const C* const values = LineReader<C>(grad_output).direct(0);  // null where they are converted
+    const C* const values =
+        StridedReader<C>(grad_output).direct(0);  // null where they are converted
     if (values != nullptr && are_arrays) {
       add_planes(call, pooling, values, indices, grad_input);
     } else {

@@ -2,7 +2,7 @@
 // The running sum along a dimension.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/reduce/reduce.h>
 
 namespace torch::executor::native {
@@ -31,8 +31,8 @@ Tensor& cumsum_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
   const int64_t length = to.sizes[dim];
   with_compute_type(compute_type_of(out.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> reader(self);
-    const LineWriter<C> writer(out);
+    const StridedReader<C> reader(self);
+    const StridedWriter<C> writer(out);
     const int64_t grain = std::max<int64_t>(1, (1 << 13) / length);
     ::executorch::extension::parallel_for(
         0, lines.numel(), grain, [&](int64_t first, int64_t last) {

@@ -3,8 +3,8 @@
 // order.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/resize/neighbours.h>
 #include <executorch/kernels/portable/resize/resize_bytes.h>
 
@@ -148,8 +148,8 @@ Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& inp
   }
   with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> reader(input);
-    const LineWriter<C> writer(out);
+    const StridedReader<C> reader(input);
+    const StridedWriter<C> writer(out);
     for (int64_t begin = 0; begin < to.sizes[3]; begin += kBlock) {
       const int64_t count = std::min(kBlock, to.sizes[3] - begin);
       int64_t first[kBlock], second[kBlock];

@@ -3,8 +3,8 @@
 // as wide as the shrinking needs (antialiasing). Any dim order.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 #include <executorch/kernels/portable/resize/resize_bytes.h>
 
 #include <algorithm>
@@ -217,9 +217,9 @@ void weigh_planes(const Samples<C>* samples, int64_t count, const C* first, int6
 template <typename C>
 void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, const GridAxis& rows,
                  const GridAxis& columns, const Tensor& out) {
-  const LineReader<C> reader(input);
-  const LineReader<C> points(grid);
-  const LineWriter<C> writer(out);
+  const StridedReader<C> reader(input);
+  const StridedReader<C> points(grid);
+  const StridedWriter<C> writer(out);
   const StridedView in = StridedView::of(input);
   const StridedView at = StridedView::of(grid);
   const StridedView to = StridedView::of(out);
@@ -289,7 +289,7 @@ struct ColumnFilters {
 template <typename C>
 class FilteredRow {
  public:
-  FilteredRow(const LineReader<C>& reader, const StridedView& in, int64_t plane,
+  FilteredRow(const StridedReader<C>& reader, const StridedView& in, int64_t plane,
               const Triangle& rows)
       : reader_(reader), in_(in), offset_(plane + rows.first * in.strides[2]), rows_(rows) {}
 
@@ -318,7 +318,7 @@ class FilteredRow {
     }
   }
 
-  const LineReader<C>& reader_;
+  const StridedReader<C>& reader_;
   const StridedView& in_;
   int64_t offset_;
   const Triangle& rows_;
@@ -330,8 +330,8 @@ class FilteredRow {
 template <typename C>
 void shrink(const Tensor& self, const Axis& down, const Axis& across, const Tensor& out) {
   using Filters = ColumnFilters<C>;
-  const LineReader<C> reader(self);
-  const LineWriter<C> writer(out);
+  const StridedReader<C> reader(self);
+  const StridedWriter<C> writer(out);
   const StridedView in = StridedView::of(self);
   const StridedView to = StridedView::of(out);
   const int64_t rows = to.sizes[0] * to.sizes[1] * to.sizes[2];

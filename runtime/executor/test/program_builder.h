@@ -62,7 +62,7 @@ class MethodBuilder {
   // A delegate whose data is the entry `index` of the inline data, or of the segments.
   int32_t add_delegate(const std::string& backend, fb::DataLocation location, uint32_t index);
 
-  // The tables themselves, to damage them.
+  // The tables themselves, to corrupt them.
   fb::ExecutionPlanT& plan() { return *plan_; }
   fb::TensorT& tensor(int32_t value) {
     return *plan_->values[static_cast<size_t>(value)]->val.AsTensor();
@@ -111,7 +111,7 @@ class ProgramBuilder {
     return add_initial_data(data.data(), data.size() * sizeof(T));
   }
 
-  // The tables themselves, to damage them; segments are filled in by build() unless layout is set
+  // The tables themselves, to corrupt them; segments are filled in by build() unless layout is set
   // to false.
   fb::ProgramT& program() { return program_; }
   bool layout = true;

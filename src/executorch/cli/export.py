@@ -24,6 +24,7 @@ QUANTIZATIONS = {
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
+    from executorch.cli import plugins
     from executorch.cli.main import command_parser
 
     made = command_parser(prog, __doc__)
@@ -33,9 +34,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--backend",
-        choices=BACKENDS,
+        choices=(*BACKENDS, *plugins.backends()),
         default="xnnpack",
-        help="who takes what it can; default: xnnpack",
+        help="who takes what it can, also a backend of an installed package; default: xnnpack",
     )
     made.add_argument(
         "--quantize", choices=QUANTIZATIONS, help="fewer bits, for a smaller and faster file"
@@ -48,6 +49,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="inputs of several calls to take ranges of (torch.save of a list of tuples); default: the example inputs",
+    )
+    made.add_argument(
+        "--strict",
+        action=argparse.BooleanOptionalAction,
+        help="trace by Python's bytecode (default), or by running Python once",
     )
     made.add_argument(
         "--etrecord", type=Path, metavar="FILE", help="what the developer tools compare with"

@@ -7,7 +7,7 @@ import argparse
 import difflib
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,13 @@ import torch
 from torch.export import ExportedProgram
 
 from executorch.backends.xnnpack.recipes import XNNPackRecipeType
+from executorch.cli import plugins
 from executorch.cli.export import QUANTIZATIONS
 from executorch.devtools.commands import given, python_model
 from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL, make_example
 from executorch.examples.models.comparison import largest_error
 from executorch.examples.models.model_factory import EagerModelFactory
-from executorch.export import ExportRecipe, RecipeType, export
+from executorch.export import ExportRecipe, LoweringRecipe, RecipeType, export
 from executorch.runtime import Runtime
 
 # ||program - model|| / ||model|| of the worst output that is no error of rounding.
@@ -64,8 +65,8 @@ def source(spec: str) -> Source:
         return _example(spec)
     if spec.endswith(".gguf") or Path(spec).is_dir():
         raise ValueError(
-            f"{spec} is a language model: `python -m executorch.extension.llm.export.export_llm "
-            f"base.checkpoint={spec}` exports it, with the options of docs/guide/language_models.md"
+            f"{spec} is a language model: `executorch chat {spec}` exports it and talks to it; to export it alone: "
+            f"`python -m executorch.extension.llm.export.export_llm base.checkpoint={spec}` (--help has the options)"
         )
     near = difflib.get_close_matches(spec, {*EXAMPLES, *MODEL_NAME_TO_MODEL}, 3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -104,6 +105,16 @@ def recipe(options: argparse.Namespace) -> ExportRecipe:
                 "--quantize: expected a backend that computes in few bits, found --backend none"
             )
         return ExportRecipe()
+    if options.backend != "xnnpack":
+        if options.quantize:
+            raise ValueError(
+                f"--quantize: expected --backend xnnpack, found {options.backend}: quantize the model with the "
+                "backend's own quantizer, and export that"
+            )
+        partitioners = [plugins.partitioner(options.backend)]
+        return ExportRecipe(
+            name=options.backend, lowering_recipe=LoweringRecipe(partitioners=partitioners)
+        )
     name = QUANTIZATIONS[options.quantize] if options.quantize else "FP32"
     return ExportRecipe.get_recipe(XNNPackRecipeType[name])
 
@@ -127,6 +138,8 @@ def export_model(options: argparse.Namespace) -> int:
     found = source(options.model)
     target = options.output or Path(f"{found.name}.pte")
     chosen = recipe(options)
+    if options.strict is not None:
+        chosen = replace(chosen, strict=options.strict)
     status("exporting")
     session = export(
         found.model if not options.quantize else found.module,
@@ -169,7 +182,8 @@ def compare(found: Source, target: Path, quantization: str) -> int:
     if error <= limit:
         return 0
     print(
-        f"expected {limit:g} at most: `executorch bisect {target}` finds the first operator that differs",
+        f"expected {limit:g} at most: export with --etrecord RECORD, and `executorch bisect RECORD {target}` names the "
+        "cause",
         file=sys.stderr,
     )
     return 1

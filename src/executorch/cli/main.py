@@ -40,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _light.is_on = True
         print("\n".join(candidates(given[1:])))
         return DONE
+    if given[0] in ("--cflags", "--libs", "--cmakedir"):
+        from executorch.cli.flags import printed
+
+        return _told(given[0], lambda: print(printed(given)) or DONE)
     command = BY_NAME.get(given[0])
     if command is None:
         return _unknown(given[0])
@@ -77,8 +81,14 @@ def _told(name: str, work) -> int:
     except Exception as problem:
         if not _is_said(problem):
             raise
-        print(f"{PROGRAM} {name}: {' '.join(str(problem).split())}", file=sys.stderr)
+        print(f"{PROGRAM} {name}: {_sentence(problem)}", file=sys.stderr)
         return FAILED
+
+
+def _sentence(problem: Exception) -> str:
+    """In one line, but for what has code to paste."""
+    as_text = getattr(problem, "as_text", None)
+    return as_text() if as_text is not None else " ".join(str(problem).split())
 
 
 def _is_said(problem: Exception) -> bool:
@@ -109,6 +119,7 @@ def overview() -> str:
         "",
         "also:",
         "  --version            the package, and what its runtime has: backends, kernels, processor",
+        "  --cflags, --libs     what the compiler of a C++ program needs; --cmakedir: where find_package looks",
         "  --completion SHELL   a script that completes commands and options: bash, zsh or fish",
         "",
         STATUSES,

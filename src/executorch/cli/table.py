@@ -10,11 +10,12 @@ from importlib import import_module
 
 from executorch.devtools.commands import COMMANDS as DEVTOOLS
 
-MODELS, LANGUAGE, PROGRAMS, BOARDS = (
+MODELS, LANGUAGE, PROGRAMS, BOARDS, PROJECTS = (
     "from a model to a program",
     "language models",
     "look at a program",
     "microcontrollers",
+    "projects of your own",
 )
 
 
@@ -83,7 +84,25 @@ COMMANDS = (
     _devtools("diff", needs_torch=False),
     _devtools("self-test", "self_test"),
     Command(
-        "c", BOARDS, "a program as C++ source for microcontrollers", "executorch.codegen.c.__main__"
+        "c",
+        BOARDS,
+        "a program as C++ source, or as a project for a microcontroller",
+        "executorch.cli.c",
+        needs_torch=False,
+    ),
+    Command(
+        "new-backend",
+        PROJECTS,
+        "a delegate: compiler in Python, runtime in C++, tests",
+        "executorch.cli.new_backend",
+        needs_torch=False,
+    ),
+    Command(
+        "new-operator",
+        PROJECTS,
+        "an operator: PyTorch's half, the kernel in C++, tests",
+        "executorch.cli.new_operator",
+        needs_torch=False,
     ),
 )
 BY_NAME = {command.name: command for command in COMMANDS}

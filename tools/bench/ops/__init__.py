@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import torch
 
-from tools.bench.ops import convolution, copies, elementwise, lines, matmul, windows
+from tools.bench.ops import convolution, copies, elementwise, matmul, pooling_and_resize, reduction
 from tools.bench.ops.case import Case
 
-_FAMILIES = (matmul, convolution, elementwise, lines, windows, copies)
+_FAMILIES = (matmul, convolution, elementwise, reduction, pooling_and_resize, copies)
 
 # Operators without a row, and why.
 NOT_MEASURED = {

@@ -54,13 +54,13 @@ def matrix(n: int) -> torch.Tensor:
     return torch.randn(side, n // side)
 
 
-def image(n: int) -> torch.Tensor:
+def nchw(n: int) -> torch.Tensor:
     """One image: 4 planes of 16 x 16, 16 of 32 x 32, 64 of 128 x 128."""
     side = {SMALL: 16, MIDDLE: 32, LARGE: 128}[n]
     return torch.randn(1, n // side**2, side, side)
 
 
-def volume(n: int) -> torch.Tensor:
+def ncdhw(n: int) -> torch.Tensor:
     side = round((n // 2) ** (1 / 3))
     return torch.randn(1, 2, side, side, side)
 

@@ -10,7 +10,7 @@ import torch
 from tools.bench.ops.case import Case
 
 # In, out, kernel, stride, padding, dilation, groups; sizes of square images.
-_IMAGES = (
+_CONV2D = (
     ((3, 32, 3, 2, 1, 1, 1), (32, 112, 224)),  # first layers
     ((3, 64, 7, 2, 3, 1, 1), (32, 112, 224)),
     ((3, 192, 16, 16, 0, 1, 1), (32, 112, 224)),
@@ -38,7 +38,7 @@ _IMAGES = (
     ((19, 37, 3, 1, 1, 1, 1), (13, 29, 57)),  # no multiple of anything
 )
 # In, out, kernel, stride, padding, groups; lengths.
-_SEQUENCES = (
+_CONV1D = (
     ((1, 64, 10, 5, 0, 1), (1000, 4000, 16000)),
     ((64, 128, 5, 1, 2, 1), (100, 1000, 4000)),
     ((512, 512, 3, 2, 0, 1), (50, 200, 800)),
@@ -46,7 +46,7 @@ _SEQUENCES = (
     ((768, 768, 128, 1, 64, 16), (50, 100, 200)),
     ((384, 384, 31, 1, 15, 384), (50, 200, 800)),
 )
-_VOLUMES = (
+_CONV3D = (
     ((3, 16, 3, 1, 1, 1), (8, 16, 32)),
     ((32, 64, 3, 2, 1, 1), (8, 16, 28)),
     ((64, 64, 3, 1, 1, 1), (8, 16)),
@@ -73,7 +73,7 @@ _LAST = {"memory_format": torch.channels_last}
 
 
 def _images() -> Iterator[Case]:
-    for (ic, oc, kernel, stride, pad, dilation, groups), sizes in _IMAGES:
+    for (ic, oc, kernel, stride, pad, dilation, groups), sizes in _CONV2D:
         w = torch.randn(oc, ic // groups, kernel, kernel)
         bias = torch.randn(oc)
         rest = ([stride] * 2, [pad] * 2, [dilation] * 2, False, [0, 0], groups)
@@ -87,8 +87,8 @@ def _images() -> Iterator[Case]:
 
 
 def _others() -> Iterator[Case]:
-    """Sequences, volumes and transposed convolutions."""
-    for dims, table in ((1, _SEQUENCES), (3, _VOLUMES)):
+    """conv1d, conv3d and transposed convolutions."""
+    for dims, table in ((1, _CONV1D), (3, _CONV3D)):
         for (ic, oc, kernel, stride, pad, groups), sizes in table:
             w = torch.randn(oc, ic // groups, *[kernel] * dims)
             rest = ([stride] * dims, [pad] * dims, [1] * dims, False, [0] * dims, groups)

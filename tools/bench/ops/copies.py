@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import torch
 
-from tools.bench.ops.case import SIZES, Case, image, line, matrix, shape_of
+from tools.bench.ops.case import SIZES, Case, line, matrix, nchw, shape_of
 
 
 def _rearranged(x: torch.Tensor, label: str) -> Iterator[Case]:
@@ -107,7 +107,7 @@ def cases() -> Iterator[Case]:
         for family in (_rearranged, _parts, _joined, _chosen):
             yield from family(x, shape_of(x))
         yield from _made(n)
-        x = image(n)
+        x = nchw(n)
         yield Case("permute_copy.out", f"{shape_of(x)} to NHWC", (x, [0, 2, 3, 1]))
     ids = torch.randint(0, 5000, (128,))
     yield Case("embedding.out", "128 of 5000x768", (torch.randn(5000, 768), ids))

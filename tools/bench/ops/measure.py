@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times a row on both sides, in one process, one side after the other."""
+"""Times a row on both engines, in one process, one engine after the other."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tools.bench.ops.case import Case
 
 # Arguments that either the functional form or the out-variant may lack: what they say is in the result.
 _OF_THE_RESULT = ("dtype", "layout", "device", "pin_memory", "memory_format", "non_blocking")
-# A ratio above this is measured again, and the best time of each side counts: a machine may stall once.
+# A ratio above this is measured again, and the best time of each engine counts: a machine may stall once.
 _SURPRISING, _ROUNDS = 2.0, 3
-_SETTLE_SECONDS = 0.01  # worker threads of one side go to sleep before the other side is timed
+_SETTLE_SECONDS = 0.01  # worker threads of one engine go to sleep before the other engine is timed
 _SIDE_SECONDS = 0.03
 _REFUSALS = (RuntimeError, NotImplementedError, TypeError, IndexError, ValueError)
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a measurement gave: seconds of both sides, or a problem."""
+    """What a measurement gave: seconds of both engines, or a problem."""
 
     op: str
     label: str
@@ -66,7 +66,7 @@ def eager_takes(schema: Schema, case: Case, seconds: float) -> bool:
 
 
 def measure(library: ModuleType, schema: Schema, case: Case) -> Row:
-    """A row of `case`. Both sides run on as many threads as this process may use."""
+    """A row of `case`. Both engines run on as many threads as this process may use."""
     operator = functional_of(schema)
 
     def eager() -> Any:
@@ -89,7 +89,7 @@ def measure(library: ModuleType, schema: Schema, case: Case) -> Row:
         time.sleep(_SETTLE_SECONDS)
         if rounds[-1][1] < _SURPRISING * rounds[-1][0]:
             break
-    theirs, ours = (min(side) for side in zip(*rounds, strict=True))
+    theirs, ours = (min(seconds) for seconds in zip(*rounds, strict=True))
     return replace(row, eager=theirs, ours=ours)
 
 

@@ -29,7 +29,7 @@ def page(tables: dict[int, list[Row]], limit: float) -> str:
         "",
         f"{date.today().isoformat()}, {figures.processor()}.",
         "Command: `python -m tools.bench.ops --write PAGE` (part of `make bench`).",
-        "Times are the best of many calls in one process, the sides in turns; a ratio is our time over eager's.",
+        "Times are the best of many calls in one process, the engines in turns; a ratio is our time over eager's.",
         "",
         f"{len(rows)} measurements of {len({r.op for r in rows})} operators. Geometric mean of all ratios: "
         f"{geometric_mean(rows):.2f}; of those at {MIDDLE:,} elements or more: {geometric_mean(large):.2f}.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XNNPACK: in floats, and in 8 bits in three ways."""
+"""XNNPACK: in float32, and in int8 in three ways."""
 
 from __future__ import annotations
 

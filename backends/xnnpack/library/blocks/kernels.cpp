@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its function that says which kernels multiply bytes by
+// Part of the library XNNPACK, instead of its function that says which kernels multiply bytes by
 // 4-bit weights with a scale per block. Ours read weights as they are packed for its own.
 #include <executorch/backends/xnnpack/library/blocks/rows_vnni.h>
 #include <executorch/backends/xnnpack/library/table.h>

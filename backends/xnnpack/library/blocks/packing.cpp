@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its function that orders weights of 4 bits with a scale per
+// Compiled into XNNPACK instead of its function that orders weights of 4 bits with a scale per
 // block, which does a value at a time, on one thread, and leaves the scales to another pass.
 #include <executorch/backends/xnnpack/library/packing_pool.h>
 

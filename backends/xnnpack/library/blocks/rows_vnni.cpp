@@ -20,7 +20,7 @@ constexpr size_t kColumns = 16;  // of a panel
 constexpr size_t kStep = 16;
 constexpr size_t kStepBytes = kStep / 2 * kColumns;
 /// With more, XNNPACK's kernel of eight rows is faster.
-constexpr size_t kMostRows = 4;
+constexpr size_t kMaxRows = 4;
 /// Bytes of all rows of a call.
 constexpr size_t kMaxBytes = size_t{1} << 16;
 
@@ -167,14 +167,14 @@ void xnn_qd8_f32_qb4w_gemm_minmax_ukernel_8x16c8__vnni(
     size_t rows, size_t columns, size_t depth, const int8_t* a, size_t a_stride, const void* w,
     float* c, size_t cm_stride, size_t cn_stride, const xnn_f32_qb4w_minmax_params* params,
     const xnn_qd8_quantization_params* quantization) {
-  if (rows > kMostRows || !fits(rows, depth)) {
+  if (rows > kMaxRows || !fits(rows, depth)) {
     xnn_qd8_f32_qb4w_gemm_minmax_ukernel_8x16c8__avx512vnni_prfm(
         rows, columns, depth, a, a_stride, w, c, cm_stride, cn_stride, params, quantization);
     return;
   }
   multiply_rows({rows, columns, depth, a, a_stride, static_cast<const uint8_t*>(w), c, cm_stride,
                  cn_stride, *params, quantization},
-                std::make_index_sequence<kMostRows>());
+                std::make_index_sequence<kMaxRows>());
 }
 
 }  // extern "C"

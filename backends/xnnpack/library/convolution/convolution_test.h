@@ -2,7 +2,7 @@
 // A convolution or linear layer by XNNPACK's functions, and by its definition, for tests.
 #pragma once
 
-#include <executorch/backends/xnnpack/library/convolution/pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 
 #include "xnnpack/operator.h"
 
@@ -156,13 +156,13 @@ class ConvolutionTest : public ::testing::Test {
     std::vector<Output> output(c.batch * c.output_height() * c.output_width() * c.output_stride(),
                                untouched);
     for (size_t at = 0; at < output.size(); ++at) {
-      const size_t channel = at % c.output_stride(), pixel = at / c.output_stride();
+      const size_t channel = at % c.output_stride(), position = at / c.output_stride();
       if (channel >= c.outputs) {
         continue;
       }
       const size_t first = channel / (c.outputs / c.groups) * inputs;
-      const size_t x = pixel % c.output_width() * c.stride - c.padding.left;
-      const size_t row = pixel / c.output_width(), image = row / c.output_height();
+      const size_t x = position % c.output_width() * c.stride - c.padding.left;
+      const size_t row = position / c.output_width(), image = row / c.output_height();
       const size_t y = row % c.output_height() * c.stride - c.padding.top;
       Sum sum = c.has_bias ? bias[channel] : 0, terms = std::abs(sum);
       for (size_t i = 0; i < terms_of_output; ++i) {

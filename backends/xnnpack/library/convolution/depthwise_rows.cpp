@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
-#include <executorch/backends/xnnpack/library/convolution/pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 
 #include "xnnpack/compute.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMaxTapsDown = 32;
 constexpr size_t kBlock = 8;  // outputs whose pointers are found at once
 
-/// The pixels of a row of outputs. Kernels take them by column, and columns that an output shares
+/// The inputs of a row of outputs. Kernels take them by column, and columns that an output shares
 /// with the one before once.
 class Row {
  public:
@@ -108,7 +108,7 @@ class Row {
 
 void compute(const Depthwise& d, size_t image, size_t row, size_t ring) {
   const dwconv_context& c = d.dwconv;
-  const Row found(d.pixels, row, ring);
+  const Row found(d.indirection, row, ring);
   uintptr_t pointers[kMaxPointers];
   auto** const input = reinterpret_cast<const void**>(pointers);
   auto* output = static_cast<uint8_t*>(c.output) + image * c.output_batch_stride +
@@ -141,7 +141,7 @@ bool fits_rows(const xnn_operator* op) {
          op->ukernel.dwconv.tile_size <= kMaxPointers;
 }
 
-bool find_pixels_of_rows(xnn_operator_t op, compute_parameters& step, size_t* workspace_size) {
+bool find_positions_of_rows(xnn_operator_t op, compute_parameters& step, size_t* workspace_size) {
   if (!is_task(op->compute[0].task_1d_tile_1d, xnn_compute_dwconv_indirection) ||
       !replace_task(step.task_2d, xnn_compute_dwconv_unipass, compute_row)) {
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its functions that say which kernels convolve each
+// Compiled into XNNPACK instead of its functions that say which kernels convolve each
 // channel by itself: theirs, and ours for more taps.
 #include <executorch/backends/xnnpack/library/convolution/depthwise_taps.h>
 

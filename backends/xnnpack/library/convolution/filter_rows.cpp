@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its functions that create convolutions.
+// Compiled into XNNPACK instead of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/gemm/precision.h>
@@ -40,10 +40,10 @@ void copy_row(const Convolution* convolution, size_t copied_row) {
   const size_t image = copied_row / padded.padded_height;
   const size_t row =
       copied_row % padded.padded_height - padded.top;  // wraps around ahead of the image
-  const int padding = *static_cast<const uint8_t*>(convolution->pixels.zero_buffer);
-  const auto* const from = static_cast<const uint8_t*>(convolution->pixels.input);
-  auto* const to =
-      static_cast<uint8_t*>(padded.copy(convolution->pixels)) + copied_row * padded.padded_bytes;
+  const int padding = *static_cast<const uint8_t*>(convolution->indirection.zero_buffer);
+  const auto* const from = static_cast<const uint8_t*>(convolution->indirection.input);
+  auto* const to = static_cast<uint8_t*>(padded.copy(convolution->indirection)) +
+                   copied_row * padded.padded_bytes;
   if (row >= padded.height) {
     std::memset(to, padding, padded.padded_bytes);
     return;
@@ -62,7 +62,7 @@ bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
   return kCanJoin &&
-         (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 &&
+         (flags & ~(kNoTable | XNN_FLAG_POSITIONS_MASK | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 &&
          is_narrow && inputs <= kMaxInputs && input_stride == inputs && outputs > 1 &&
          groups == 1 && dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps &&
          height <= kMaxTaps;
@@ -96,8 +96,8 @@ xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, s
     return xnn_status_unsupported_hardware;
   }
   Convolution& convolution = *reinterpret_cast<Convolution*>(&op->context);
-  const size_t pixel = convolution.pixels.input_pixel_stride;
-  convolution.pixels.input_width = padded_width;
+  const size_t pixel = convolution.indirection.input_pixel_stride;
+  convolution.indirection.input_width = padded_width;
   convolution.igemm.ba_stride = padded_height * padded_width * pixel;
   if (padding.is_none()) {
     return status;

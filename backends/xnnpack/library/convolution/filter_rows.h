@@ -6,7 +6,7 @@
 // ahead of the GEMM copies the image into the workspace with it.
 #pragma once
 
-#include <executorch/backends/xnnpack/library/convolution/pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 
 #include "xnnpack.h"
 #include "xnnpack/operator.h"

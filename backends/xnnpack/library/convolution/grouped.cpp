@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled into XNNPACK: convolutions of groups of few channels (grouped.h). A part of the work is
-// some pixels, in the order of memory, and all of their channels.
+// some positions of the output, in the order of memory, and all of their channels.
 #include <executorch/backends/xnnpack/library/convolution/grouped.h>
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/image_size.h>
@@ -26,7 +26,7 @@ const GroupedKernels kGroupedAny{compute_grouped<4, 1, 2, 4>,
 
 namespace {
 
-constexpr size_t kMaxPixels = 32;  // of a part
+constexpr size_t kMaxPositions = 32;  // of a part
 constexpr size_t kMaxTaps = kMaxPointers / 8;
 constexpr size_t kPartsPerThread = 4;
 
@@ -48,10 +48,10 @@ struct Plan : OwnCall {
   const xnn_operator* op;
   GroupedKernel* kernel;
   const float* weights;
-  size_t pixels, part;  // of the output, and of a part of the work
+  size_t positions, part;  // of the output, and of a part of the work
 
-  size_t num_pixels(size_t index) const { return std::min(part, pixels - index * part); }
-  const float* input_pixel(size_t image, size_t y, size_t x) const {
+  size_t num_positions(size_t index) const { return std::min(part, positions - index * part); }
+  const float* input_at(size_t image, size_t y, size_t x) const {
     return y < op->input_height && x < op->input_width  // wraps around ahead of the image
                ? input +
                      ((image * op->input_height + y) * op->input_width + x) * op->input_pixel_stride
@@ -59,15 +59,15 @@ struct Plan : OwnCall {
   }
 };
 
-void find_taps(const Plan& plan, size_t pixel, const float** taps) {
+void find_taps(const Plan& plan, size_t position, const float** taps) {
   const xnn_operator& op = *plan.op;
-  const size_t x = pixel % op.output_width * op.stride_width - op.padding_left;
-  const size_t row = pixel / op.output_width;
+  const size_t x = position % op.output_width * op.stride_width - op.padding_left;
+  const size_t row = position / op.output_width;
   const size_t y = row % op.output_height * op.stride_height - op.padding_top;
   for (size_t i = 0; i < op.kernel_height; ++i) {
     for (size_t j = 0; j < op.kernel_width; ++j) {
-      *taps++ = plan.input_pixel(row / op.output_height, y + i * op.dilation_height,
-                                 x + j * op.dilation_width);
+      *taps++ = plan.input_at(row / op.output_height, y + i * op.dilation_height,
+                              x + j * op.dilation_width);
     }
   }
 }
@@ -75,18 +75,18 @@ void find_taps(const Plan& plan, size_t pixel, const float** taps) {
 void run_part(const Plan* plan, size_t /*thread*/, size_t index) {
   const xnn_operator& op = *plan->op;
   const size_t taps = op.kernel_height * op.kernel_width;
-  const size_t first = index * plan->part, pixels = plan->num_pixels(index);
+  const size_t first = index * plan->part, positions = plan->num_positions(index);
   const float* inputs[kMaxPointers];
-  for (size_t i = 0; i < pixels; ++i) {
+  for (size_t i = 0; i < positions; ++i) {
     find_taps(*plan, first + i, inputs + i * taps);
   }
-  plan->kernel({inputs, taps, pixels, op.groups * op.group_output_channels, plan->weights,
+  plan->kernel({inputs, taps, positions, op.groups * op.group_output_channels, plan->weights,
                 plan->output + first * op.output_pixel_stride, op.output_pixel_stride,
                 op.params.f32_minmax.scalar.min, op.params.f32_minmax.scalar.max});
 }
 
 bool suits(const Filter& f, float min, float max, uint32_t flags) {
-  const uint32_t any = kNoTable | XNN_FLAG_PIXELS_MASK | XNN_FLAG_DEPTHWISE_CONVOLUTION;
+  const uint32_t any = kNoTable | XNN_FLAG_POSITIONS_MASK | XNN_FLAG_DEPTHWISE_CONVOLUTION;
   return f.groups > 1 && kernels().of(f.inputs, f.outputs) != nullptr &&
          f.height * f.width <= kMaxTaps && min < max && (flags & ~any) == 0 &&
          (!f.is_tap_by_tap || f.inputs == 1) && f.input_stride >= f.groups * f.inputs &&
@@ -117,15 +117,15 @@ size_t plan_parts(xnn_operator& op, size_t num_threads) {
   plan.op = &op;
   plan.kernel = kernels().of(op.group_input_channels, op.group_output_channels);
   plan.weights = static_cast<const float*>(packed_weights(&op));
-  plan.pixels = op.batch_size * op.output_height * op.output_width;
-  const size_t fit = std::min(kMaxPixels, kMaxPointers / (op.kernel_height * op.kernel_width));
-  const size_t fair = divide_round_up(plan.pixels, kPartsPerThread * num_threads);
+  plan.positions = op.batch_size * op.output_height * op.output_width;
+  const size_t fit = std::min(kMaxPositions, kMaxPointers / (op.kernel_height * op.kernel_width));
+  const size_t fair = divide_round_up(plan.positions, kPartsPerThread * num_threads);
   plan.part = std::min(fit, std::max<size_t>(8, fair));
   static_assert(sizeof(Plan) <= sizeof(op.context));
   new (&op.context) Plan(plan);
   op.compute[0].type = xnn_parallelization_type_1d_with_thread;
   op.compute[0].task_1d_with_thread = reinterpret_cast<pthreadpool_task_1d_with_thread_t>(run_part);
-  op.compute[0].range[0] = divide_round_up(plan.pixels, plan.part);
+  op.compute[0].range[0] = divide_round_up(plan.positions, plan.part);
   return 0;
 }
 
@@ -133,7 +133,7 @@ void for_each_run(const xnn_operator& op, size_t part,
                   const std::function<void(size_t first, size_t elements)>& use) {
   const Plan& plan = *reinterpret_cast<const Plan*>(&op.context);
   const size_t channels = op.groups * op.group_output_channels;
-  use(part * plan.part * channels, plan.num_pixels(part) * channels);
+  use(part * plan.part * channels, plan.num_positions(part) * channels);
 }
 
 }  // namespace

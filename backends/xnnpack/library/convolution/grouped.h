@@ -17,17 +17,17 @@ namespace executorch::backends::xnnpack {
 /// group its weights.
 constexpr size_t kGroupedBlock = 16;
 
-/// Some pixels of an output.
-struct GroupedPixels {
-  const float* const* inputs;     // for each output pixel one per tap, its first channel
-  size_t taps, pixels, channels;  // channels of the output
+/// Some positions of an output.
+struct GroupedPositions {
+  const float* const* inputs;        // for each output position one per tap, its first channel
+  size_t taps, positions, channels;  // channels of the output
   const float* weights;
   float* output;
   size_t output_stride;
   float min, max;
 };
 
-using GroupedKernel = void(const GroupedPixels& call);
+using GroupedKernel = void(const GroupedPositions& call);
 
 /// By inputs and outputs of a group; null where those are more than a vector has.
 struct GroupedKernels {
@@ -75,15 +75,15 @@ inline Vector repeat_channel(Vector value, std::index_sequence<kLane...>) {
 #endif
 }
 
-/// What one tap has of a pixel for kLanes outputs. Of one group, each input comes from memory into
-/// all lanes.
+/// What one tap has of a position for kLanes outputs. Of one group, each input comes from memory
+/// into all lanes.
 template <size_t kLanes, size_t kInputs, size_t kOutputs>
 struct Tap {
   typename GroupedLanes<kLanes>::Vector value;
 
-  void read(const float* pixel) {
+  void read(const float* input) {
     value = decltype(value){};
-    memcpy(&value, pixel, kLanes / kOutputs * kInputs * sizeof(float));
+    memcpy(&value, input, kLanes / kOutputs * kInputs * sizeof(float));
   }
   template <size_t kChannel>
   auto channel() const {
@@ -94,36 +94,38 @@ template <size_t kLanes, size_t kInputs>
 struct Tap<kLanes, kInputs, kLanes> {
   const float* from;
 
-  void read(const float* pixel) { from = pixel; }
+  void read(const float* input) { from = input; }
   template <size_t kChannel>
   auto channel() const {
     return from[kChannel] - typename GroupedLanes<kLanes>::Vector{};
   }
 };
 
-template <size_t kChannel, typename OneTap, size_t kPixels, typename Vector>
-inline void add_channel(const OneTap (&taps)[kPixels], const float* weights,
-                        Vector (&sums)[kPixels]) {
+template <size_t kChannel, typename OneTap, size_t kPositions, typename Vector>
+inline void add_channel(const OneTap (&taps)[kPositions], const float* weights,
+                        Vector (&sums)[kPositions]) {
   Vector weight;
   memcpy(&weight, weights + kChannel * kGroupedBlock, sizeof(weight));
 #pragma GCC unroll 16
-  for (size_t i = 0; i < kPixels; ++i) {
+  for (size_t i = 0; i < kPositions; ++i) {
     sums[i] += taps[i].template channel<kChannel>() * weight;
   }
 }
 
-template <typename OneTap, size_t kPixels, typename Vector, size_t... kChannel>
-inline void add_channels(const OneTap (&taps)[kPixels], const float* weights,
-                         Vector (&sums)[kPixels], std::index_sequence<kChannel...>) {
+template <typename OneTap, size_t kPositions, typename Vector, size_t... kChannel>
+inline void add_channels(const OneTap (&taps)[kPositions], const float* weights,
+                         Vector (&sums)[kPositions], std::index_sequence<kChannel...>) {
   (add_channel<kChannel>(taps, weights, sums), ...);
 }
 
-/// kLanes outputs of kPixels pixels from `first` on. `block` is that of the channels' first lane.
-template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPixels>
-inline void add_taps(const GroupedPixels& call, size_t first, size_t channel, const float* block) {
+/// kLanes outputs of kPositions positions from `first` on. `block` is that of the channels' first
+/// lane.
+template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPositions>
+inline void add_taps(const GroupedPositions& call, size_t first, size_t channel,
+                     const float* block) {
   using Lanes = GroupedLanes<kLanes>;
   using Vector = typename Lanes::Vector;
-  Vector sums[kPixels];
+  Vector sums[kPositions];
 #pragma GCC unroll 16
   for (auto& sum : sums) {
     sum = Lanes::load(block);
@@ -131,15 +133,15 @@ inline void add_taps(const GroupedPixels& call, size_t first, size_t channel, co
   const float* weights = block + kGroupedBlock;
   const float* const* inputs = call.inputs + first * call.taps;
   for (size_t tap = 0; tap < call.taps; ++tap, weights += kInputs * kGroupedBlock) {
-    Tap<kLanes, kInputs, kOutputs> taps[kPixels];
+    Tap<kLanes, kInputs, kOutputs> taps[kPositions];
 #pragma GCC unroll 16
-    for (size_t i = 0; i < kPixels; ++i) {
+    for (size_t i = 0; i < kPositions; ++i) {
       taps[i].read(inputs[i * call.taps + tap] + channel / kOutputs * kInputs);
     }
     add_channels(taps, weights, sums, std::make_index_sequence<kInputs>());
   }
 #pragma GCC unroll 16
-  for (size_t i = 0; i < kPixels; ++i) {
+  for (size_t i = 0; i < kPositions; ++i) {
     Vector sum = sums[i];
     sum = sum < call.min ? call.min - Vector{} : sum;  // NaN is not below
     sum = sum > call.max ? call.max - Vector{} : sum;
@@ -147,38 +149,39 @@ inline void add_taps(const GroupedPixels& call, size_t first, size_t channel, co
   }
 }
 
-/// All pixels, by kPixels and then by half as many.
-template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPixels>
-inline void add_pixels(const GroupedPixels& call, size_t first, size_t channel,
-                       const float* block) {
-  for (; first + kPixels <= call.pixels; first += kPixels) {
-    add_taps<kLanes, kInputs, kOutputs, kPixels>(call, first, channel, block);
+/// All positions, by kPositions and then by half as many.
+template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPositions>
+inline void add_positions(const GroupedPositions& call, size_t first, size_t channel,
+                          const float* block) {
+  for (; first + kPositions <= call.positions; first += kPositions) {
+    add_taps<kLanes, kInputs, kOutputs, kPositions>(call, first, channel, block);
   }
-  if constexpr (kPixels > 1) {
-    add_pixels<kLanes, kInputs, kOutputs, kPixels / 2>(call, first, channel, block);
+  if constexpr (kPositions > 1) {
+    add_positions<kLanes, kInputs, kOutputs, kPositions / 2>(call, first, channel, block);
   }
 }
 
 /// `count` channels of a block, by vectors of kLanes and then of half as many.
-template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPixels>
-inline void add_block(const GroupedPixels& call, size_t channel, size_t count, const float* block) {
+template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPositions>
+inline void add_block(const GroupedPositions& call, size_t channel, size_t count,
+                      const float* block) {
   for (; count >= kLanes; channel += kLanes, count -= kLanes, block += kLanes) {
-    add_pixels<kLanes, kInputs, kOutputs, kPixels>(call, 0, channel, block);
+    add_positions<kLanes, kInputs, kOutputs, kPositions>(call, 0, channel, block);
   }
   if constexpr (kLanes > kOutputs) {
     if (count != 0) {
-      add_block<kLanes / 2, kInputs, kOutputs, kPixels>(call, channel, count, block);
+      add_block<kLanes / 2, kInputs, kOutputs, kPositions>(call, channel, count, block);
     }
   }
 }
 
-template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPixels>
-void compute_grouped(const GroupedPixels& call) {
+template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPositions>
+void compute_grouped(const GroupedPositions& call) {
   const size_t block_floats = kGroupedBlock * (1 + call.taps * kInputs);
   const float* block = call.weights;
   for (size_t channel = 0; channel < call.channels; channel += kGroupedBlock) {
     const size_t left = call.channels - channel;
-    add_block<kLanes, kInputs, kOutputs, kPixels>(
+    add_block<kLanes, kInputs, kOutputs, kPositions>(
         call, channel, left < kGroupedBlock ? left : kGroupedBlock, block);
     block += block_floats;
   }

@@ -125,18 +125,18 @@ TEST_F(Grouped, HasOneResultOnAllInstructionSets) {
 #endif
   const std::pair<size_t, size_t> groups[] = {{1, 2}, {1, 4}, {2, 2}, {4, 4}, {8, 8}, {16, 16}};
   for (const auto& [width, outputs] : groups) {
-    const size_t channels = outputs * 3, taps = 5, pixels = 23, block = 16 * (1 + taps * width);
+    const size_t channels = outputs * 3, taps = 5, positions = 23, block = 16 * (1 + taps * width);
     const auto weights = draw((channels + 15) / 16 * block),
-               input = draw(taps * pixels * 3 * width);
+               input = draw(taps * positions * 3 * width);
     std::vector<const float*> inputs;
-    for (size_t i = 0; i < taps * pixels; ++i) {
+    for (size_t i = 0; i < taps * positions; ++i) {
       inputs.push_back(input.data() + i * 3 * width);
     }
     std::vector<std::vector<float>> found;
     for (const Set& set : sets) {
       if (set.is_there && set.kernels.of(width, outputs) != nullptr) {
-        found.emplace_back(pixels * channels);
-        set.kernels.of(width, outputs)({inputs.data(), taps, pixels, channels, weights.data(),
+        found.emplace_back(positions * channels);
+        set.kernels.of(width, outputs)({inputs.data(), taps, positions, channels, weights.data(),
                                         found.back().data(), channels, -kInfinity, kInfinity});
         EXPECT_THAT(found.back(), SumsAre(found.front())) << width << " channels a group";
       }

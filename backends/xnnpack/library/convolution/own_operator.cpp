@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its functions that give float convolutions their sizes and
+// Compiled into XNNPACK instead of its functions that give float convolutions their sizes and
 // memory.
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/winograd/choice.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/backends/xnnpack/library/convolution/pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 #include <executorch/backends/xnnpack/library/fusion/elementwise.h>
 #include <executorch/backends/xnnpack/library/fusion/steps.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
+#include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
-#include <executorch/backends/xnnpack/library/convolution/pixels.h>
 #include <executorch/backends/xnnpack/library/fusion/elementwise.h>
 #include <executorch/backends/xnnpack/library/fusion/elementwise_group.h>
 #include <executorch/backends/xnnpack/library/fusion/steps.h>
@@ -21,7 +21,7 @@ namespace executorch::backends::xnnpack {
 
 namespace {
 
-constexpr size_t kMostOperators = 16;
+constexpr size_t kMaxOperators = 16;
 /// Elements that go through all operators at a time: a few values of them fit a core's first cache.
 constexpr size_t kPiece = 2048;
 /// Fewer elements times operators take a thread less time than it takes to wake another.
@@ -42,11 +42,11 @@ Tiling tiling_of(const compute_parameters& step, const xnn_operator& op) {
   switch (step.type) {
     case xnn_parallelization_type_2d_tile_2d:
       if (is_gemm(step) || is_task(step.task_2d_tile_2d, xnn_compute_dqgemm) ||
-          step.task_2d_tile_2d == compute_pixels) {
+          step.task_2d_tile_2d == compute_positions) {
         return Tiling::kTiles;
       }
       return step.task_2d_tile_2d == static_cast<Tiles2d>(by_columns<xnn_compute_gemm>) ||
-                     step.task_2d_tile_2d == static_cast<Tiles2d>(by_columns<compute_pixels>)
+                     step.task_2d_tile_2d == static_cast<Tiles2d>(by_columns<compute_positions>)
                  ? Tiling::kColumns
                  : Tiling::kNone;
     case xnn_parallelization_type_3d_tile_2d:
@@ -221,7 +221,7 @@ class Group {
   }
 
   Producer producer_;
-  std::array<const xnn_operator*, kMostOperators> parts_;
+  std::array<const xnn_operator*, kMaxOperators> parts_;
   size_t num_parts_ = 0;
 };
 
@@ -241,11 +241,11 @@ size_t elementwise_group_at(const xnn_runtime& runtime, size_t index) {
   if (has_producer && tiling_of(tiles_of(*first), *first) == Tiling::kNone) {
     return 0;
   }
-  std::array<uint32_t, kMostOperators> written;
+  std::array<uint32_t, kMaxOperators> written;
   size_t num_written = 0, elements = has_producer ? 0 : Elementwise(*first).elements();
   written[num_written++] = runtime.opdata[index].outputs[0];
   size_t count = 1;
-  for (size_t i = index + 1; i < runtime.num_ops && num_written < kMostOperators; ++i) {
+  for (size_t i = index + 1; i < runtime.num_ops && num_written < kMaxOperators; ++i) {
     const xnn_operator_data& node = runtime.opdata[i];
     const xnn_operator* const op = node.operator_objects[0];
     if (op == nullptr) {

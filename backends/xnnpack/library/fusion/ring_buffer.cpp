@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
-#include <executorch/backends/xnnpack/library/convolution/pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 #include <executorch/backends/xnnpack/library/fusion/ring_buffer.h>
 #include <executorch/backends/xnnpack/library/fusion/steps.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
@@ -24,7 +24,7 @@ constexpr size_t kMinOutputBytes = size_t{1} << 18;
 /// Parts of the image for each thread; rows that two parts read are computed twice.
 constexpr size_t kParts = 2;
 
-/// Where a step writes its pixels.
+/// Where a step writes its outputs.
 struct Outputs {
   void** first = nullptr;  // null: of a step that is not known
   size_t stride = 0;       // bytes
@@ -39,8 +39,8 @@ Outputs outputs_of(xnn_operator& op, const compute_parameters& step) {
     return {&gemm.c, gemm.cm_stride};
   }
   igemm_context& igemm = op.context.igemm.igemm;
-  return is_task(step.task_2d_tile_2d, compute_pixels) ? Outputs{&igemm.c, igemm.cm_stride}
-                                                       : Outputs{};
+  return is_task(step.task_2d_tile_2d, compute_positions) ? Outputs{&igemm.c, igemm.cm_stride}
+                                                          : Outputs{};
 }
 
 /// Memory of a thread for `bytes` that kernels read.
@@ -61,13 +61,13 @@ struct Pair {
     return *reinterpret_cast<const Depthwise*>(&reader->context);
   }
   size_t row_bytes() const {
-    const auto& pixels = depthwise().pixels;
-    return pixels.input_width * pixels.input_pixel_stride;
+    const auto& indirection = depthwise().indirection;
+    return indirection.input_width * indirection.input_pixel_stride;
   }
   /// Input rows that one row of outputs reads.
   size_t ring_rows() const {
-    const auto& pixels = depthwise().pixels;
-    return (pixels.kernel_height - 1) * pixels.dilation_height + 1;
+    const auto& indirection = depthwise().indirection;
+    return (indirection.kernel_height - 1) * indirection.dilation_height + 1;
   }
   /// Whether a step ahead of the GEMM copies all that it reads.
   bool copies_input() const {
@@ -84,13 +84,13 @@ struct Pair {
 bool has_known_steps(const Pair& pair) {
   const compute_parameters& rows = pair.reader->compute[0];
   const compute_parameters& tiles = pair.tiles();
-  const auto& pixels = pair.depthwise().pixels;
+  const auto& indirection = pair.depthwise().indirection;
   const Outputs outputs = outputs_of(*pair.producer, tiles);
-  return outputs.first != nullptr && outputs.stride == pixels.input_pixel_stride &&
+  return outputs.first != nullptr && outputs.stride == indirection.input_pixel_stride &&
          pair.reader->ukernel.type == xnn_microkernel_type_dwconv &&
          rows.type == xnn_parallelization_type_2d && is_task(rows.task_2d, compute_row) &&
          pair.reader->compute[1].type == xnn_parallelization_type_invalid && rows.range[0] == 1 &&
-         tiles.range[0] == pixels.input_height * pixels.input_width;
+         tiles.range[0] == indirection.input_height * indirection.input_width;
 }
 
 /// Whether XNNPACK keeps a value in the workspace, for one node.
@@ -100,7 +100,7 @@ bool has_one_reader(const xnn_value& value) {
 
 /// Whether rings take less memory than the whole result, which nothing else reads.
 bool takes_less(const xnn_runtime& runtime, const Pair& pair) {
-  const size_t height = pair.depthwise().pixels.input_height;
+  const size_t height = pair.depthwise().indirection.input_height;
   const size_t bytes = height * pair.row_bytes();
   return has_one_reader(runtime.values[pair.value]) && bytes >= kMinBytes &&
          pair.ring_rows() <= height &&
@@ -117,12 +117,13 @@ bool is_next(const xnn_runtime& runtime, const Pair& pair, const xnn_operator_da
     return false;
   }
   const compute_parameters& tiles = tiles_of(*op);
-  const auto& pixels = pair.depthwise().pixels;
+  const auto& indirection = pair.depthwise().indirection;
   return is_gemm(tiles) && tiles.context_offset == 0 &&
-         tiles.range[0] == pixels.output_height * pixels.output_width &&
-         op->context.gemm.gemm.gemm.a_stride * pixels.output_width == pair.output_row_bytes() &&
-         pixels.output_height * pair.output_row_bytes() >= kMinOutputBytes &&
-         pixels.output_height > pthreadpool_get_threads_count(runtime.threadpool) * kParts;
+         tiles.range[0] == indirection.output_height * indirection.output_width &&
+         op->context.gemm.gemm.gemm.a_stride * indirection.output_width ==
+             pair.output_row_bytes() &&
+         indirection.output_height * pair.output_row_bytes() >= kMinOutputBytes &&
+         indirection.output_height > pthreadpool_get_threads_count(runtime.threadpool) * kParts;
 }
 
 /// The GEMM and the convolution that begin with an operator.
@@ -158,7 +159,7 @@ class Part {
         tiles_(pair.tiles()),
         depthwise_(pair.depthwise()) {
     std::memcpy(&producer_.context, &pair.producer->context, sizeof(producer_.context));
-    depthwise_.pixels.input = ring;
+    depthwise_.indirection.input = ring;
     depthwise_.dwconv.input_offset = 0;
     if (pair.next != nullptr) {
       next_ = pair.next->context.gemm.gemm.gemm;
@@ -166,14 +167,14 @@ class Part {
   }
 
   void compute(size_t first, size_t end) {
-    const auto& pixels = depthwise_.pixels;
+    const auto& indirection = depthwise_.indirection;
     const size_t ring_rows = pair_.ring_rows();
     size_t computed = 0;  // rows, or left out
     for (size_t row = first; row < end; ++row) {
-      const size_t top = row * pixels.stride_height;
+      const size_t top = row * indirection.stride_height;
       const auto in_image = [&](size_t input_row) {
-        return std::min(input_row - std::min(input_row, pixels.input_padding_top),
-                        pixels.input_height);
+        return std::min(input_row - std::min(input_row, indirection.input_padding_top),
+                        indirection.input_height);
       };
       computed = std::max(computed, in_image(top));
       for (; computed < in_image(top + ring_rows); ++computed) {
@@ -186,7 +187,7 @@ class Part {
       depthwise_.dwconv.output = moved(outputs_, row, pair_.output_row_bytes());
       compute_row_of_ring(depthwise_, row, ring_rows);
       next_.a = depthwise_.dwconv.output;
-      compute_tiles(tiles_of(*pair_.next), &next_, row, pixels.output_width);
+      compute_tiles(tiles_of(*pair_.next), &next_, row, indirection.output_width);
     }
   }
 
@@ -208,7 +209,7 @@ class Part {
   void compute_input_row(size_t row) {
     uint8_t* const place = ring_ + row % pair_.ring_rows() * pair_.row_bytes();
     *outputs_of(producer_, tiles_).first = moved(place, row, pair_.row_bytes());
-    compute_tiles(tiles_, &producer_.context, row, depthwise_.pixels.input_width);
+    compute_tiles(tiles_, &producer_.context, row, depthwise_.indirection.input_width);
   }
 
   const Pair& pair_;
@@ -228,7 +229,7 @@ struct Parts {
 
   static void compute(void* self, size_t thread, size_t index) {
     const Parts& parts = *static_cast<const Parts*>(self);
-    const size_t rows = parts.pair.depthwise().pixels.output_height;
+    const size_t rows = parts.pair.depthwise().indirection.output_height;
     Part part(parts.pair, parts.rings + thread * parts.pair.ring_bytes(),
               parts.outputs + thread * parts.pair.output_room());
     part.compute(rows * index / parts.count, rows * (index + 1) / parts.count);
@@ -243,8 +244,8 @@ xnn_status run(const Pair& pair, void* rings, void* outputs, pthreadpool_t pool)
       return status;
     }
   }
-  const size_t count =
-      std::min(pthreadpool_get_threads_count(pool) * kParts, pair.depthwise().pixels.output_height);
+  const size_t count = std::min(pthreadpool_get_threads_count(pool) * kParts,
+                                pair.depthwise().indirection.output_height);
   Parts parts{pair, static_cast<uint8_t*>(rings), static_cast<uint8_t*>(outputs), count};
   pthreadpool_parallelize_1d_with_thread(pool, Parts::compute, &parts, count,
                                          PTHREADPOOL_FLAG_DISABLE_DENORMALS);

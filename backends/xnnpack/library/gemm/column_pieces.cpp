@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its functions that give linear layers of dynamically quantized
+// Compiled into XNNPACK instead of its functions that give linear layers of dynamically quantized
 // rows their size.
 #include <executorch/backends/xnnpack/library/gemm/column_pieces.h>
 

@@ -33,9 +33,9 @@ struct MatrixRows {
   size_t stride;  // bytes
 };
 
-/// Rows that are not one line of `a` but several, each multiplied by weights of its own: the pixels
+/// Rows that are not one line of `a` but several, each multiplied by weights of its own: the inputs
 /// that the taps of a convolution look at.
-struct PixelsOfRows {
+struct IndirectRows {
   const float* const* pixels;  // by tap, then by row
   size_t taps;
   size_t height;       // pixels of a tap, of which there may be more than rows
@@ -50,7 +50,7 @@ namespace wide {
 constexpr size_t kRows = 8;      // of a tile, at most
 constexpr size_t kColumns = 32;  // of a panel
 
-/// Of 1 to kRows rows, of a matrix or of pixels.
+/// Of 1 to kRows rows, of a matrix or indirect.
 template <typename Rows>
 void gemm_avx512(size_t rows, const Rows& a, const Gemm& gemm);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its functions that say which kernels GEMMs of floats
+// Part of the library XNNPACK, instead of its functions that say which kernels GEMMs of floats
 // use: the usual ones, those for few columns, which have vectors of four, and those that round to
 // bfloat16.
 #include <executorch/backends/xnnpack/library/gemm/bfloat16_packing.h>
@@ -48,7 +48,7 @@ void multiply(size_t rows, size_t columns, size_t depth, const void* a, size_t a
 }
 
 /// `height`: pixels of a tap.
-template <void (*kernel)(size_t, const PixelsOfRows&, const Gemm&), size_t height>
+template <void (*kernel)(size_t, const IndirectRows&, const Gemm&), size_t height>
 void convolve(size_t rows, size_t columns, size_t depth, size_t bytes_of_pointers,
               const void** pixels, const void* w, void* c, size_t c_stride, size_t c_panel_stride,
               size_t offset, const void* zeros, const void* range) {
@@ -71,7 +71,7 @@ void set_wide(xnn_gemm_config& table) {
   using namespace wide;
   const bool packs_alike = table.nr == kColumns && table.log2_kr + table.log2_sr == 0;
   if (has_avx512() && packs_alike) {
-    set_kernels<2, gemm_avx512<MatrixRows>, gemm_avx512<PixelsOfRows>>(
+    set_kernels<2, gemm_avx512<MatrixRows>, gemm_avx512<IndirectRows>>(
         table.minmax, std::make_index_sequence<kRows - 1>());
     table.mr = kRows;
   }
@@ -99,7 +99,7 @@ void pack_transposed(size_t groups, size_t filters, size_t channels, size_t pane
 xnn_gemm_config bfloat16_table() {
   using namespace wide;
   xnn_gemm_config table{};
-  set_kernels<1, gemm_bf16<MatrixRows>, gemm_bf16<PixelsOfRows>>(table.minmax,
+  set_kernels<1, gemm_bf16<MatrixRows>, gemm_bf16<IndirectRows>>(table.minmax,
                                                                  std::make_index_sequence<kRows>());
   table.init.f32 = xnn_init_f32_minmax_scalar_params;
   table.pack_gemm_goi = pack_matrix;
@@ -116,7 +116,7 @@ xnn_gemm_config bfloat16_table() {
 xnn_gemm_config narrow_table() {
   using namespace narrow;
   xnn_gemm_config table{};
-  set_kernels<1, gemm_avx512<MatrixRows>, gemm_avx512<PixelsOfRows>>(
+  set_kernels<1, gemm_avx512<MatrixRows>, gemm_avx512<IndirectRows>>(
       table.minmax, std::make_index_sequence<XNN_MAX_MR>());
   table.init.f32 = xnn_init_f32_minmax_scalar_params;
   table.pack_gemm_gio = reinterpret_cast<xnn_packw_gemm_gio_ukernel_fn>(xnn_pack_f32_gemm_gio_w);

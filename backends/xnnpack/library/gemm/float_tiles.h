@@ -22,7 +22,7 @@ const float* row_of(const MatrixRows& a, size_t /*tap*/, size_t row) {
   return advance(a.first, row * a.stride);
 }
 
-const float* row_of(const PixelsOfRows& a, size_t tap, size_t row) {
+const float* row_of(const IndirectRows& a, size_t tap, size_t row) {
   const float* const pixel = a.pixels[tap * a.height + row];
   return pixel == a.zeros ? pixel : advance(pixel, a.offset);
 }
@@ -35,7 +35,7 @@ bool is_padding(const MatrixRows&, const float* const (&)[kRows]) {
 }
 
 template <size_t kRows>
-bool is_padding(const PixelsOfRows& a, const float* const (&rows)[kRows]) {
+bool is_padding(const IndirectRows& a, const float* const (&rows)[kRows]) {
   bool found = true;
   for (const float* row : rows) {
     found = found && row == a.zeros;

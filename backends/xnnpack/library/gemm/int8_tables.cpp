@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its functions that say which kernels 8-bit GEMMs use:
+// Part of the library XNNPACK, instead of its functions that say which kernels 8-bit GEMMs use:
 // those on AMX tiles, where processor and system have them, of 16 rows and 64 columns. XNNPACK
 // takes them for all GEMMs or for none. But a narrow convolution leaves much of 64 columns empty,
 // and short sums take less time than what follows.

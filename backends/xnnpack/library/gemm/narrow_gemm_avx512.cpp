@@ -99,6 +99,6 @@ void gemm_avx512(size_t rows, const Rows& a, const Gemm& gemm) {
   compute<Tile, Tile, kRows>(rows, a, gemm);
 }
 template void gemm_avx512(size_t, const MatrixRows&, const Gemm&);
-template void gemm_avx512(size_t, const PixelsOfRows&, const Gemm&);
+template void gemm_avx512(size_t, const IndirectRows&, const Gemm&);
 
 }  // namespace executorch::backends::xnnpack::narrow

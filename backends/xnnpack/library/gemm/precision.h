@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /// A flag of xnn_define_fully_connected() and xnn_define_convolution_2d(), beside XNNPACK's own:
-/// products of bfloat16, sums of float. No effect where the processor has no such products; none
+/// a bf16 matmul, sums of float. No effect where the processor has no such products; none
 /// where the library is built without them.
 #ifdef EXECUTORCH_XNNPACK_BFLOAT16
 #define EXECUTORCH_XNN_FLAG_BFLOAT16 0x01000000u

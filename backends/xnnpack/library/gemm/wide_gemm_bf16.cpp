@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two steps of depth at once, of values that are rounded to bfloat16 as a tile needs them.
-// Compiled for AVX-512 with products of bfloat16: include nothing here whose inline functions
+// Compiled for AVX-512 with bf16 matmul instructions: include nothing here whose inline functions
 // others may link to.
 #include <executorch/backends/xnnpack/library/gemm/sums_avx512.h>
 
@@ -67,6 +67,6 @@ void gemm_bf16(size_t rows, const Rows& a, const Gemm& gemm) {
   Tiles<Tile>::multiply(rows, a, gemm);
 }
 template void gemm_bf16(size_t, const MatrixRows&, const Gemm&);
-template void gemm_bf16(size_t, const PixelsOfRows&, const Gemm&);
+template void gemm_bf16(size_t, const IndirectRows&, const Gemm&);
 
 }  // namespace executorch::backends::xnnpack::wide

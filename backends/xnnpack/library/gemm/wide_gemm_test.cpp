@@ -125,7 +125,7 @@ TEST_F(WideGemm, AddsTapsInOrder) {
       std::vector<float> c(rows * columns, kUntouched);
       const auto packed = pack(p, bias, weights);
       gemm_avx512(rows,
-                  PixelsOfRows{pixels.data(), kTaps, kHeight, kShift * sizeof(float), zeros.data()},
+                  IndirectRows{pixels.data(), kTaps, kHeight, kShift * sizeof(float), zeros.data()},
                   {columns, kDepth * sizeof(float), packed.data(), c.data(),
                    columns * sizeof(float), kColumns * sizeof(float), p.range});
       const std::vector<float> a(shifted.begin() + kShift, shifted.end());
@@ -156,7 +156,7 @@ class WideGemmOfBfloat16 : public WideGemm {
   void SetUp() override {
     WideGemm::SetUp();
     if (!IsSkipped() && !(cpuinfo_initialize() && cpuinfo_has_x86_avx512bf16())) {
-      GTEST_SKIP() << "this processor has no products of bfloat16";
+      GTEST_SKIP() << "this processor has no bf16 matmul instructions";
     }
   }
 };
@@ -192,7 +192,7 @@ TEST_F(WideGemmOfBfloat16, MultipliesRoundedValues) {
       }
     }
     std::vector<float> c(rows * columns);
-    gemm_bf16(rows, PixelsOfRows{pixels.data(), taps, kRows, 0, nullptr},
+    gemm_bf16(rows, IndirectRows{pixels.data(), taps, kRows, 0, nullptr},
               {columns,
                depth * sizeof(float),
                packed.data(),

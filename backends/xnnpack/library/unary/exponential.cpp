@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its function that says which kernel exponentials of
+// Part of the library XNNPACK, instead of its function that says which kernel exponentials of
 // floats use: that one calls the C library for each.
 #include <executorch/backends/xnnpack/library/table.h>
 #include <executorch/backends/xnnpack/library/unary/exponential.h>

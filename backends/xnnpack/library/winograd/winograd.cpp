@@ -193,12 +193,12 @@ void cut(Plan& plan, size_t num_threads) {
   plan.columns = std::min(plan.outputs, std::max(kMinColumns, fair));
 }
 
-/// What a convolution of `pixels`, about a square, takes so, of what it takes directly; in fused
+/// What a convolution of `positions`, about a square, takes so, of what it takes directly; in fused
 /// multiply-adds of a vector for each pair of channels. A tile's transforms are some 48 operations
 /// for each channel, a vector of weights that comes from the cache that cores share takes as long
 /// as three.
-double cost(size_t pixels, size_t inputs, size_t outputs) {
-  const auto side = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(pixels))));
+double cost(size_t positions, size_t inputs, size_t outputs) {
+  const auto side = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(positions))));
   const size_t tiles = divide_round_up(side, kOutputs) * divide_round_up(side, kOutputs);
   const size_t blocks = divide_round_up(tiles, kLargeBlock);
   const double products =
@@ -206,7 +206,7 @@ double cost(size_t pixels, size_t inputs, size_t outputs) {
   const double transforms =
       48.0 * static_cast<double>(tiles) *
       (1.0 / static_cast<double>(inputs) + 1.0 / static_cast<double>(outputs));
-  return (products + transforms) / static_cast<double>(kFilter * kFilter * pixels);
+  return (products + transforms) / static_cast<double>(kFilter * kFilter * positions);
 }
 /// Memory is worth something, too.
 constexpr double kMaxCostOfLarge = 2.0 / 3;
@@ -242,14 +242,14 @@ bool pack(const Filter& f, const float* filters, const float* bias, float* packe
   return true;
 }
 
-bool are_channels_for_it(size_t inputs, size_t outputs, size_t pixels) {
+bool are_channels_for_it(size_t inputs, size_t outputs, size_t positions) {
   const xnn_hardware_config* const hardware = xnn_init_hardware_config();
   return hardware != nullptr && hardware->use_x86_avx512skx && table() != nullptr &&
          table()->log2_kr == 0 && table()->log2_sr == 0 && inputs % kLanes == 0 &&
          outputs % kLanes == 0 && inputs >= kMinChannels && outputs >= kMinChannels &&
          inputs <= kSmallFilterBytes && outputs <= kSmallFilterBytes &&
          (!is_large(inputs, outputs) ||
-          (pixels != 0 && cost(pixels, inputs, outputs) < kMaxCostOfLarge));
+          (positions != 0 && cost(positions, inputs, outputs) < kMaxCostOfLarge));
 }
 
 void for_each_run(const xnn_operator& op, size_t part_index,
@@ -257,23 +257,23 @@ void for_each_run(const xnn_operator& op, size_t part_index,
   const Plan& plan = *reinterpret_cast<const Plan*>(&op.context);
   const Plan::Part part = plan.part(part_index);
   const size_t end = part.first_tile + part.num_tiles;
-  const auto use_pixels = [&](size_t pixel, size_t pixels) {
+  const auto use_positions = [&](size_t first, size_t count) {
     if (part.num_outputs == plan.outputs) {
-      use(pixel * plan.outputs, pixels * plan.outputs);
+      use(first * plan.outputs, count * plan.outputs);
       return;
     }
-    for (size_t i = pixel; i < pixel + pixels; ++i) {
+    for (size_t i = first; i < first + count; ++i) {
       use(i * plan.outputs + part.first_output, part.num_outputs);
     }
   };
   for (size_t tile = part.first_tile; tile < end;) {
     const Plan::Place place = plan.place_of(tile);
     const size_t tiles = std::min(end - tile, plan.columns_of_tiles - place.column / kOutputs);
-    const size_t pixels = std::min(tiles * kOutputs, plan.output_width - place.column);
+    const size_t count = std::min(tiles * kOutputs, plan.output_width - place.column);
     const size_t rows = std::min(kOutputs, plan.output_height - place.row);
     for (size_t row = place.row; row < place.row + rows; ++row) {
-      use_pixels((place.image * plan.output_height + row) * plan.output_width + place.column,
-                 pixels);
+      use_positions((place.image * plan.output_height + row) * plan.output_width + place.column,
+                    count);
     }
     tile += tiles;
   }
@@ -282,9 +282,9 @@ void for_each_run(const xnn_operator& op, size_t part_index,
 bool suits(const Filter& f, float min, float max, uint32_t flags) {
   return f.height == kFilter && f.width == kFilter && f.stride_y == 1 && f.stride_x == 1 &&
          f.dilation_y == 1 && f.dilation_x == 1 && f.groups == 1 && min < max &&
-         (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK)) == 0 && f.input_stride >= f.inputs &&
+         (flags & ~(kNoTable | XNN_FLAG_POSITIONS_MASK)) == 0 && f.input_stride >= f.inputs &&
          f.output_stride >= f.outputs &&
-         are_channels_for_it(f.inputs, f.outputs, xnn_pixels_of_flags(flags));
+         are_channels_for_it(f.inputs, f.outputs, xnn_positions_of_flags(flags));
 }
 
 size_t plan_parts(xnn_operator& op, size_t num_threads) {

@@ -70,7 +70,7 @@ TEST_F(Winograd, TakesLargeFiltersOfLargeImages) {
     SCOPED_TRACE(::testing::PrintToString(c));
     draw_for(c);
     EXPECT_FALSE(is_winograd(create(c)));  // of unknown size
-    c.flags = xnn_flags_of_pixels(c.batch * c.height * c.width);
+    c.flags = xnn_flags_of_positions(c.batch * c.height * c.width);
     const Operator op = create(c);
     EXPECT_EQ(is_winograd(op), has_avx512());
     const auto output = computed(c, op.get(), 1);
@@ -82,15 +82,15 @@ TEST_F(Winograd, TakesLargeFiltersOfLargeImages) {
 }
 
 TEST(ImageSize, GoesAlongRoundedDown) {
-  EXPECT_EQ(xnn_pixels_of_flags(0), 0u);
+  EXPECT_EQ(xnn_positions_of_flags(0), 0u);
   for (const size_t pixels : {1, 2, 3, 4, 6, 8, 64, 96, 1 << 20}) {
-    EXPECT_EQ(xnn_pixels_of_flags(xnn_flags_of_pixels(pixels)), pixels);
+    EXPECT_EQ(xnn_positions_of_flags(xnn_flags_of_positions(pixels)), pixels);
   }
   for (size_t pixels = 1; pixels < 5000; ++pixels) {
-    const uint32_t flags = xnn_flags_of_pixels(pixels);
-    EXPECT_EQ(flags & ~XNN_FLAG_PIXELS_MASK, 0u);
-    EXPECT_LE(xnn_pixels_of_flags(flags), pixels);
-    EXPECT_GE(xnn_pixels_of_flags(flags) * 3 + 3, pixels * 2) << pixels;
+    const uint32_t flags = xnn_flags_of_positions(pixels);
+    EXPECT_EQ(flags & ~XNN_FLAG_POSITIONS_MASK, 0u);
+    EXPECT_LE(xnn_positions_of_flags(flags), pixels);
+    EXPECT_GE(xnn_positions_of_flags(flags) * 3 + 3, pixels * 2) << pixels;
   }
 }
 
@@ -138,7 +138,7 @@ TEST_F(Winograd, LeavesOtherConvolutionsToXnnpack) {
   others[4].outputs = 40;
   others[5].inputs = others[5].outputs = 256;  // 4 MiB once transformed
   others[6].inputs = others[6].outputs = 512;
-  others[6].flags = xnn_flags_of_pixels(49);  // which save too little of so few pixels
+  others[6].flags = xnn_flags_of_positions(49);  // which save too little of so few pixels
   for (const Image& c : others) {
     draw_for(c);
     EXPECT_FALSE(is_winograd(create(c))) << ::testing::PrintToString(c);

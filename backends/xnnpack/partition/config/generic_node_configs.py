@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators that go alone. XNNPACK takes no call of those that have no row in the table: they stay outside."""
+"""Operators that go alone. XNNPACK takes no call of those that have no row in the table: they are not delegated."""
 
 from executorch.backends.xnnpack.partition.config.xnnpack_config import (
     config_of,

@@ -13,7 +13,6 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.groups import group_of
 from executorch.backends.xnnpack.aot.ops import (
-    KEPT_WHOLE,
     TABLE,
     Quantized,
 )
@@ -37,10 +36,10 @@ class ConfigPrecisionType(Enum):
 
 _OF_ROW = {
     Quantized.NO: [ConfigPrecisionType.FP32],
-    Quantized.WEIGHTED: list(ConfigPrecisionType),
+    Quantized.GEMM: list(ConfigPrecisionType),
     Quantized.ARITHMETIC: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
-    Quantized.SAME: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
-    Quantized.LOOKUP: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
+    Quantized.SHARED_PARAMETERS: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
+    Quantized.LOOKUP_TABLE: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
 }
 _CONVERSIONS = "quantized_decomposed."
 
@@ -75,7 +74,7 @@ class XNNPartitionerConfig(PartitionerConfig):
 
     def get_original_aten(self) -> torch._ops.OpOverload | None:
         """The operator that must reach the partitioner whole; None when an edge program has it anyway."""
-        return next((op for op in KEPT_WHOLE if str(op) == self.op), None)
+        return next((op for op in TABLE.preserved() if str(op) == self.op), None)
 
     def check_common_constraints(self, node: Node, ep: ExportedProgram) -> bool:
         """Whether XNNPACK takes the tensors of the call: all of one float type, none empty."""

@@ -18,8 +18,8 @@ using Table = std::array<const NodeKind*, static_cast<size_t>(XNodeUnion::MAX) +
 
 Table make_table() {
   Table table{};
-  for (const NodeKinds family :
-       {elementwise_kinds(), weighted_kinds(), window_kinds(), move_kinds()}) {
+  for (const NodeKinds family : {elementwise_kinds(), convolution_and_fully_connected_kinds(),
+                                 pooling_and_resize_kinds(), data_movement_kinds()}) {
     for (const NodeKind& row : family) {
       ET_DCHECK(table[static_cast<size_t>(row.kind)] == nullptr);
       table[static_cast<size_t>(row.kind)] = &row;

@@ -57,9 +57,9 @@ using NodeKinds = runtime::Span<const NodeKind>;
 
 // The families.
 NodeKinds elementwise_kinds();
-NodeKinds weighted_kinds();
-NodeKinds window_kinds();
-NodeKinds move_kinds();
+NodeKinds convolution_and_fully_connected_kinds();
+NodeKinds pooling_and_resize_kinds();
+NodeKinds data_movement_kinds();
 
 /// The row of a node; NotImplemented for a kind that has none.
 runtime::Result<const NodeKind*> kind_of(const fb_xnnpack::XNode& node);

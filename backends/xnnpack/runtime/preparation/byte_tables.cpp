@@ -19,7 +19,7 @@ using runtime::Error;
 namespace {
 
 constexpr size_t kBytes = 256;
-constexpr size_t kMostNodes = 16;  // of a function
+constexpr size_t kMaxNodes = 16;  // of a function
 
 using Padded = std::array<uint8_t, kBytes + XNN_EXTRA_BYTES>;
 
@@ -118,7 +118,7 @@ class Functions {
       }
     }
     function.nodes.push_back(writer);
-    return function.nodes.size() <= kMostNodes;
+    return function.nodes.size() <= kMaxNodes;
   }
 
   bool is_read_inside_alone(const Function& function) const {

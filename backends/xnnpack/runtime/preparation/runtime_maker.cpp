@@ -3,7 +3,7 @@
 // run.
 #include <executorch/backends/xnnpack/library/gemm/precision.h>
 #include <executorch/backends/xnnpack/library/winograd/choice.h>
-#include <executorch/backends/xnnpack/runtime/nodes/weighted.h>
+#include <executorch/backends/xnnpack/runtime/nodes/convolution_and_fully_connected.h>
 #include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 #include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
@@ -78,7 +78,7 @@ Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph) {
 
 Error RuntimeMaker::make_first_runtime() {
   Subgraph first_run;
-  ET_CHECK_OK_OR_RETURN_ERROR(deferred_.define(first_run, out_.matrices));
+  ET_CHECK_OK_OR_RETURN_ERROR(lazy_packing_.define(first_run, out_.matrices));
   ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get()));
   give_back_packed();
   return Error::Ok;
@@ -107,7 +107,7 @@ void RuntimeMaker::give_back_packed() {
       kept.push_back(definitions_.contents(operands.inputs[i]).bytes.data());
     }
   };
-  std::for_each(deferred_.packings().begin(), deferred_.packings().end(), keep);
+  std::for_each(lazy_packing_.packings().begin(), lazy_packing_.packings().end(), keep);
   for (const Packing& packing : packings_) {
     const auto [filter, bias] = source_of(definitions_, *packing.node);
     if (!out_.weights->holds(filter, bias)) {
@@ -132,7 +132,7 @@ Error RuntimeMaker::make() {
   // that is not packed is multiplied in float32.
   if (!options_.pack_at_load && !options_.profile && options_.packed_file == nullptr &&
       options_.precision == ComputePrecision::Float32) {
-    deferred_.choose(packings_, options_.large_from);
+    lazy_packing_.choose(packings_, options_.large_from);
   }
   pack(packings_);
   const std::lock_guard<std::mutex> lock(out_.workspace->mutex);
@@ -142,7 +142,7 @@ Error RuntimeMaker::make() {
 }
 
 Error RuntimeMaker::finish() {
-  pack(deferred_.packings());
+  pack(lazy_packing_.packings());
   ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtime());
   out_.matrices.clear();
   return Error::Ok;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
-#include <executorch/backends/xnnpack/runtime/preparation/deferred_matrices.h>
 #include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
+#include <executorch/backends/xnnpack/runtime/preparation/lazy_weight_packing.h>
 #include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/workspace.h>
 
@@ -59,13 +59,13 @@ class RuntimeMaker final {
   RuntimeMaker(const Payload& payload, const runtime::NamedDataMap* data,
                const DelegateOptions& options, Executable& out)
       : definitions_(out.graph, payload, data, out.kept),
-        deferred_(definitions_),
+        lazy_packing_(definitions_),
         options_(options),
         out_(out) {}
 
   /// Makes the runtime, and is done, or one for a first run.
   runtime::Error make();
-  bool is_done() const { return deferred_.empty(); }
+  bool is_done() const { return lazy_packing_.empty(); }
   /// After make() that was not done: packs the rest. Its caller holds the lock of the workspace.
   runtime::Error finish();
 
@@ -81,7 +81,7 @@ class RuntimeMaker final {
 
   Definitions definitions_;
   std::vector<Packing> packings_;
-  DeferredMatrices deferred_;
+  LazyWeightPacking lazy_packing_;
   DelegateOptions options_;
   Executable& out_;
   Subgraph subgraph_;  // the whole graph

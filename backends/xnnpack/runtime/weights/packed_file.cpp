@@ -255,14 +255,14 @@ void PackedFile::read() {
   const auto* entries = reinterpret_cast<const Entry*>(header + 1);
   if (header->num_entries > (size - sizeof(Header)) / sizeof(Entry) ||
       !equals(header->check, check_of(*header, entries))) {
-    return refuse("is damaged: its entries do not have the sum that it says");
+    return refuse("is corrupted: its entries do not have the sum that it says");
   }
   const uint64_t first = sizeof(Header) + header->num_entries * sizeof(Entry);
   for (size_t i = 0; i < header->num_entries; ++i) {
     const Entry& each = entries[i];
     if (each.offset < first || each.offset % kBlockAlignment != 0 || each.offset > size ||
         each.size > size - each.offset || (i > 0 && each.key() <= entries[i - 1].key())) {
-      return refuse("is damaged: a block lies outside of it");
+      return refuse("is corrupted: a block lies outside of it");
     }
   }
   seed_ = header->seed;
@@ -288,11 +288,11 @@ const void* PackedFile::find(const Name& name) {
   if (state == State::kUnchecked) {  // two threads may both check
     const bool is_good = equals(found->check, Fingerprint::of(data, found->size, seed_));
     if (!is_good) {
-      ET_LOG(Error, "XNNPACK: %s is damaged at bytes %zu to %zu; these weights are packed anew",
+      ET_LOG(Error, "XNNPACK: %s is corrupted at bytes %zu to %zu; these weights are packed anew",
              path_.c_str(), static_cast<size_t>(found->offset),
              static_cast<size_t>(found->offset + found->size));
     }
-    state = is_good ? State::kGood : State::kDamaged;
+    state = is_good ? State::kGood : State::kCorrupted;
   }
   return state == State::kGood ? data : nullptr;
 }

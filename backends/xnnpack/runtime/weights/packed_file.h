@@ -45,7 +45,7 @@ class PackedFile final {
   /// Of the names in the file.
   uint64_t seed() const { return seed_; }
   /// The bytes of a block, aligned to kBlockAlignment, valid as long as this object; null when it
-  /// is not there or damaged.
+  /// is not there or corrupted.
   const void* find(const Name& name);
   /// Replaces the file by one that holds its blocks and these, unless those are all in it. Later
   /// processes find them; this object stays as it is. AccessFailed when it cannot be written.
@@ -54,7 +54,7 @@ class PackedFile final {
  private:
   struct Entry;
   class Mapping;
-  enum class State : uint8_t { kUnchecked, kGood, kDamaged };
+  enum class State : uint8_t { kUnchecked, kGood, kCorrupted };
 
   explicit PackedFile(std::string path);
   /// The entries when all of them make sense.

@@ -47,7 +47,7 @@ class PackedWeights final {
   static size_t total_bytes();
   /// How often something was packed in this process.
   static size_t times_packed();
-  /// Writes what delegates have packed for each file that is open, with what it held, in place of
+  /// Writes what delegates have packed for each file that is open, with what it held, instead of
   /// it. AccessFailed for those that cannot be written, behind the others.
   static runtime::Error save();
 

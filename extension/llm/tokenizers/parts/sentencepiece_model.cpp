@@ -72,7 +72,7 @@ Error each_field(std::string_view message, const char* name, const Take& take) {
   for (Field field; reader.next(field);) {
     TK_CHECK_OK_OR_RETURN_ERROR(take(field));
   }
-  TK_CHECK_OR_RETURN_ERROR(!reader.is_bad(), ParseFailure, "SentencePiece: %s is cut or damaged",
+  TK_CHECK_OR_RETURN_ERROR(!reader.is_bad(), ParseFailure, "SentencePiece: %s is cut or corrupted",
                            name);
   return Error::Ok;
 }
@@ -143,7 +143,7 @@ Error SentencePieceModel::read_normalizer(std::string_view message) {
         if (!field.bytes.empty()) {
           auto map = Charsmap::read(std::string(field.bytes));
           TK_CHECK_OR_RETURN_ERROR(map.has_value(), ParseFailure,
-                                   "SentencePiece: precompiled_charsmap is damaged");
+                                   "SentencePiece: precompiled_charsmap is corrupted");
           charsmap_ = std::move(*map);
         }
         break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that tests damage in one place.
+// Files that tests corrupt in one place.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Damaged tokenizer files of every format: no crash, no hang, and no ids where the reference refuses the file."""
+"""Corrupted tokenizer files of every format: no crash, no hang, and no ids where the reference refuses the file."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _verdicts_until_death(files: list[Path], judge: Callable[[str], int]) -> lis
     ids=["sample", "many"],
 )
 @pytest.mark.parametrize("name", FORMATS)
-def test_damaged_files(name: str, count: int, tmp_path: Path) -> None:
+def test_corrupted_files(name: str, count: int, tmp_path: Path) -> None:
     make, load, reference = FORMATS[name]
     original = make(tmp_path)
     data = original.read_bytes()

@@ -208,7 +208,7 @@ TEST(Llama2c, MergesByScoreAfterASpace) {
   EXPECT_NE(load_tokenizer(file.path()), nullptr);
 }
 
-TEST(Llama2c, RefusesDamagedFiles) {
+TEST(Llama2c, RefusesCorruptedFiles) {
   const std::string whole = llama2c({}, 259);
   for (const std::string& bytes :
        {std::string("short"), whole.substr(0, whole.size() - 1), whole.substr(0, 18),
@@ -262,7 +262,7 @@ TEST(Tekken, ListsItsOwnSpecialTokens) {
   EXPECT_EQ(*tokenizer.id_to_piece(1), "<SPECIAL_1>");
 }
 
-TEST(Tekken, RefusesDamagedFiles) {
+TEST(Tekken, RefusesCorruptedFiles) {
   const std::vector<std::pair<std::string, Error>> rows = {
       {"{", Error::ParseFailure},
       {"{}", Error::ParseFailure},

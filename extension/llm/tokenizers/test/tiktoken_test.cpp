@@ -92,7 +92,7 @@ TEST(Tiktoken, NeverEncodesAnEmptyMatch) {
   EXPECT_EQ(choice.encode("ba").error(), Error::EncodeFailure);
 }
 
-TEST(Tiktoken, RefusesDamagedLines) {
+TEST(Tiktoken, RefusesCorruptedLines) {
   const std::vector<std::pair<std::string, Error>> rows = {
       {"YQ==0\n", Error::ParseFailure},
       {"Y*== 0\n", Error::Base64DecodeFailure},

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The `flatc` program: the package's own copy, another that FLATC_EXECUTABLE names, else one on PATH."""
+"""The package's programs: `flatc`, its own copy or another that FLATC_EXECUTABLE names, else one on PATH; and
+`executor_runner`, which runs a .pte file without Python."""
 
 from __future__ import annotations
 
@@ -23,7 +24,27 @@ def flatc_path() -> str:
     return found
 
 
+def executor_runner_path() -> str:
+    """Its path; FileNotFoundError where there is none: a source tree has it in its build folder."""
+    found = shutil.which("executor_runner", path=str(Path(__file__).parent))
+    if found is None:
+        raise FileNotFoundError(
+            "executor_runner is not in this package: a source tree has it in its build folder, "
+            "`cmake --build cmake-out --target executor_runner`"
+        )
+    return found
+
+
 def flatc() -> NoReturn:
     """The command `flatc`: this process becomes the program."""
-    path = flatc_path()
+    _become(flatc_path)
+
+
+def executor_runner() -> NoReturn:
+    """The command `executor_runner`, likewise."""
+    _become(executor_runner_path)
+
+
+def _become(path_of) -> NoReturn:
+    path = path_of()
     os.execv(path, [path, *sys.argv[1:]])

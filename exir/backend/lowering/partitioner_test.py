@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`TablePartitioner`: what it claims, the reasons for the rest, and what a backend may say of its own."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+import torch
+from torch.export import ExportedProgram, export
+from torch.fx import Node
+
+from executorch.exir import to_edge
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.constants import Constants
+from executorch.exir.backend.lowering.op_table import NO_ROW, Condition, OpTable, Row
+from executorch.exir.backend.lowering.partitioner import TablePartitioner
+
+
+def _lower() -> None:
+    """Nothing is written here."""
+
+
+def _has_no_factor(node: Node, constants: Constants) -> bool:
+    return node.kwargs.get("alpha", 1) == 1
+
+
+class Adding(TablePartitioner):
+    backend_id = "Adding"
+    table = OpTable(
+        {
+            "aten.add.Tensor": Row(_lower, (Condition(_has_no_factor, "alpha must be 1"),)),
+            "aten.max.dim": Row(_lower),
+            "aten.view_copy.default": Row(_lower),
+            "aten.hardswish.default": Row(_lower, preserved=True),
+        }
+    )
+
+
+class Careful(Adding):
+    """Knows what is slower, alone, at ends, and between others."""
+
+    def trimmed(self, nodes: list[Node]) -> list[Node]:
+        return [node for node in nodes if "view" not in node.name]
+
+    def why_trimmed(self, node: Node) -> str:
+        return "a view is free" if "view" in node.name else ""
+
+    def why_leave(self, nodes: list[Node]) -> str:
+        return "" if any("add" in node.name for node in nodes) else "nothing is added"
+
+    def cut(
+        self, program: ExportedProgram, groups: list[list[Node]], constants: Constants
+    ) -> dict[Node, str]:
+        adds = [node for node, *_ in groups if "add" in node.name]
+        return {node: "too short" for node in adds if node.meta["val"].shape[-1] == 1}
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = torch.neg(x + x).view(3, 2)
+        return (y + y).view(6, 1), x.max(1)[0], torch.add(x, x, alpha=2), y[:, :1] + y[:, 1:]
+
+
+def _program() -> ExportedProgram:
+    return to_edge(export(Model(), (torch.randn(2, 3),))).exported_program()
+
+
+def _tags(program: ExportedProgram) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for node in program.graph.nodes:
+        if "delegation_tag" in node.meta:
+            found.setdefault(node.meta["delegation_tag"], []).append(node.name)
+    return found
+
+
+def test_pieces_are_tagged_with_their_items() -> None:
+    program = _program()
+    specs = [CompileSpec("k", b"v")]
+    result = Adding(specs).partition(program)
+    tags = _tags(program)
+    assert result.tagged_exported_program is program and result.partition_tags.keys() == tags.keys()
+    assert all(spec == ("Adding", specs) for spec in result.partition_tags.values())
+    (with_max,) = (names for names in tags.values() if "aten_max_dim" in names)
+    assert "getitem" in with_max
+    per_op = Adding(per_op_mode=True).partition(_program())
+    assert len(per_op.partition_tags) > len(tags)
+    calls = [node for node in _program().graph.nodes if node.op == "call_function"]
+    taken = [name for names in _tags(per_op.tagged_exported_program).values() for name in names]
+    assert len(taken) == len(set(taken)) < len(calls)
+
+
+def test_reasons_of_what_is_left() -> None:
+    program = _program()
+    reasons = {node.name: why for node, why in Adding().why_not_delegated(program).items()}
+    assert reasons["aten_neg_default"] == NO_ROW
+    assert "alpha must be 1" in reasons.values()
+    assert not _tags(program) and "getitem" not in reasons and "aten_add_tensor" not in reasons
+
+    reasons = {node.name: why for node, why in Careful().why_not_delegated(program).items()}
+    assert reasons["aten_view_copy_default"] == "a view is free"
+    assert reasons["aten_max_dim"] == "nothing is added"
+    assert "too short" in reasons.values()
+
+
+def test_reasons_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger=__name__):
+        Careful().partition(_program())
+    assert NO_ROW in caplog.text and "nothing is added" in caplog.text
+
+
+def test_operators_that_stay_whole() -> None:
+    operators, which = Adding().ops_to_not_decompose(_program())
+    assert operators == [torch.ops.aten.hardswish.default] and which is None
