@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of `python -m executorch.devtools`: one row of COMMANDS and one module each.
+"""The commands of `python -m executorch.devtools`: one row of COMMANDS and two modules each, of the same name.
 
-A module has a docstring (its help, with an example), `add_arguments(parser)`, and `report(arguments) -> Report`, which
-raises OSError, ValueError or ExportError, with a sentence, for what it cannot work on.
+The one in `arguments` has a docstring (the command's help, with an example) and `add_arguments(parser)`, and imports
+nothing that takes long; the one here has `report(arguments) -> Report`, which raises OSError, ValueError or
+ExportError, with a sentence, for what it cannot work on.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser(name: str, prog: str) -> argparse.ArgumentParser:
     """Of a command, which calls itself `prog`."""
-    module = _module(name)
+    module = _module(name, "arguments.")
     made = argparse.ArgumentParser(
         prog=prog,
         description=(module.__doc__ or "").replace(f"{PROGRAM} {name}", prog),
@@ -79,8 +80,8 @@ def run(name: str, options: argparse.Namespace, prog: str) -> int:
     return report.status
 
 
-def _module(name: str) -> ModuleType:
-    return import_module(f"executorch.devtools.commands.{_MODULES.get(name, name)}")
+def _module(name: str, place: str = "") -> ModuleType:
+    return import_module(f"executorch.devtools.commands.{place}{_MODULES.get(name, name)}")
 
 
 def _main_help(given: list[str]) -> int:

@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a program takes: warm and cold, by number of threads, with its memory, and by operator; two files, or two
-builds of this package, are compared in turns.
-
-Each file is loaded by processes of its own, with ones as inputs. Cold: a fresh process loads the program and runs it
-once; the system may still have the file in memory. Warm: later runs. Of two files, each runs a little while the other
-waits, so that what else the machine does hits both; the interval holds the ratio of their times with 95 %.
-
-    python -m executorch.devtools bench before.pte after.pte --threads 1 2 --html bench.html
-    python -m executorch.devtools bench model.pte --python other-environment/bin/python
-"""
+"""How long a program takes: what `bench` measures, and the report of it."""
 
 from __future__ import annotations
 
@@ -16,91 +7,59 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from executorch.devtools.commands import bench_worker, given
-from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands import bench_worker
+from executorch.devtools.commands.inputs.used import Used, sentence, used_inputs
 from executorch.devtools.commands.output.report import Picture, Report, Row, Table
 from executorch.devtools.commands.output.svg import histogram, span
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.timing import traced
-from executorch.devtools.inspector._graphs import of_method
-from executorch.exir import schema
-from executorch.exir.program._etrecord import ETRecord
-from executorch.exir.scalar_type import ScalarType
-from executorch.exir.tensor import get_scalar_type
+
+if TYPE_CHECKING:
+    from executorch.exir.program._etrecord import ETRecord
 
 _RESAMPLED = 2000
 _SEED = 0
-# Numbers are what the model was exported with: another one does not fit.
-_VALUES = {
-    schema.Int: "int_val",
-    schema.Double: "double_val",
-    schema.Bool: "bool_val",
-    schema.String: "string_val",
-}
 _PERCENTILES = (50, 90, 99)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a .pte file")
-    parser.add_argument(
-        "other", type=Path, nargs="?", help="another one, to compare with the first"
-    )
-    parser.add_argument(
-        "--python",
-        help="the interpreter of another environment, whose build of the package runs OTHER, or FILE, in turns with "
-        "this one",
-    )
-    parser.add_argument("--etrecord", type=Path, help="FILE's record, for times by module and line")
-    given.add_data(parser)
-    parser.add_argument("--method", default="", help="forward, or the first by name, unless given")
-    parser.add_argument(
-        "--threads", type=int, nargs="*", default=[0], help="0: as many as the runtime takes"
-    )
-    parser.add_argument("--rounds", type=int, default=20, help="turns of each file")
-    parser.add_argument("--runs", type=int, default=5, help="runs in a turn")
-    parser.add_argument(
-        "--cold", type=int, default=3, help="fresh processes to measure cold starts with"
-    )
 
 
 @dataclass(frozen=True)
 class Side:
-    """What runs in turns with another. `inputs`: for bench_worker.py, ones of the largest sizes."""
+    """What runs in turns with another. `arrays`: a file with the tensors among its inputs, for bench_worker.py."""
 
     file: ProgramFile
     method: str
-    inputs: Sequence[Any]
+    inputs: Sequence[Used]
+    arrays: Path
     data: Path | None
     python: str = sys.executable
 
     @staticmethod
-    def of(path: Path, method: str, data: Path | None, python: str | None = None) -> Side:
-        """See ProgramFile.plan."""
+    def of(
+        path: Path, options: argparse.Namespace, arrays: Path, python: str | None = None
+    ) -> Side:
+        """See ProgramFile.plan. ValueError, with the file, for inputs that it does not take."""
         file = ProgramFile(path)
-        plan = file.plan(method)
-        inputs = [_ones(plan.values[index].val) for index in plan.inputs]
-        return Side(file, plan.name, inputs, data, python or sys.executable)
+        plan = file.plan(options.method)
+        try:
+            inputs = used_inputs(plan, options)
+        except ValueError as problem:
+            raise ValueError(f"{path}: {problem}") from problem
+        bench_worker.keep(arrays, [each.value for each in inputs])
+        return Side(file, plan.name, inputs, arrays, options.data, python or sys.executable)
 
     @property
     def title(self) -> str:
         name = self.file.path.name
         return name if self.python == sys.executable else f"{name} by {self.python}"
-
-
-def _ones(value: Any) -> Any:
-    if isinstance(value, schema.Tensor):
-        dtype = get_scalar_type(ScalarType(value.scalar_type))
-        return [str(dtype).removeprefix("torch."), list(value.sizes)]
-    field_name = _VALUES.get(type(value))
-    return None if field_name is None else getattr(value, field_name)
 
 
 class Worker:
@@ -109,10 +68,10 @@ class Worker:
     def __init__(self, side: Side, threads: int) -> None:
         self._side = side
         program = Path(bench_worker.__file__).read_text()  # another build may not have it
-        file, inputs = str(side.file.path), json.dumps(side.inputs)
+        file, arrays = str(side.file.path), str(side.arrays)
         data = [str(side.data)] if side.data else []
         self._process = subprocess.Popen(
-            [side.python, "-c", program, file, side.method, str(threads), inputs, *data],
+            [side.python, "-c", program, file, side.method, str(threads), arrays, *data],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -177,10 +136,19 @@ def report(arguments: argparse.Namespace) -> Report:
     for name in ("rounds", "runs", "cold"):
         if getattr(arguments, name) < 1:
             raise ValueError(f"--{name}: expected at least 1, found {getattr(arguments, name)}")
-    sides = [Side.of(arguments.file, arguments.method, arguments.data)]
+    with tempfile.TemporaryDirectory() as folder:
+        return _report(_sides(arguments, Path(folder)), arguments)
+
+
+def _sides(arguments: argparse.Namespace, folder: Path) -> list[Side]:
+    sides = [Side.of(arguments.file, arguments, folder / "arrays.npz")]
     if arguments.other or arguments.python:
         other = arguments.other or arguments.file
-        sides.append(Side.of(other, arguments.method, arguments.data, arguments.python))
+        sides.append(Side.of(other, arguments, folder / "others.npz", arguments.python))
+    return sides
+
+
+def _report(sides: Sequence[Side], arguments: argparse.Namespace) -> Report:
     all_measured: list[Measured] = []
     compared: list[Row] = []
     for threads in arguments.threads:
@@ -195,6 +163,9 @@ def report(arguments: argparse.Namespace) -> Report:
         f"{arguments.rounds} turns of {arguments.runs} runs, method {sides[0].method}; "
         "times are of calls from Python"
     )
+    sentences.append(sentence(sides[0].inputs))
+    if [str(each) for each in sides[0].inputs] != [str(each) for each in sides[-1].inputs]:
+        sentences.append(f"{sides[-1].title}: {sentence(sides[-1].inputs)}")
     spans = [span(list(each.times())) for each in all_measured]
     limits = min(low for low, _ in spans), max(high for _, high in spans)  # one scale for all
     pictures = [
@@ -205,21 +176,34 @@ def report(arguments: argparse.Namespace) -> Report:
         for each in all_measured
     ]
     tables = [Table("files", "Times and memory", [each.row() for each in all_measured])]
-    record = given.record(arguments.etrecord) if arguments.etrecord else None
+    record = _record(arguments.etrecord) if arguments.etrecord else None
     for prefix, side in zip(("", "other "), sides):
         if side.python == sys.executable:
             ran = _traced(side, None if prefix else record)
             pictures.append(ran.picture(f" of {side.title}"))
             tables += ran.tables(prefix, f" of {side.title}")
     title = " and ".join(side.title for side in sides)
-    return Report(title, sentences, tables, pictures, facts={"compared": compared})
+    facts = {"inputs": [each.row() for each in sides[0].inputs], "compared": compared}
+    return Report(title, sentences, tables, pictures, facts)
+
+
+def _record(path: Path) -> ETRecord:
+    from executorch.devtools.commands import given
+
+    return given.record(path)
 
 
 def _traced(side: Side, record: ETRecord | None) -> Execution:
-    inputs = [bench_worker.given_input(each) for each in side.inputs]
-    known = of_method(record, side.method) if record is not None else None
+    known, origins = None, None
+    if record is not None:
+        from executorch.devtools.commands.origins import Origins
+        from executorch.devtools.inspector._graphs import of_method
+
+        known = of_method(record, side.method)
+        origins = Origins(known)
+    inputs = [each.value for each in side.inputs]
     events = traced(side.file.data, side.method, inputs, known, side.data)
-    return execution(side.file, side.method, events, Origins(known) if known else None)
+    return execution(side.file, side.method, events, origins)
 
 
 def _measure(sides: Sequence[Side], threads: int, arguments: argparse.Namespace) -> list[Measured]:

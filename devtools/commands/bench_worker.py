@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A process that has one program and measures it when asked; `bench` starts one for each file and number of threads.
 
-Arguments: the file, the method, the number of threads (0: as it is), the inputs as JSON (see given_input), and the
-data file, if it has one. It runs on any build of the package that an interpreter has, and needs only what all of
+Arguments: the file, the method, the number of threads (0: as it is), the file with the inputs (see keep), and the data
+file, if it has one. It runs on any build of the package that an interpreter has, and needs only what all of
 them have.
 
 On standard input: JSON lines, each the number of runs. On standard output: lines of JSON after RESULT: first what
@@ -15,6 +15,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,17 +52,35 @@ def _set_threads(count: int) -> None:
     portable_lib._unsafe_reset_threadpool(count)
 
 
-def given_input(described: Any) -> Any:
-    """A value as it is; for [dtype, sizes] ones: NumPy's where it has the dtype and the runtime has not brought torch,
-    which would take memory in the process that is measured."""
-    if not isinstance(described, list):
-        return described
-    dtype, sizes = described
+def keep(path: Path, inputs: Sequence[Any]) -> None:
+    """A file of inputs: arrays, and what is none as JSON, in their order."""
+    arrays, described = {}, []
+    for number, value in enumerate(inputs):
+        if hasattr(value, "shape"):
+            dtype = str(value.dtype).removeprefix("torch.")
+            described.append([dtype])
+            arrays[str(number)] = value if hasattr(np, dtype) else value.double().numpy()
+        else:
+            described.append(value)
+    np.savez(path, described=json.dumps(described), **arrays)
+
+
+def kept(path: Path) -> list[Any]:
+    """The inputs: arrays are NumPy's where it has the dtype and the runtime has not brought torch, which would take
+    memory in the process that is measured."""
+    with np.load(path, allow_pickle=False) as file:
+        return [
+            _array(file[str(number)], each[0]) if isinstance(each, list) else each
+            for number, each in enumerate(json.loads(str(file["described"])))
+        ]
+
+
+def _array(array: Any, dtype: str) -> Any:
     if "torch" not in sys.modules and hasattr(np, dtype):
-        return np.ones(sizes, dtype)
+        return array
     import torch
 
-    return torch.ones(sizes, dtype=getattr(torch, dtype))
+    return torch.from_numpy(array).to(getattr(torch, dtype))
 
 
 def _answer(value: Any) -> None:
@@ -76,9 +95,7 @@ def main() -> None:
     parser.add_argument("file")
     parser.add_argument("method")
     parser.add_argument("threads", type=int)
-    parser.add_argument(
-        "inputs", type=json.loads, help="JSON: sizes and dtype of each tensor, or its value"
-    )
+    parser.add_argument("inputs", type=Path, help="what `keep` wrote")
     parser.add_argument("data", nargs="?", help="its data file (.ptd)")
     options = parser.parse_args()
     file, method_name, threads = options.file, options.method, options.threads
@@ -86,7 +103,7 @@ def main() -> None:
     from executorch.version import __version__
 
     runtime = Runtime.get()
-    inputs = [given_input(described) for described in options.inputs]
+    inputs = kept(options.inputs)
     _set_threads(threads)
     before = _memory("VmRSS")
     start = time.perf_counter_ns()

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Will a program load there: operators and their dtypes, backends, memory, versions, external data.
-
-Against `here`, the runtime of this package, the program is also loaded. Against a binary, its strings are read: it
-need not run on this machine. The exit status is 1 when the program will not load.
-
-    python -m executorch.devtools check model.pte --against cmake-out/executor_runner --memory 4000000
-"""
+"""Will a program load there: the report of `check`."""
 
 from __future__ import annotations
 
@@ -13,10 +7,10 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+from executorch.devtools.commands.arguments.options import HERE
 from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile, tensors_of
 from executorch.devtools.commands.targets import (
-    HERE,
     Target,
     dtypes_of,
     kernel_key,
@@ -29,23 +23,6 @@ from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSeria
 
 FINE, WRONG, UNKNOWN = "ok", "missing", "unknown"
 _VERSION = 0  # of the schema
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a .pte file")
-    parser.add_argument(
-        "--against",
-        default=HERE,
-        metavar="TARGET",
-        help="here (the default), a binary, selected_operators.yaml of a build, or kernel libraries and backends "
-        "joined by +, such as portable+quantized+XnnpackBackend",
-    )
-    parser.add_argument(
-        "--memory", type=int, metavar="BYTES", help="what a method may plan at most"
-    )
-    parser.add_argument(
-        "--data", type=Path, nargs="*", default=[], metavar="FILE", help="its .ptd files"
-    )
 
 
 def report(arguments: argparse.Namespace) -> Report:

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What differs between two program files, in operators and in bytes.
-
-The exit status is 0 when the files are equal, 1 when something differs. Constants are compared by their bytes,
-wherever they stand.
-
-    python -m executorch.devtools diff before.pte after.pte
-"""
+"""What differs between two program files: the report of `diff`."""
 
 from __future__ import annotations
 
@@ -13,18 +7,12 @@ import argparse
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from executorch.devtools.commands import owners
 from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.exir.dump import summary
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", type=Path, help="a .pte file")
-    parser.add_argument("b", type=Path, help="another one")
 
 
 def report(arguments: argparse.Namespace) -> Report:

@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stops a program, slows it or takes its memory: everything at once, with the line of Python and the next step.
-
-Takes a program file, with the record of its model for lines and reasons; an exported program (torch.export.save), which
-is lowered for --backend as it would be; or a model of a file or module of Python, which is exported first: a tuple of
-module and inputs, or a function that gives it. With a record the program also runs here, which finds operators that are
-slower than the machine, and such as give infinities or NaN.
-
-    python -m executorch.devtools doctor model.pte --etrecord model.etrecord --html model.html
-    python -m executorch.devtools doctor model.pt2
-    python -m executorch.devtools doctor model.py:make_model
-
-The exit status is 1 when something stops the program.
-"""
+"""What stops a program, slows it or takes its memory: the report of `doctor`."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-import torch
 from torch.export import ExportedProgram
-from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given, python_model
+from executorch.devtools.commands.arguments.options import HERE
+from executorch.devtools.commands.findings.layers import fields_of, lines_of
+from executorch.devtools.commands.findings.measured import Run
+from executorch.devtools.commands.inputs.declared import num_bytes
+from executorch.devtools.commands.inputs.used import is_asked, sentence
 from executorch.devtools.commands.memory import Memory, memory_of
-from executorch.devtools.commands.numbers.findings import number_findings
-from executorch.devtools.commands.origins import Origin, Origins
-from executorch.devtools.commands.output.finding import BREAK, MEMORY, NUMBERS, SLOW, STOPS, Finding
-from executorch.devtools.commands.output.report import Picture, Report, Row, Table
+from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands.output.finding import (
+    BREAK,
+    MEMORY,
+    NUMBERS,
+    SLOW,
+    STOPS,
+    Finding,
+    Layer,
+    rows_of_causes,
+)
+from executorch.devtools.commands.output.report import Picture, Report, Table
 from executorch.devtools.commands.program_file import (
     Call,
     ProgramFile,
@@ -38,22 +38,13 @@ from executorch.devtools.commands.program_file import (
     tensors_of,
     writes_tensors,
 )
-from executorch.devtools.commands.targets import HERE, op_tables, target
-from executorch.devtools.commands.times import execution
-from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
-from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
-from executorch.devtools.costs.sizes import has_open_sizes, set_sizes
-from executorch.devtools.costs.timing import Timed, timed, traced
-from executorch.devtools.costs.work import multiply_adds_of
-from executorch.devtools.inspector._events import Event
-from executorch.devtools.inspector._graphs import FORWARD, of_method, one_method
+from executorch.devtools.commands.targets import op_tables, target
+from executorch.devtools.inspector._graphs import FORWARD, one_method
 from executorch.exir import schema
 from executorch.exir.capture import diagnostics
 from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord
 
-XNNPACK = "XnnpackBackend"
-_TIMES_SLOWER, _LEAST_SHARE = 10, 0.02  # than the machine; of the whole time
 _CONVERSIONS = ("_to_copy", "_to_dim_order_copy")
 _MOVES = (
     "_copy",
@@ -61,26 +52,6 @@ _MOVES = (
     "_clone_dim_order",
     "cat",
 )  # ends of names of operators that compute nothing
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "model", help="a program (.pte), an exported program (.pt2), or a model (file.py:name)"
-    )
-    parser.add_argument("--etrecord", type=Path, help="the record of a .pte's model")
-    parser.add_argument(
-        "--backend",
-        default=XNNPACK,
-        help="what a .pt2 is lowered for; none for kernels alone",
-    )
-    parser.add_argument(
-        "--against", default=HERE, metavar="TARGET", help="where it will run, as of `check`"
-    )
-    parser.add_argument(
-        "--method", default="", help="whose time is of interest: forward, or the first by name"
-    )
-    given.add_data(parser)
-    parser.add_argument("--no-run", action="store_true", help="do not run it, measure nothing")
 
 
 def report(arguments: argparse.Namespace) -> Report:
@@ -131,7 +102,7 @@ def _step(found: diagnostics.Finding) -> str:
 
 
 def _refused(problem: ExportError) -> list[Finding]:
-    """One finding for each call that the error names, or one for the error."""
+    """One finding for each call that the error names, which have one cause, or one for the error."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     named = [line for line in lines if " from File " in line]
     if not named:
@@ -145,59 +116,28 @@ def _refused(problem: ExportError) -> list[Finding]:
         ]
     step = " ".join(line for line in lines[1:] if line not in named)
     parts = [line.partition(" from ") for line in named]
-    return [Finding(STOPS, call, lines[0], step, 1, 0, (place,)) for call, _, place in parts]
+    cause = "that cannot be part of a program"
+    return [
+        Finding(STOPS, call, lines[0], step, 1, 0, (place,), cause, (Layer(call, call, place),))
+        for call, _, place in parts
+    ]
 
 
 def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace) -> Report:
     findings, tables, pictures = examine(file, record, arguments.against)
-    if record is None:
-        notes = ["Lines, reasons and times need the record of its model: --etrecord."]
-        return _report(arguments.model, findings, tables, pictures, notes)
+    notes = [] if record else ["Lines and reasons need the record of its model: --etrecord."]
     if arguments.no_run:
-        return _report(arguments.model, findings, tables, pictures)
-    here, method = machine(sorted(file.backends)), file.plan(arguments.method).name
-    record = of_method(record, method)
-    edge = one_method(record.edge_dialect_program)
-    inputs = given.recorded_inputs(record, edge)
-    if isinstance(edge, ExportedProgram) and inputs is not None:
-        set_sizes(edge, inputs)  # work is counted at the sizes that run
-    expected = estimates(file, method, record, here)
-    note = _forecast(method, expected)
-    measured: list[Table] = []
-    events = _run(file, method, inputs, record, arguments.data)
-    if events:
-        origins = Origins(record)
-        findings += below_machine(timed(events, record), method, origins, here)
-        ran = execution(file, method, events, origins)
-        note += f" It took {1e3 * ran.seconds:.3g} ms."
-        measured, pictures = ran.tables(), [ran.picture(), *pictures]
-        findings += number_findings(file, method, record, inputs, arguments.data)
-    tables = [_by_kind(expected), *measured, *tables]
-    return _report(arguments.model, findings, tables, pictures, [note])
-
-
-def _forecast(method: str, expected: Sequence[Estimated]) -> str:
-    seconds = sum(each.seconds for each in expected)
-    note = f"{method} should take {1e3 * seconds:.3g} ms on {processor()}"
-    unknown = sum(has_open_sizes(each.nodes) for each in expected)
-    return note + (
-        f", without {unknown} operators whose sizes only a run tells." if unknown else "."
-    )
-
-
-def _by_kind(expected: Sequence[Estimated]) -> Table:
-    """Each operator counts for the largest of its kinds of work."""
-    rows: dict[tuple[str, str], Row] = {}
-    for each in expected:
-        kind = max(each.works, key=lambda work: work.amount).kind if each.works else "other"
-        row = rows.setdefault(
-            (kind, each.engine),
-            {"kind": kind, "by": each.engine or "kernels", "operators": 0, "ms": 0.0},
-        )
-        row["operators"] += 1
-        row["ms"] += 1e3 * each.seconds
-    listed = sorted(rows.values(), key=lambda row: -row["ms"])
-    return Table("expected", "Expected time by kind of work", listed, "ms")
+        if is_asked(arguments):
+            raise ValueError(
+                "--no-run: expected no --inputs and no --shape, which a run alone needs"
+            )
+        return _report(arguments.model, findings, tables, pictures, notes)
+    ran = Run(file, record, arguments)
+    findings = [each.timed(ran.seconds_at) for each in findings] + ran.findings
+    tables, pictures = [*ran.tables, *tables], [*ran.pictures, *pictures]
+    notes = [sentence(ran.used), *ran.notes, *notes]
+    facts = {"inputs": [each.row() for each in ran.used]}
+    return _report(arguments.model, findings, tables, pictures, notes, ran.seconds, facts)
 
 
 def examine(
@@ -220,84 +160,33 @@ def examine(
     return findings, tables, pictures
 
 
-def _run(
-    file: ProgramFile,
-    method: str,
-    inputs: tuple[Any, ...] | None,
-    record: ETRecord,
-    data_path: Path | None,
-) -> list[Event]:
-    """Nothing where the record has no inputs, or where it does not run: other findings say what it lacks."""
-    if inputs is None:
-        return []
-    try:
-        return traced(file.data, method, pytree.tree_leaves(inputs), record, data_path)
-    except RuntimeError:
-        return []
-
-
-def below_machine(
-    measured: Sequence[Timed], method: str, origins: Origins, here: Machine
-) -> list[Finding]:
-    """Operators that take much longer than the machine needs, and much of the time."""
-    whole = sum(each.seconds for each in measured)
-    findings = []
-    for each in measured:
-        if has_open_sizes(each.nodes):
-            continue  # how much it has to do is not known
-        expected = seconds_of(each.nodes, each.engine, here)
-        if each.seconds < max(_TIMES_SLOWER * expected, _LEAST_SHARE * whole):
-            continue
-        adds = sum(map(multiply_adds_of, each.nodes))
-        what = f"{each.name}: {expected / each.seconds:.1%} of the machine's expected speed"
-        why = (
-            f"{1e3 * each.seconds:.3g} ms, {each.seconds / whole:.0%} of all; {each.num_bytes:,} bytes and "
-            f"{adds:,} multiply-adds need {1e3 * expected:.3g} ms"
-        )
-        step = (
-            "ask for a faster kernel of it (--backend, kernels/optimized)"
-            if each.engine == KERNELS
-            else "change its sizes or its layout; `bench` says what that gains"
-        )
-        lines = _shown(origins.of_handles(each.handles, method))
-        findings.append(Finding(SLOW, what, why, step, 1, each.num_bytes, lines))
-    return findings
-
-
 def _report(
     title: str,
     findings: Sequence[Finding],
     tables: Sequence[Table],
     pictures: Sequence[Picture],
     notes: Sequence[str] = (),
+    seconds: float | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> Report:
-    stops = [each for each in findings if each.kind == STOPS]
-    sentence = f"{len(stops)} things stop it." if stops else "Nothing stops it."
-    slow = sum(each.kind == SLOW for each in findings)
-    numbers = sum(each.kind == NUMBERS for each in findings)
-    rows = [
-        each.row()
-        for each in sorted(findings, key=lambda each: (each.kind != STOPS, -each.num_bytes))
-    ]
+    """`seconds`: of the execution, where there was one."""
+    rows = rows_of_causes(findings, seconds)
+    count = Counter(row["kind"] for row in rows)
+    sentence = f"{count[STOPS]} things stop it." if count[STOPS] else "Nothing stops it."
+    shown = max(20, count[STOPS])
+    bars = "ms" if seconds else None
     return Report(
         title,
         [
-            f"{sentence} {slow} findings about its time.",
-            *([f"{numbers} about its numbers."] if numbers else []),
+            f"{sentence} {count[SLOW]} findings about its time.",
+            *([f"{count[NUMBERS]} about its numbers."] if count[NUMBERS] else []),
             *notes,
         ],
-        [Table("findings", "Findings", rows, shown=max(20, len(stops))), *tables],
+        [Table("findings", "Findings", rows, bars, shown), *tables],
         pictures,
-        status=int(bool(stops)),
+        facts or {},
+        status=int(bool(count[STOPS])),
     )
-
-
-def _lines(calls: Sequence[Call], origins: Origins | None) -> tuple[str, ...]:
-    return _shown(origin for call in calls for origin in origins.of_call(call)) if origins else ()
-
-
-def _shown(origins: Iterable[Origin]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(str, origins)))
 
 
 def _grouped(calls: Sequence[Call]) -> dict[str, list[Call]]:
@@ -318,14 +207,6 @@ def _written(file: ProgramFile, calls: Sequence[Call]) -> int:
     return total
 
 
-def num_bytes(tensor: schema.Tensor) -> int:
-    from executorch.exir.scalar_type import ScalarType
-    from executorch.exir.tensor import get_scalar_type, num_bytes_from_shape_and_dtype
-
-    dtype = get_scalar_type(ScalarType(tensor.scalar_type))
-    return num_bytes_from_shape_and_dtype(torch.Size(tensor.sizes), dtype)
-
-
 def _missing(file: ProgramFile, against: str, origins: Origins | None) -> list[Finding]:
     there, libraries = target(against), op_tables()
     findings = []
@@ -344,7 +225,8 @@ def _missing(file: ProgramFile, against: str, origins: Origins | None) -> list[F
                 else "register a kernel for it"
             )
             why = f"{there.title} has no kernel"
-            findings.append(Finding(STOPS, name, why, step, len(calls), 0, _lines(calls, origins)))
+            about = fields_of(calls, 0, origins, f"without a kernel in {there.title}")
+            findings.append(Finding(STOPS, name, why, step, *about))
     return findings
 
 
@@ -385,9 +267,12 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
             f"{name} outside of delegates",
             why,
             step,
-            len(calls),
-            _written(file, calls),
-            _lines(calls, origins),
+            *fields_of(
+                calls,
+                _written(file, calls),
+                origins,
+                "outside of delegates" + (f": {why}" if why else ""),
+            ),
         )
         for (name, why), calls in grouped.items()
     ]
@@ -401,7 +286,7 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
                 why,
                 "see what stands between them, above",
                 count,
-                lines=_lines([call for calls in grouped.values() for call in calls], origins),
+                lines=lines_of([call for calls in grouped.values() for call in calls], origins),
             )
         )
     return findings
@@ -423,23 +308,14 @@ def _moves(file: ProgramFile, origins: Origins | None) -> list[Finding]:
                     "it converts elements to another dtype",
                     "convert the model, or its inputs, before export",
                 )
-                found = (len(changing), _written(file, changing), _lines(changing, origins))
-                findings.append(Finding(SLOW, f"{name} converts", why, step, *found))
+                about = fields_of(changing, _written(file, changing), origins, "that convert")
+                findings.append(Finding(SLOW, f"{name} converts", why, step, *about))
             calls = [call for call in calls if call not in changing]
         if calls and plain.endswith(_MOVES):
             why = "it computes nothing: it writes what it reads in other places"
             step = "keep the layout that readers want, or drop it in the model"
-            findings.append(
-                Finding(
-                    SLOW,
-                    f"{name} copies",
-                    why,
-                    step,
-                    len(calls),
-                    _written(file, calls),
-                    _lines(calls, origins),
-                )
-            )
+            about = fields_of(calls, _written(file, calls), origins, "that copy")
+            findings.append(Finding(SLOW, f"{name} copies", why, step, *about))
     return findings
 
 
@@ -458,5 +334,5 @@ def _memory(found: Memory, origins: Origins | None) -> Finding:
         "smaller inputs, or let what makes it and what reads it be one delegate",
         1,
         alive,
-        _lines([call], origins) or ((largest["line"],) if largest["line"] else ()),
+        lines_of([call], origins) or ((largest["line"],) if largest["line"] else ()),
     )

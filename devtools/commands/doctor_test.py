@@ -15,6 +15,8 @@ from torch.export import export
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools import commands
 from executorch.devtools.commands import doctor as doctor_command
+from executorch.devtools.commands.arguments.options import XNNPACK
+from executorch.devtools.commands.findings.measured import below_machine
 from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.planned import Planned, alive_bytes
 from executorch.devtools.commands.program_file import ProgramFile
@@ -76,10 +78,14 @@ def test_what_is_slow_has_a_reason_and_a_line(
 ) -> None:
     record = ["--etrecord", folder / "model.etrecord"] if model == "model.pte" else []
     found = doctor(capsys, folder / model, *record)
-    outside = found["aten::cumsum.out outside of delegates"]
-    assert outside["kind"] == "slow" and outside["calls"] == 1
-    assert outside["bytes"] == 4 * 16 * 64 and outside["why"]
-    assert "torch.cumsum(y, 1)" in outside["line"]
+    (outside,) = (row for what, row in found.items() if "outside of delegates" in what)
+    assert outside["finding"].startswith("2 operators outside of delegates: ") and outside["why"]
+    assert outside["kind"] == "slow" and outside["calls"] == len(outside["layers"]) == 3
+    assert outside["bytes"] == (4 + 8 + 4) * 16 * 64
+    lines = {layer["operator"]: layer["line"] for layer in outside["layers"]}
+    assert "torch.cumsum(y, 1)" in lines["aten::cumsum.out"]
+    assert outside["ms"] == pytest.approx(sum(layer["ms"] for layer in outside["layers"]))
+    assert float(outside["share"].rstrip("%")) <= 100
     (converts,) = (row for what, row in found.items() if what.endswith(" converts"))
     assert converts["calls"] == 2 and converts["bytes"] == (8 + 4) * 16 * 64
     assert "y.to(torch.float64)" in converts["line"]
@@ -114,6 +120,9 @@ LIBRARY = torch.library.Library("doctor_test", "DEF")
 LIBRARY.define("twice(Tensor x) -> Tensor")
 LIBRARY.impl("twice", lambda x: x * 2, "CPU")
 LIBRARY.impl("twice", torch.empty_like, "Meta")
+LIBRARY.define("thrice(Tensor x) -> Tensor")
+LIBRARY.impl("thrice", lambda x: x * 3, "CPU")
+LIBRARY.impl("thrice", torch.empty_like, "Meta")
 
 
 def test_an_operator_without_an_out_variant_stops_lowering(
@@ -128,6 +137,16 @@ def test_an_operator_without_an_out_variant_stops_lowering(
     (row,) = found.values()
     assert "doctor_test::twice" in row["finding"] and "Missing out variants" in row["why"]
     assert "torch.ops.doctor_test.twice(x) + 1" in row["line"] and "out=" in row["next step"]
+
+    class Both(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.ops.doctor_test.twice(x) + torch.ops.doctor_test.thrice(x)
+
+    torch.export.save(export(Both(), (torch.ones(3),)), folder / "both.pt2")
+    found = doctor(capsys, folder / "both.pt2", "--backend", "none", status=1)
+    assert list(found) == ["2 operators that cannot be part of a program"]
+    (row,) = found.values()
+    assert ["twice" in layer["layer"] for layer in row["layers"]].count(True) == 1
 
 
 def test_wrong_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -186,10 +205,10 @@ def test_operators_below_the_machine_are_named(folder: Path) -> None:
     infinite, still = (Machine({KERNELS: Engine(rate, rate, 0.0)}) for rate in (1e30, 1.0))
     events = traced(file.data, "forward", [torch.randn(16, 64)], record)
     measured, origins = timed(events, record), Origins(record)
-    found = doctor_command.below_machine(measured, "forward", origins, infinite)
+    found = below_machine(measured, "forward", origins, infinite)
     assert found and all(each.lines and "doctor_test.py:" in each.lines[0] for each in found)
     assert all("% of the machine's expected speed" in each.what for each in found)
-    assert doctor_command.below_machine(measured, "forward", origins, still) == []
+    assert below_machine(measured, "forward", origins, still) == []
 
 
 def test_what_stays_outside_is_foretold(folder: Path) -> None:
@@ -225,10 +244,7 @@ def test_a_record_that_was_read_gives_the_same_reason(tmp_path: Path) -> None:
     ).to_executorch()
     program.get_etrecord().save(tmp_path / "norm.etrecord")
     read = parse_etrecord(tmp_path / "norm.etrecord")
-    reasons = [
-        doctor_command.forecast([doctor_command.XNNPACK], each)
-        for each in (program.get_etrecord(), read)
-    ]
+    reasons = [doctor_command.forecast([XNNPACK], each) for each in (program.get_etrecord(), read)]
     assert reasons[0] == reasons[1] and "faster" in reasons[0]["aten_native_layer_norm_default"]
 
 
@@ -249,7 +265,35 @@ def test_sizes_that_are_asked_for_slow_nothing(
     names = {call.name for call in ProgramFile(tmp_path / "ramp.pte").calls}
     assert "aten::sym_size.int" in names
     findings = doctor(capsys, tmp_path / "ramp.pte")
-    assert "aten::arange.start_out outside of delegates" in findings
-    assert not [each for each in findings if "sym_size" in each or "executorch_prim" in each]
+    outside = findings["3 operators outside of delegates"]
+    operators = {layer["operator"] for layer in outside["layers"]}
+    assert "aten::arange.start_out" in operators
+    assert not [name for name in operators if "sym_size" in name or "executorch_prim" in name]
     commands.main(["doctor", str(tmp_path / "ramp.pte")])
     assert "--etrecord" in capsys.readouterr().out
+
+
+def test_one_piece_of_advice_stands_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """19 layers with an operator that no backend takes: one row, which names three of them and keeps all."""
+
+    class Layer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(8, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cumsum(self.linear(x), 1)
+
+    net = torch.nn.Sequential(*[Layer() for _ in range(19)])
+    torch.export.save(export(net, (torch.ones(2, 8),)), tmp_path / "net.pt2")
+    assert commands.main(["doctor", str(tmp_path / "net.pt2"), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    steps = [row["next step"] for row in report["findings"] if row["kind"] == "slow"]
+    assert len(steps) == len(set(steps))
+    (row,) = (row for row in report["findings"] if "outside of delegates" in row["finding"])
+    assert {layer["layer"] for layer in row["layers"]} == {str(number) for number in range(19)}
+    assert row["ms"] > 0 and row["share"].endswith("%")
+    assert commands.main(["doctor", str(tmp_path / "net.pt2")]) == 0
+    assert ", and 16 more" in capsys.readouterr().out

@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who owns which bytes of a program file.
-
-Every byte is counted once: constants belong to the call that reads them first. With the record of the model
-(generate_etrecord=True) operators have their module and their line of Python, those inside of delegates, too.
-
-    python -m executorch.devtools explain model.pte --etrecord model.etrecord --html model.html
-"""
+"""Who owns which bytes of a program file: the report of `explain`."""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executorch.devtools.commands import owners
@@ -22,11 +15,6 @@ from executorch.exir.scalar_type import ScalarType
 
 if TYPE_CHECKING:
     from executorch.devtools.commands.origins import Origins
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a .pte file")
-    parser.add_argument("--etrecord", type=Path, help="the model's record, for modules and lines")
 
 
 def report(arguments: argparse.Namespace) -> Report:

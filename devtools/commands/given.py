@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,12 +14,6 @@ from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord, parse_etrecord
 
 T = TypeVar("T")
-
-
-def add_data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--data", type=Path, metavar="PTD", help="the data file of a program that has one (.ptd)"
-    )
 
 
 def record(path: Path) -> ETRecord:

@@ -271,7 +271,7 @@ def test_lines_are_of_the_method(folder: Path, capsys: pytest.CaptureFixture[str
     assert Path(__file__).name in memory["first"] and Path(__file__).name in memory["second"]
     assert memory["first"] != memory["second"]
     timed = report(capsys, "doctor", *files, "--method", "second")
-    assert timed["summary"][1].startswith("second should take")
+    assert any(line.startswith("second should take") for line in timed["summary"])
 
 
 def test_self_tests_of_methods_and_of_half_precision(

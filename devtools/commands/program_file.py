@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +48,31 @@ class Constant:
         return (extra.fully_qualified_name if extra else None) or f"constant {self.index}"
 
 
+def plan_of(path: Path, method: str = "") -> schema.ExecutionPlan:
+    """As ProgramFile(path).plan(method), and weights stay on the disk."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+        return _plan(path, _read(path, data), method)
+
+
+def _read(path: Path, data: Any) -> schema.Program:
+    try:
+        program = read_program(data)
+        verify_program(data)
+    except ValueError as problem:
+        raise ValueError(f"{path}: expected a program file (.pte): {problem}") from problem
+    return program
+
+
+def _plan(path: Path, program: schema.Program, name: str) -> schema.ExecutionPlan:
+    plans = {plan.name: plan for plan in program.execution_plan}
+    chosen = name or ("forward" if "forward" in plans else min(plans))
+    if chosen not in plans:
+        raise ValueError(f"{path}: expected a method of {', '.join(plans)}, found {chosen}")
+    return plans[chosen]
+
+
 class ProgramFile:
     """Raises OSError for a file that cannot be read, ValueError for bytes that are no program or a corrupted one."""
 
@@ -53,11 +80,7 @@ class ProgramFile:
         """`data`: the bytes of the file, where they are known; `path` is its name then."""
         self.path = path
         self.data = path.read_bytes() if data is None else data
-        try:
-            self.program = read_program(self.data)
-            verify_program(self.data)
-        except ValueError as problem:
-            raise ValueError(f"{path}: expected a program file (.pte): {problem}") from problem
+        self.program = _read(path, self.data)
         header = parse_program_header(self.data)
         self.program_bytes = header.program_size if header else len(self.data)
         self._base = header.segment_base_offset if header else 0
@@ -84,13 +107,7 @@ class ProgramFile:
 
     def plan(self, name: str = "") -> schema.ExecutionPlan:
         """Of `forward`, or of the first method by name, unless a name is given; ValueError for one that it has not."""
-        plans = {plan.name: plan for plan in self.program.execution_plan}
-        chosen = name or ("forward" if "forward" in plans else min(plans))
-        if chosen not in plans:
-            raise ValueError(
-                f"{self.path}: expected a method of {', '.join(plans)}, found {chosen}"
-            )
-        return plans[chosen]
+        return _plan(self.path, self.program, name)
 
     @cached_property
     def calls(self) -> list[Call]:

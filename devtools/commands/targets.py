@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 from executorch.codegen.op_table import SCALAR_TYPES, read_yaml, row_name
+from executorch.devtools.commands.arguments.options import HERE
 
-HERE = "here"
 _NAME = re.compile(rb"[A-Za-z_]\w*::[A-Za-z_][\w.]*\x00")
 _WORD = re.compile(rb"[A-Za-z_]\w{3,}\x00")
 

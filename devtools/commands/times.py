@@ -6,15 +6,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from executorch.devtools.commands.origins import Origin, Origins
 from executorch.devtools.commands.output.report import Picture, Row, Table
 from executorch.devtools.commands.output.svg import Bar, lanes
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS
 from executorch.devtools.costs.timing import KERNEL, is_operator
-from executorch.devtools.inspector._events import Event
 
+if TYPE_CHECKING:
+    from executorch.devtools.commands.origins import Origin, Origins
+    from executorch.devtools.inspector._events import Event
+
+THE_MODEL = "(the model)"  # the name of the module around all others
 _TICKS = 1e9  # a second of this machine's clock, as the runtime reads it
 _METHOD, _DELEGATE = "Method::execute", "DELEGATE_CALL"
 _OUTER, _INNER = "calls", "inside of delegates"
@@ -33,6 +37,7 @@ class Span:
     seconds: float
     is_call: bool
     origin: Origin | None
+    instruction: int | None = None
 
     @property
     def kind(self) -> str:
@@ -50,6 +55,11 @@ class Execution:
     @property
     def operators(self) -> list[Span]:
         return [each for each in self.spans if each.engine == KERNELS or not each.is_call]
+
+    def seconds_of(self, instruction: int) -> float | None:
+        """Of a call, with all that is inside; None when it did not run."""
+        found = [each for each in self.spans if each.is_call and each.instruction == instruction]
+        return sum(each.seconds for each in found) if found else None
 
     def tables(self, prefix: str = "", title: str = "") -> list[Table]:
         """`prefix` begins their names and `title` ends their titles, where there are several executions."""
@@ -95,7 +105,7 @@ class Execution:
             for module in _around(each.origin):
                 found.setdefault(module, []).append(each)
         rows = [
-            {"module": module or "(the model)", "operators": len(spans), **self._time(spans)}
+            {"module": module or THE_MODEL, "operators": len(spans), **self._time(spans)}
             for module, spans in found.items()
         ]
         listed = [row for row in rows if row["ms"] >= _LEAST_SHARE * 1e3 * self.seconds]
@@ -160,6 +170,7 @@ def _spans(
             event.perf_data.raw[run] / 1e3,
             is_call,
             known[0] if known else None,
+            event._instruction_id,
         )
 
 

@@ -16,8 +16,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from executorch.devtools.costs.work import Work
+if TYPE_CHECKING:
+    from executorch.devtools.costs.work import Work
 
 KERNELS = ""  # the engine of operators outside of delegates
 # Operands of one operator that stay in caches, and that do not; in between the rate is too.

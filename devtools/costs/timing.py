@@ -7,16 +7,18 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from torch.fx import GraphModule, Node
+from typing import TYPE_CHECKING, Any
 
 from executorch.devtools.costs.machine import KERNELS
-from executorch.devtools.costs.work import Work, bytes_of, works_of
-from executorch.devtools.inspector import Inspector
-from executorch.devtools.inspector._events import Event
-from executorch.devtools.inspector._graphs import one_method
-from executorch.exir.program._etrecord import ETRecord
+from executorch.devtools.etdump.serialize import deserialize_from_etdump_flatcc
+from executorch.devtools.inspector._events import Event, EventBlock
+from executorch.devtools.inspector._lookup import one_method
+
+if TYPE_CHECKING:  # of a program without a record nothing needs torch
+    from torch.fx import Node
+
+    from executorch.devtools.costs.work import Work
+    from executorch.exir.program._etrecord import ETRecord
 
 _EXECUTIONS = 5
 KERNEL = "native_call_"
@@ -35,10 +37,14 @@ class Timed:
 
     @property
     def works(self) -> list[Work]:
+        from executorch.devtools.costs.work import works_of
+
         return works_of(self.nodes)
 
     @property
     def num_bytes(self) -> int:
+        from executorch.devtools.costs.work import bytes_of
+
         return bytes_of(self.nodes)
 
 
@@ -64,6 +70,8 @@ def timed(events: Iterable[Event], record: ETRecord) -> list[Timed]:
 
 def nodes_by_handle(record: ETRecord) -> dict[int, list[Node]]:
     """Calls of the edge program, branches included."""
+    from torch.fx import GraphModule
+
     edge = one_method(record.edge_dialect_program)
     found: dict[int, list[Node]] = {}
     graphs = edge.graph_module.modules() if edge is not None else ()
@@ -90,15 +98,18 @@ def traced(
     for _ in range(_EXECUTIONS):
         loaded.load_method(method).execute(inputs)
     with tempfile.TemporaryDirectory() as folder:
-        dump = str(Path(folder) / "dump")
+        dump = Path(folder) / "dump"
         loaded.write_etdump_result_to_file(dump, None)
-        inspector = Inspector(etdump_path=dump, etrecord=record)
-    return [
-        event
-        for block in inspector.event_blocks
-        if block.name == "Execute"
-        for event in block.events
-    ]
+        blocks = _blocks(dump, record)
+    return [event for block in blocks if block.name == "Execute" for event in block.events]
+
+
+def _blocks(dump: Path, record: ETRecord | None) -> list[EventBlock]:
+    if record is None:
+        return EventBlock._gen_from_etdump(deserialize_from_etdump_flatcc(dump.read_bytes()))
+    from executorch.devtools.inspector import Inspector
+
+    return Inspector(etdump_path=str(dump), etrecord=record).event_blocks
 
 
 def is_operator(event: Event) -> bool:

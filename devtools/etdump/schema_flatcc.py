@@ -133,3 +133,8 @@ class RunData:
 class ETDumpFlatCC:
     version: int
     run_data: list[RunData]
+
+
+def is_debug_output(value: Value) -> bool:
+    """Whether a value is an output of the program."""
+    return value.output is not None and value.output.bool_val

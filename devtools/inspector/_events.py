@@ -5,22 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from executorch.devtools.debug_format.base_schema import OperatorNode
 from executorch.devtools.etdump import schema_flatcc as flatcc
-from executorch.devtools.etdump.schema_flatcc import DebugEvent, ETDumpFlatCC, ProfileEvent
-from executorch.devtools.inspector._graphs import at_instruction
-from executorch.devtools.inspector._time_scale import TimeScale, calculate_time_scale_factor
-from executorch.devtools.inspector._values import (
-    ProgramOutput,
-    inflate_runtime_output,
+from executorch.devtools.etdump.schema_flatcc import (
+    DebugEvent,
+    ETDumpFlatCC,
+    ProfileEvent,
     is_debug_output,
-    verify_debug_data_equivalence,
 )
+from executorch.devtools.inspector._lookup import at_instruction
+from executorch.devtools.inspector._time_scale import TimeScale, calculate_time_scale_factor
+
+if TYPE_CHECKING:  # times alone need neither torch nor pandas
+    import pandas as pd
+
+    from executorch.devtools.inspector._values import ProgramOutput
 
 RESERVED_FRAMEWORK_EVENT_NAMES = ["Method::init", "Program::load_method", "Method::execute"]
 STATISTICS = ("p10", "p50", "p90", "avg", "min", "max")
@@ -226,6 +229,8 @@ class Event:
         }
 
     def to_dataframe(self, _units: str = "") -> pd.DataFrame:
+        import pandas as pd
+
         return pd.DataFrame({key: [value] for key, value in self.asdict(_units).items()})
 
     @staticmethod
@@ -284,7 +289,7 @@ class Event:
         for run in runs:
             values = _inflated((e.debug_entry for e in run.debug_events or ()), output_buffer)
             if self.debug_data:
-                verify_debug_data_equivalence(self.debug_data, values)
+                _verify_equal(self.debug_data, values)
             else:
                 self.debug_data = values
 
@@ -307,7 +312,17 @@ def _inflated(entries: Iterable[flatcc.Value], output_buffer: bytes | None) -> P
     listed = list(entries)
     if output_buffer is None and any(each.val in _IN_BUFFER for each in listed):
         return []
+    if not listed:
+        return []
+    from executorch.devtools.inspector._values import inflate_runtime_output
+
     return [inflate_runtime_output(each, output_buffer) for each in listed]
+
+
+def _verify_equal(existing: ProgramOutput, new: ProgramOutput) -> None:
+    from executorch.devtools.inspector._values import verify_debug_data_equivalence
+
+    verify_debug_data_equivalence(existing, new)
 
 
 @dataclass
@@ -326,6 +341,8 @@ class EventBlock:
         self, include_units: bool = False, include_delegate_debug_data: bool = False
     ) -> pd.DataFrame:
         """One row per event; with `include_delegate_debug_data` what the delegate's parser gave, one column per key."""
+        import pandas as pd
+
         units = f" ({self.target_time_scale.value})" if include_units else ""
         rows = []
         for event in self.events:
@@ -365,7 +382,7 @@ class EventBlock:
                 events.setdefault(signature, []).append(event)
             output = EventBlock._collect_run_outputs(run.events or [], output_buffer)
             if outputs.setdefault(key, output):
-                verify_debug_data_equivalence(outputs[key], output)
+                _verify_equal(outputs[key], output)
         return [
             EventBlock(
                 name=name,

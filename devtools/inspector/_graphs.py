@@ -13,10 +13,16 @@ from torch.fx import GraphModule
 
 from executorch.devtools.debug_format.base_schema import OperatorGraph, OperatorNode
 from executorch.devtools.debug_format.et_schema import FXOperatorGraph
+from executorch.devtools.inspector._lookup import (
+    FORWARD,
+    one_method,
+)
+from executorch.devtools.inspector._lookup import (
+    at_instruction as at_instruction,  # others look for it here
+)
 from executorch.exir.debug_handle_utils import UNSET_DEBUG_HANDLE
 from executorch.exir.program._etrecord import ETRecord
 
-FORWARD = "forward"
 EDGE_DIALECT_GRAPH_KEY = "edge_dialect_graph_module"
 DebugHandle: TypeAlias = tuple[int, ...]
 
@@ -39,21 +45,6 @@ class NodeFilter:
 
 
 CALLS = NodeFilter("debug_handle", "call_function", ["getitem"])
-
-
-def one_method(by_method: Any, method: str = FORWARD) -> Any:
-    """Of what is kept by method: what belongs to this one, or to the only one."""
-    if not isinstance(by_method, Mapping):
-        return by_method
-    if method in by_method or len(by_method) != 1:
-        return by_method.get(method)
-    return next(iter(by_method.values()))
-
-
-def at_instruction(by_instruction: Mapping[Any, Any] | None, instruction: int | None) -> Any:
-    """None where there is nothing. Records hold numbers, their files text."""
-    known = by_instruction or {}
-    return known.get(instruction, known.get(str(instruction)))
 
 
 def of_method(record: ETRecord, method: str) -> ETRecord:

@@ -9,7 +9,7 @@ from typing import IO
 
 import pandas as pd
 
-from executorch.devtools.etdump.schema_flatcc import ETDumpFlatCC
+from executorch.devtools.etdump.schema_flatcc import ETDumpFlatCC, is_debug_output
 from executorch.devtools.etdump.serialize import deserialize_from_etdump_flatcc
 from executorch.devtools.inspector._events import (
     RESERVED_FRAMEWORK_EVENT_NAMES,
@@ -44,7 +44,6 @@ from executorch.devtools.inspector._values import (
     compare_results,
     convert_to_float_tensor,
     inflate_runtime_output,
-    is_debug_output,
     is_inference_output_equal,
     plot_metric,
     verify_debug_data_equivalence,

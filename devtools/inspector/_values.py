@@ -80,11 +80,6 @@ def _tensor(tensor: Tensor, output_buffer: bytes | None) -> torch.Tensor:
     return flat.as_strided(tensor.sizes, tensor.strides)
 
 
-def is_debug_output(value: Value) -> bool:
-    """Whether a value is an output of the program."""
-    return value.output is not None and value.output.bool_val
-
-
 def is_inference_output_equal(output1: InferenceOutput, output2: InferenceOutput) -> bool:
     """Equal in type and in every bit that counts: nan is equal to nan."""
     if type(output1) is not type(output2):

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -63,23 +65,56 @@ def test_each_help_has_an_example(name: str, capsys: pytest.CaptureFixture[str])
     assert f"    executorch {name} " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "name", ["export", "run", "chat", "serve", "new-backend", "new-operator", "c"]
-)
-def test_help_starts_without_torch(name: str) -> None:
+@pytest.fixture(scope="module")
+def without_torch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which torch and NumPy cannot be imported."""
+    folder = tmp_path_factory.mktemp("packages")
+    for name in ("torch", "numpy"):
+        (folder / f"{name}.py").write_text(f"raise AssertionError('{name} was imported')\n")
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    return os.environ | {"PYTHONPATH": path}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("asked", [["--help"], ["--no-such-option"]], ids=["help", "wrong"])
+def test_help_starts_without_torch(
+    name: str, asked: list[str], without_torch: dict[str, str]
+) -> None:
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "executorch", name, *asked]
+    done = subprocess.run(command, env=without_torch, capture_output=True, text=True, check=False)
+    print(f"executorch {name} {asked[0]}: {time.perf_counter() - start:.2f} s")
+    assert done.returncode == (0 if asked == ["--help"] else 2), done.stderr
+    assert f"usage: executorch {name} " in done.stdout + done.stderr
+
+
+def test_completion_needs_no_torch(without_torch: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "executorch", "--complete", "doctor", "--sh"]
+    done = subprocess.run(command, env=without_torch, capture_output=True, text=True, check=True)
+    assert done.stdout == "--shape\n"
+
+
+def test_what_needs_torch_has_all_of_the_compiler() -> None:
+    """Options are read without it, and some module of it may have been imported by then."""
     code = (
-        "import sys\nfrom executorch.cli.main import main\n"
-        f"try: main([{name!r}, '--help'])\nexcept SystemExit: pass\n"
-        "assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
+        "from executorch import _light\n_light.is_on = True\nimport executorch.exir\n"
+        "import sys\nassert 'torch' not in sys.modules\n_light.end()\n"
+        "from executorch.exir import to_edge, EdgeCompileConfig\n"
+        "import executorch.devtools.commands.doctor"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("command", ["run", "check", "explain"])
-def test_a_program_is_read_and_run_without_torch(command: str, doubled: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [["run"], ["check"], ["explain"], ["bench", "--rounds", "1", "--cold", "1"]],
+    ids=lambda words: words[0],
+)
+def test_a_program_is_read_and_run_without_torch(words: list[str], doubled: Path) -> None:
+    given = [words[0], str(doubled), *words[1:]]
     code = (
         "import sys\nfrom executorch.cli.main import main\n"
-        f"assert main([{command!r}, {str(doubled)!r}]) == 0\nassert 'torch' not in sys.modules"
+        f"assert main({given!r}) == 0\nassert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
@@ -142,7 +177,10 @@ def test_outputs_are_those_of_the_inputs_given(doubled: Path, tmp_path: Path) ->
     [
         (["run", "missing.pte"], "missing.pte"),
         (["run", "{doubled}", "--shape", "4=2x3"], "4: expected an input of 0"),
-        (["run", "{doubled}", "--method", "backward"], "expected one of forward, found backward"),
+        (
+            ["run", "{doubled}", "--method", "backward"],
+            "expected a method of forward, found backward",
+        ),
         (["run", "{doubled}", "--runs", "0"], "expected 1 or more, found 0"),
         (["export", "no_such_model"], "expected a .pt2 file, file.py:name, or an example model"),
         (["export"], "expected a MODEL"),

@@ -140,7 +140,8 @@ def delegate(job: dict) -> dict:
 def forecast(job: dict) -> dict:
     """Lowers with XNNPACK and writes the file; what doctor's forecast says, and what is not delegated then."""
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
-    from executorch.devtools.commands.doctor import XNNPACK, examine
+    from executorch.devtools.commands.arguments.options import XNNPACK
+    from executorch.devtools.commands.doctor import examine
     from executorch.devtools.commands.doctor import forecast as foretell
     from executorch.devtools.commands.program_file import ProgramFile
     from executorch.exir import to_edge_transform_and_lower

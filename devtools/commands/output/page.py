@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from html import escape
 
-from executorch.devtools.commands.output.report import Report, Table, cell_of, is_numeric
+from executorch.devtools.commands.output.report import (
+    Folded,
+    Report,
+    Row,
+    Table,
+    cell_of,
+    is_numeric,
+)
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --bar: #4a7dcf66; }
@@ -24,14 +31,15 @@ svg { max-width: 100%; height: auto; } svg text { fill: currentColor; font: 12px
 
 
 def page(report: Report) -> str:
-    """The whole page."""
+    """The whole page: what was found first, then pictures, then the rest."""
     parts = [f"<h1>{escape(report.title)}</h1>"]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in report.summary]
-    parts += [
+    first, *others = [_table(table) for table in report.tables if table.rows] or [""]
+    pictures = [
         f"<h2>{escape(each.title)}</h2>\n<div class=wide>{each.svg}</div>"
         for each in report.pictures
     ]
-    parts += [_table(table) for table in report.tables if table.rows]
+    parts += [first, *pictures, *others]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(report.title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -51,7 +59,7 @@ def _table(table: Table) -> str:
     for row in table.rows:
         cells = "".join(
             _cell(
-                cell_of(row, column),
+                _content(row, column),
                 kind,
                 (row[column] or 0) / largest if column == table.bars and largest else None,
             )
@@ -69,8 +77,20 @@ def _kind(table: Table, column: str) -> str:
     return "code" if column == "line" else "n" if is_numeric(table, column) else ""
 
 
+def _content(row: Row, column: str) -> str:
+    """Rows that are folded open at a click."""
+    text, value = escape(cell_of(row, column)), row[column]
+    if not isinstance(value, Folded) or len(value) < 2:
+        return text
+    inner = "<br>".join(escape(" · ".join(filter(None, _cells(each)))) for each in value)
+    return f"<details><summary>{text}</summary>{inner}</details>"
+
+
+def _cells(row: Row) -> list[str]:
+    return [cell_of(row, column) for column in row]
+
+
 def _cell(text: str, kind: str, share: float | None) -> str:
-    text = escape(text)
     if share is not None:
         return f'<td class="n bar" style="background-size: {100 * share:.1f}% 100%">{text}</td>'
     by_length = "long" if len(text) > 40 else "short" if len(text) < 20 else ""

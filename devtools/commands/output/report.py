@@ -17,6 +17,18 @@ Row = Mapping[str, Any]
 _OUTER_FOLDERS = re.compile(r"^\S*/(?:site|dist)-packages/")
 
 
+class Folded(tuple[Row, ...]):
+    """Rows in a cell: tables show the first three of their first values, JSON and pages have all."""
+
+    __slots__ = ()
+    SHOWN = 3
+
+    def __str__(self) -> str:
+        names = list(dict.fromkeys(cell(next(iter(row.values()))) for row in self))
+        left = len(names[self.SHOWN :])
+        return ", ".join(names[: self.SHOWN]) + (f", and {left:,} more" if left else "")
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows with the same keys, which are the columns' titles. `bars`: the column that pages draw as bars; `shown`:
@@ -86,6 +98,8 @@ def cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.4g}"
+    if isinstance(value, Folded):
+        return str(value)
     return ", ".join(map(cell, value)) if isinstance(value, (list, tuple)) else str(value)
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
-    from executorch.cli.inputs import add_inputs
     from executorch.codegen.c.__main__ import parser as source_parser
     from executorch.codegen.c.targets import TARGETS, nbytes
+    from executorch.devtools.commands.arguments.options import add_inputs
 
     made = source_parser(prog)
     made.description = __doc__
@@ -84,17 +84,17 @@ def write(options: argparse.Namespace) -> int:
 def _vectors(options: argparse.Namespace, plan: Any) -> Any:
     import numpy
 
-    from executorch.cli import inputs as given
-    from executorch.cli.running import arguments
     from executorch.codegen.c.project import Vectors
+    from executorch.devtools.commands.inputs.used import arrays_of, used_inputs
+    from executorch.devtools.commands.program_file import plan_of
     from executorch.runtime import Runtime
 
     program = Runtime.get().load_program(options.model)
-    arrays = arguments(program.metadata(options.method), options)
+    arrays = [each.value for each in used_inputs(plan_of(options.model, options.method), options)]
     if options.expected is None:
         outputs = program.load_method(options.method).execute(arrays)
     else:
-        held = given.read(options.expected)
+        held = {name: value for name, value, _ in arrays_of([str(options.expected)])}
         names = [str(i) for i in range(len(plan.outputs))]
         if missing := set(names) - set(held):
             raise ValueError(

@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[0] == "--complete":
         from executorch.cli.completion import candidates
 
+        _light.is_on = True
         print("\n".join(candidates(given[1:])))
         return DONE
     if given[0] in ("--cflags", "--libs", "--cmakedir"):
@@ -45,9 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = BY_NAME.get(given[0])
     if command is None:
         return _unknown(given[0])
-    _light.is_on = command.starts_light(given[1:])
+    _light.is_on = True  # --help, and options that are wrong, need no PyTorch
+    try:
+        options = command.parser().parse_args(given[1:])
+    finally:
+        _light.is_on = False
     quieten()
-    options = command.parser().parse_args(given[1:])
+    if command.starts_light(given[1:]):
+        _light.is_on = True
+    else:
+        _light.end()
     return _told(command.name, lambda: command.run(options))
 
 

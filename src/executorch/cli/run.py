@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a program on inputs and says what comes out.
 
-Inputs are a .npz or .npy file, in the order of the method's inputs or by their names; without one they are drawn, at
-the sizes of --shape or those of the export.
+Inputs are values of files, in the order of the method's inputs or by their names; those that no file has are drawn, at
+the sizes of --shape or the largest of the export.
 
     executorch run model.pte --inputs image.npy --top 5
+    executorch run model.pte --shape image=1x3x64x64
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from pathlib import Path
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
-    from executorch.cli.inputs import add_inputs
     from executorch.cli.main import command_parser
+    from executorch.devtools.commands.arguments.options import add_data, add_inputs
 
     made = command_parser(prog, __doc__)
     made.add_argument("program", type=Path, metavar="PROGRAM", help="a .pte file")
-    made.add_argument("--data", type=Path, metavar="PTD", help="its data file")
+    add_data(made)
     made.add_argument("--method", default="", help="forward, or the only one, unless given")
     add_inputs(made)
     made.add_argument("--output", type=Path, metavar="FILE", help="write the outputs there (.npz)")

@@ -10,44 +10,33 @@ from typing import Any
 
 import numpy
 
-from executorch.cli import inputs as given
-from executorch.exir.scalar_type import ScalarType
+from executorch.devtools.commands.inputs.used import sentence, used_inputs
+from executorch.devtools.commands.program_file import plan_of
 from executorch.runtime import Runtime
-
-# NumPy's names of the format's dtypes; others cannot be drawn.
-_DTYPES = {
-    ScalarType.BYTE: "uint8",
-    ScalarType.CHAR: "int8",
-    ScalarType.SHORT: "int16",
-    ScalarType.INT: "int32",
-    ScalarType.LONG: "int64",
-    ScalarType.HALF: "float16",
-    ScalarType.FLOAT: "float32",
-    ScalarType.DOUBLE: "float64",
-    ScalarType.BOOL: "bool",
-}
 
 
 def run_program(options: argparse.Namespace) -> int:
-    program = Runtime.get().load_program(options.program, data_path=options.data)
-    name = method_name(program, options)
-    method = program.load_method(name)
-    arrays = arguments(method.metadata, options)
+    plan = plan_of(options.program, options.method)
+    used = used_inputs(plan, options)
+    arrays = [each.value for each in used]
     if options.runs < 1:
         raise ValueError(f"--runs: expected 1 or more, found {options.runs}")
+    program = Runtime.get().load_program(options.program, data_path=options.data)
+    method = program.load_method(plan.name)
     for _ in range(options.runs):
         start = time.perf_counter()
         outputs = method.execute(arrays)
         milliseconds = (time.perf_counter() - start) * 1e3
     if options.output:
-        numpy.savez(options.output, *map(numpy.asarray, outputs))
+        numpy.savez(options.output, *map(as_numpy, outputs))
     told = [described(each, options.top) for each in outputs]
     if options.json:
-        head = {"program": str(options.program), "method": name, "milliseconds": milliseconds}
-        print(json.dumps({**head, "inputs": [described(a, 0) for a in arrays], "outputs": told}))
+        head = {"program": str(options.program), "method": plan.name, "milliseconds": milliseconds}
+        inputs = [each.row() | described(each.value, 0) for each in used]
+        print(json.dumps({**head, "inputs": inputs, "outputs": told}))
         return 0
-    sizes = ", ".join(sized(each) for each in arrays) or "nothing"
-    print(f"{options.program}: {name} on {sizes}: {milliseconds:.2f} ms")
+    print(f"{options.program}: {plan.name}, {milliseconds:.2f} ms")
+    print(sentence(used))
     for number, each in enumerate(told):
         print(f"  output {number}: {line(each)}")
     if options.output:
@@ -55,49 +44,20 @@ def run_program(options: argparse.Namespace) -> int:
     return 0
 
 
-def method_name(program: Any, options: argparse.Namespace) -> str:
-    names = sorted(program.method_names)
-    chosen = options.method or ("forward" if "forward" in names else names[0])
-    if chosen not in names:
-        raise ValueError(f"--method: expected one of {', '.join(names)}, found {chosen}")
-    return chosen
-
-
-def arguments(metadata: Any, options: argparse.Namespace) -> list[Any]:
-    """The inputs of the file, else drawn ones: standard normal, small whole numbers from 0 on, and no mask of false."""
-    count = metadata.num_inputs()
-    held = given.read(options.inputs) if options.inputs else {}
-    shapes = dict(options.shape)
-    known = {str(number) for number in range(count)}
-    for name in {*held, *shapes} - known:
-        raise ValueError(f"{name}: expected an input of {', '.join(sorted(known)) or 'none'}")
-    draw = numpy.random.default_rng(options.seed)
-    return [
-        held[str(number)]
-        if str(number) in held
-        else drawn(metadata.input_tensor_meta(number), shapes.get(str(number)), draw)
-        for number in range(count)
-    ]
-
-
-def drawn(meta: Any, sizes: tuple[int, ...] | None, draw: numpy.random.Generator) -> Any:
-    kind = ScalarType(meta.dtype())
-    if kind not in _DTYPES:
-        raise ValueError(f"cannot draw an input of {kind.name}: give it with --inputs")
-    shape = tuple(meta.sizes()) if sizes is None else sizes
-    if "float" in _DTYPES[kind]:
-        return draw.standard_normal(shape).astype(_DTYPES[kind])
-    return draw.integers(0, 2, shape).astype(_DTYPES[kind])
-
-
-def sized(array: Any) -> str:
-    return f"{array.dtype}{list(array.shape)}" if hasattr(array, "shape") else repr(array)
+def as_numpy(value: Any) -> numpy.ndarray:
+    """Also of torch's tensors, which NumPy may lack the dtype of."""
+    try:
+        return numpy.asarray(value)
+    except TypeError:
+        return numpy.asarray(value.float())
 
 
 def described(value: Any, top: int) -> dict[str, Any]:
     if not hasattr(value, "shape"):
         return {"value": value}
-    found: dict[str, Any] = {"dtype": str(value.dtype), "shape": list(value.shape)}
+    dtype = str(value.dtype).removeprefix("torch.")
+    found: dict[str, Any] = {"dtype": dtype, "shape": list(value.shape)}
+    value = as_numpy(value)
     if value.size == 0 or value.dtype == bool:
         return found
     numbers = numpy.asarray(value, dtype=numpy.float64)

@@ -77,7 +77,7 @@ COMMANDS = (
         "executorch.extension.llm.server.__main__",
     ),
     _devtools("doctor"),
-    _devtools("bench"),
+    _devtools("bench", needs_torch=False),
     _devtools("bisect"),
     _devtools("check", needs_torch=False),
     _devtools("explain", needs_torch=False),

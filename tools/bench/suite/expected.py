@@ -25,7 +25,7 @@ from pathlib import Path
 import torch
 from torch.export import ExportedProgram
 
-from executorch.devtools.commands.doctor import XNNPACK
+from executorch.devtools.commands.arguments.options import XNNPACK
 from executorch.devtools.commands.program_file import ProgramFile, payload_reader
 from executorch.devtools.costs.estimate import estimates
 from executorch.devtools.costs.machine import KERNELS, Machine, processor

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Takes the pictures of docs/images: the pages of `doctor` and `bench` for an example model, in Chromium.
+
+python -m tools.screenshots
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+WIDTH, HEIGHT = 1280, 720
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", default="bert", help="a name of `executorch export --list`")
+    parser.add_argument("--folder", type=Path, default=ROOT / "docs" / "images")
+    options = parser.parse_args()
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        sys.exit("expected Chromium (Debian: apt-get install chromium-headless-shell), found none")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model, record = folder / f"{options.model}.pte", folder / f"{options.model}.etrecord"
+        _executorch("export", options.model, "-o", model, "--etrecord", record)
+        doctor = _page(folder, "doctor", model, "--etrecord", record)
+        bench = _page(folder, "bench", model)
+        for page in (doctor, bench):
+            _take(browser, page, options.folder / f"{page.stem}.png")
+
+
+def _page(folder: Path, command: str, *arguments: str | Path) -> Path:
+    """Without the name of the folder of this run."""
+    path = folder / f"{command}.html"
+    _executorch(command, *arguments, "--html", path)
+    path.write_text(path.read_text().replace(f"{folder}/", ""))
+    return path
+
+
+def _executorch(*arguments: str | Path) -> None:
+    command = [sys.executable, "-m", "executorch", *map(str, arguments)]
+    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+
+
+def _take(browser: str, page: Path, target: Path) -> None:
+    options = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        f"--window-size={WIDTH},{HEIGHT}",
+    ]
+    shot = f"--screenshot={target}"
+    command = [browser, *options, shot, page.as_uri()]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    print(f"wrote {target}: {target.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
