@@ -31,12 +31,11 @@ def add_inputs(parser: argparse.ArgumentParser, otherwise: str = "drawn") -> Non
     """`otherwise`: what the inputs are without these options."""
     parser.add_argument(
         "--inputs",
-        nargs="+",
-        action="extend",
+        action="append",
         default=[],
         metavar="FILE",
-        help="values of the inputs: .npy files in their order (or INPUT=FILE), a .npz file by names or numbers, a "
-        f".pt file (torch.save) of all; {otherwise} unless given",
+        help="values of the inputs; repeatable: .npy files in their order (or INPUT=FILE), a .npz file by names or "
+        f"numbers, a .pt file (torch.save) of all; {otherwise} unless given",
     )
     parser.add_argument(
         "--shape",

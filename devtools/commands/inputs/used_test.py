@@ -128,7 +128,7 @@ def test_values_of_files(program: Path, tmp_path: Path) -> None:
             for file in files
             for name, equals, path in [file.partition("=")]
         ]
-        used = used_inputs(plan, options("--inputs", *words))
+        used = used_inputs(plan, options(*(f"--inputs={word}" for word in words)))
         assert [each.shape for each in used[:2]] == [[4, 3], [8, 3]], files
         assert np.array_equal(used[0].value, x) and used[0].source.startswith("of ")
     used = used_inputs(plan, options("--inputs", str(tmp_path / "x.npy")))
