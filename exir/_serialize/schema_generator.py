@@ -48,8 +48,13 @@ DEFAULTS = {
     ("NonConstBufferDevice", "device_index"): "0",
     ("ExecutionPlan", "non_const_buffer_device"): "None",
     ("ExecutionPlan", "input_dimensions"): "None",
+    ("ExecutionPlan", "input_info"): "None",
+    ("ExecutionPlan", "output_info"): "None",
+    ("ValueInfo", "name"): "None",
+    ("ValueInfo", "min_sizes"): "None",
     ("Program", "mutable_data_segments"): "None",
     ("Program", "named_data"): "None",
+    ("Program", "user_metadata"): "None",
 }
 LISTS_OF_SMALL_INTS = {("Tensor", "dim_order")}  # [ubyte] that is no blob
 EXTRA_METHODS = {
@@ -57,7 +62,16 @@ EXTRA_METHODS = {
     @property
     def memory_offset(self) -> int:
         return self.memory_offset_high << 32 | self.memory_offset_low
-"""
+""",
+    "ExecutionPlan": """
+    @property
+    def input_names(self) -> List[str]:
+        return [info.name or "" for info in self.input_info or [ValueInfo()] * len(self.inputs)]
+
+    @property
+    def output_names(self) -> List[str]:
+        return [info.name or "" for info in self.output_info or [ValueInfo()] * len(self.outputs)]
+""",
 }
 PYTHON_TYPES = {
     "bool": "bool",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`emit_program`: planned methods to one `Program` and the maps that tools read beside it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from executorch.exir.schema import (
     KernelTypes,
     Program,
     SubsegmentOffsets,
+    UserMetadata,
 )
 from executorch.exir.tensor import TensorSpec, make_tensor_value
 
@@ -51,9 +53,10 @@ def emit_program(
     emit_stacktrace: bool = False,
     prim_getters: dict[str, Any] | None = None,
     emit_mutable_buffer_names: bool = False,
+    user_metadata: Mapping[str, str] | None = None,
 ) -> EmitterOutput:
     """Emits planned methods, sorted by name, then what says where their gradients are, then the constant methods
-    `prim_getters` in their order."""
+    `prim_getters` in their order. `user_metadata` is free text about the program."""
     if not isinstance(methods, dict):
         methods = {"forward": methods}
     wrong = [name for name, one in methods.items() if not isinstance(one, ExportedProgram)]
@@ -87,6 +90,7 @@ def emit_program(
         backend_delegate_data=state.inline_delegates(),
         segments=[],
         constant_segment=SubsegmentOffsets(segment_index=0, offsets=[]),
+        user_metadata=_user_metadata(user_metadata or {}),
     )
     return EmitterOutput(
         program=program,
@@ -97,6 +101,19 @@ def emit_program(
         external_constant_buffer=state.external_constants.blobs,
         external_constant_map=state.external_map or None,
     )
+
+
+def _user_metadata(entries: Mapping[str, str]) -> list[UserMetadata] | None:
+    wrong = [
+        key for key, text in entries.items() if not (isinstance(key, str) and isinstance(text, str))
+    ]
+    if wrong:
+        raise ExportError(
+            ExportErrorType.INVALID_INPUT_TYPE,
+            f"user_metadata: expected texts by names, found {wrong[0]!r}: {entries[wrong[0]]!r}; "
+            "json.dumps makes a text of other values",
+        )
+    return [UserMetadata(key, text) for key, text in entries.items()] or None
 
 
 def _constant_method(name: str, value: Any, state: ProgramState) -> ExecutionPlan:

@@ -73,11 +73,28 @@ def _describe(
     constraints: dict[sympy.Symbol, ValueRanges],
 ) -> None:
     """The smallest size. The largest is the tensor's size in the file."""
+    row.min = _least(size, bound, constraints)
+
+
+def _least(size: torch.SymInt, bound: int, constraints: dict[sympy.Symbol, ValueRanges]) -> int:
     known = {**size.node.shape_env.var_to_range, **constraints}
     ranges = {symbol: _checked(known[symbol]) for symbol in known if known[symbol].is_int}
     lowest = bound_sympy(*in_multiples(size, ranges)).lower
-    if lowest.is_number and lowest.is_finite:
-        row.min = max(0, min(int(lowest), bound))
+    return max(0, min(int(lowest), bound)) if lowest.is_number and lowest.is_finite else 0
+
+
+def least_sizes(program: ExportedProgram, output: object) -> list[int] | None:
+    """The smallest sizes of an output that varies; None for any other."""
+    spec = output.meta.get("spec") if isinstance(output, Node) else None
+    if not isinstance(spec, TensorSpec) or spec.shape_dynamism == TensorShapeDynamism.STATIC:
+        return None
+    sizes = zip(spec.shape, _sizes(spec, output.meta.get("val")), strict=True)
+    return [
+        _least(size, bound, program.range_constraints)
+        if isinstance(size, torch.SymInt)
+        else (bound if size == bound else 0)
+        for bound, size in sizes
+    ]
 
 
 def _checked(values: ValueRanges) -> ValueRanges:

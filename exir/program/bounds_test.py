@@ -45,7 +45,7 @@ def test_a_bound_for_all(dim: str, partitioner: Any, bound: Any, largest: int) -
         x = torch.randn(size, 4)
         torch.testing.assert_close(method.call([x])[0], model(x))
     with pytest.raises(
-        RuntimeError, match=f"size from 0 to {largest} in dimension 0, got {largest + 1}"
+        RuntimeError, match=f"dimension 0: expected 0 to {largest}, found {largest + 1}"
     ):
         method.call([torch.randn(largest + 1, 4)])
 

@@ -72,6 +72,31 @@ Result<const fb::Tensor*> get_tensor(const fb::ExecutionPlan& plan,
   return tensor;
 }
 
+using Infos = flatbuffers::Vector<flatbuffers::Offset<fb::ValueInfo>>;
+
+const fb::ValueInfo* find_info(const Infos* infos, size_t index) {
+  return index < count(infos) ? infos->Get(static_cast<uint32_t>(index)) : nullptr;
+}
+
+std::string_view get_name(const Infos* infos, size_t index) {
+  const fb::ValueInfo* info = find_info(infos, index);
+  return info == nullptr || info->name() == nullptr ? std::string_view()
+                                                    : info->name()->string_view();
+}
+
+// All sizes of a static tensor, and up to the size in the file of one that varies.
+Result<SizeRange> get_size_range(const fb::ExecutionPlan& plan,
+                                 const flatbuffers::Vector<int32_t>& list, size_t index,
+                                 size_t dimension) {
+  const fb::Tensor* tensor = ET_UNWRAP(get_tensor(plan, list, index));
+  ET_CHECK_OR_RETURN_ERROR(dimension < tensor->sizes()->size(), InvalidArgument,
+                           "Method %s: input or output %zu has no dimension %zu",
+                           plan.name()->c_str(), index, dimension);
+  const int32_t size = tensor->sizes()->Get(static_cast<uint32_t>(dimension));
+  const bool is_static = tensor->shape_dynamism() == fb::TensorShapeDynamism::STATIC;
+  return SizeRange{is_static ? size : 0, size};
+}
+
 bool is_attribute(const fb::EValue& value) {
   const fb::Tensor* tensor = value.val_as_Tensor();
   return tensor != nullptr && tensor->extra_tensor_info() != nullptr &&
@@ -138,6 +163,24 @@ Result<TensorInfo> MethodMeta::input_tensor_meta(size_t index) const {
   return TensorInfo(ET_UNWRAP(get_tensor(*plan_, *plan_->inputs(), index)));
 }
 
+std::string_view MethodMeta::input_name(size_t index) const {
+  return get_name(plan_->input_info(), index);
+}
+
+Result<SizeRange> MethodMeta::input_size_range(size_t index, size_t dimension) const {
+  SizeRange range = ET_UNWRAP(get_size_range(*plan_, *plan_->inputs(), index, dimension));
+  const Span<const InputDimension> rows = input_dimensions(*plan_);
+  // Rows name what varies, in each input that does.
+  range.min = rows.empty() ? range.min : range.max;
+  for (const InputDimension& row : rows) {
+    if (static_cast<size_t>(row.input) == index &&
+        static_cast<size_t>(row.dimension) == dimension) {
+      range.min = row.min;
+    }
+  }
+  return range;
+}
+
 size_t MethodMeta::num_outputs() const {
   return plan_->outputs()->size();
 }
@@ -148,6 +191,19 @@ Result<Tag> MethodMeta::output_tag(size_t index) const {
 
 Result<TensorInfo> MethodMeta::output_tensor_meta(size_t index) const {
   return TensorInfo(ET_UNWRAP(get_tensor(*plan_, *plan_->outputs(), index)));
+}
+
+std::string_view MethodMeta::output_name(size_t index) const {
+  return get_name(plan_->output_info(), index);
+}
+
+Result<SizeRange> MethodMeta::output_size_range(size_t index, size_t dimension) const {
+  SizeRange range = ET_UNWRAP(get_size_range(*plan_, *plan_->outputs(), index, dimension));
+  const fb::ValueInfo* info = find_info(plan_->output_info(), index);
+  if (info != nullptr && dimension < count(info->min_sizes())) {
+    range.min = info->min_sizes()->Get(static_cast<uint32_t>(dimension));
+  }
+  return range;
 }
 
 size_t MethodMeta::num_attributes() const {

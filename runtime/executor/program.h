@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include <executorch/runtime/backend/backend_options_map.h>
 #include <executorch/runtime/core/data_loader.h>
@@ -99,6 +100,15 @@ class Program final {
   // Copies the initial content of mutable buffer `buffer_idx` into `out`. InvalidProgram if it does
   // not exist or is shorter than nbytes.
   ET_NODISCARD Error load_mutable_data_into(size_t buffer_idx, size_t nbytes, void* out) const;
+
+  // Free text that the exporter wrote about the program, in its order.
+  struct UserMetadata {
+    std::string_view key;
+    std::string_view value;
+  };
+  size_t num_user_metadata() const;
+  // Valid as long as the program. InvalidArgument if the index is out of range.
+  Result<UserMetadata> user_metadata(size_t index) const;
 
   // How the outputs of a method nest, as text.
   ET_DEPRECATED Result<const char*> get_output_flattening_encoding(

@@ -184,6 +184,19 @@ MethodBuilder& MethodBuilder::vary(int32_t input, int32_t dimension, int32_t min
   return *this;
 }
 
+MethodBuilder& MethodBuilder::names(const std::vector<std::string>& inputs,
+                                    const std::vector<std::string>& outputs) {
+  const auto append = [](const std::vector<std::string>& names, auto& infos) {
+    for (const std::string& name : names) {
+      infos.push_back(std::make_unique<fb::ValueInfoT>());
+      infos.back()->name = name;
+    }
+  };
+  append(inputs, plan_->input_info);
+  append(outputs, plan_->output_info);
+  return *this;
+}
+
 int32_t MethodBuilder::call(const std::string& op, const std::string& overload,
                             std::vector<int32_t> args) {
   fb::KernelCallT instruction;
