@@ -49,6 +49,7 @@ def report(arguments: argparse.Namespace) -> Report:
         sentences.append(
             f"{len(facts['external_data'])} tensors are in data files, not in this one."
         )
+    sentences += [f"{key}: {text}" for key, text in facts["user_metadata"].items()]
     tables = [
         Table("parts", "Parts of the file", _shares(parts, "part", whole), "bytes"),
         Table(
@@ -74,7 +75,7 @@ def _method_sentence(method: Row) -> str:
     operators, delegates = sum(method["operators"].values()), sum(method["delegates"].values())
     arenas = sum(method["planned_bytes"])
     return (
-        f"method {method['name']}: {operators} calls of operators, {delegates} of delegates, {arenas:,} bytes of "
+        f"method {method['signature']}: {operators} calls of operators, {delegates} of delegates, {arenas:,} bytes of "
         "planned memory"
     )
 

@@ -49,7 +49,7 @@ def run_program(options: argparse.Namespace) -> int:
     sizes = ", ".join(sized(each) for each in arrays) or "nothing"
     print(f"{options.program}: {name} on {sizes}: {milliseconds:.2f} ms")
     for number, each in enumerate(told):
-        print(f"  output {number}: {line(each)}")
+        print(f"  output {method.metadata.output_names()[number] or number}: {line(each)}")
     if options.output:
         print(f"wrote {options.output}")
     return 0
