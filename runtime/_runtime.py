@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -90,9 +91,9 @@ class Program:
         return self._program.method_meta(method_name)
 
     @property
-    def user_metadata(self) -> dict[str, str]:
-        """The free text that `ExecutorchBackendConfig.user_metadata` gave the program."""
-        return self._program.user_metadata()
+    def user_metadata(self) -> dict[str, Any]:
+        """What `ExecutorchBackendConfig.user_metadata` gave the program. ValueError if it is no JSON."""
+        return json.loads(self._program.user_metadata() or "{}")
 
     def write_etdump_result_to_file(
         self, etdump_path: str | os.PathLike[str], debug_buffer_path: str | os.PathLike[str] | None

@@ -49,7 +49,8 @@ def report(arguments: argparse.Namespace) -> Report:
         sentences.append(
             f"{len(facts['external_data'])} tensors are in data files, not in this one."
         )
-    sentences += [f"{key}: {text}" for key, text in facts["user_metadata"].items()]
+    if facts["user_metadata"]:
+        sentences.append(f"user metadata: {facts['user_metadata']}")
     tables = [
         Table("parts", "Parts of the file", _shares(parts, "part", whole), "bytes"),
         Table(

@@ -18,6 +18,11 @@ from enum import IntEnum
 from typing import List, Optional, Union
 
 from executorch.exir.scalar_type import ScalarType
+
+
+def _lines(text: Optional[str], count: int) -> List[str]:
+    lines = (text or "").split("\\n")[:count]
+    return lines + [""] * (count - len(lines))
 '''
 
 # What Python's side fixes and a schema cannot say.
@@ -48,10 +53,9 @@ DEFAULTS = {
     ("NonConstBufferDevice", "device_index"): "0",
     ("ExecutionPlan", "non_const_buffer_device"): "None",
     ("ExecutionPlan", "input_dimensions"): "None",
-    ("ExecutionPlan", "input_info"): "None",
-    ("ExecutionPlan", "output_info"): "None",
-    ("ValueInfo", "name"): "None",
-    ("ValueInfo", "min_sizes"): "None",
+    ("ExecutionPlan", "input_name_lines"): "None",
+    ("ExecutionPlan", "output_name_lines"): "None",
+    ("ExecutionPlan", "output_dimensions"): "None",
     ("Program", "mutable_data_segments"): "None",
     ("Program", "named_data"): "None",
     ("Program", "user_metadata"): "None",
@@ -66,11 +70,11 @@ EXTRA_METHODS = {
     "ExecutionPlan": """
     @property
     def input_names(self) -> List[str]:
-        return [info.name or "" for info in self.input_info or [ValueInfo()] * len(self.inputs)]
+        return _lines(self.input_name_lines, len(self.inputs))
 
     @property
     def output_names(self) -> List[str]:
-        return [info.name or "" for info in self.output_info or [ValueInfo()] * len(self.outputs)]
+        return _lines(self.output_name_lines, len(self.outputs))
 """,
 }
 PYTHON_TYPES = {

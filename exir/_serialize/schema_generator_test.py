@@ -36,7 +36,7 @@ def test_module_is_up_to_date() -> None:
             "ExecutionPlan",
             "name container_meta_type values inputs outputs chains operators delegates "
             "non_const_buffer_sizes non_const_buffer_device=None input_dimensions=None "
-            "input_info=None output_info=None",
+            "input_name_lines=None output_name_lines=None output_dimensions=None",
         ),
         (
             "Program",

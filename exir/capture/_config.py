@@ -107,5 +107,5 @@ class ExecutorchBackendConfig:
     reinplace_extra_ops: frozenset[Any] | None = None
     # Operators of torch that no kernel of this package serves are a warning instead of an error: your runtime has them.
     allow_missing_kernels: bool = False
-    # Free text about the program, by keys of your own, that travels in the file: `Program.user_metadata` gives it back.
-    user_metadata: Mapping[str, str] = field(default_factory=dict)
+    # What you want to say about the program (labels, licence), as JSON: `Program.user_metadata` gives it back.
+    user_metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -70,7 +70,7 @@ def summary(program: schema.Program, data: bytes) -> dict[str, Any]:
             for segment, holds in zip(program.segments, _contents(program), strict=True)
         ],
         "external_data": sorted(external_names(program)),
-        "user_metadata": {entry.key: entry.value or "" for entry in program.user_metadata or ()},
+        "user_metadata": program.user_metadata,
     }
 
 
@@ -99,8 +99,8 @@ def print_summary(program: schema.Program, data: bytes, out: TextIO) -> None:
         )
     for name in facts["external_data"]:
         print(f"external data {name}", file=out)
-    for key, text in facts["user_metadata"].items():
-        print(f"user metadata {key}: {text}", file=out)
+    if facts["user_metadata"]:
+        print(f"user metadata {facts['user_metadata']}", file=out)
 
 
 def _json(program: schema.Program, data: bytes, everything: bool) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from executorch.exir import schema
 
-_ROW = 6  # numbers of a dimension of `input_dimensions`
 Ranges = dict[int, int]  # the least sizes, by dimension
 
 
@@ -18,22 +17,28 @@ def signature(plan: schema.ExecutionPlan) -> str:
 
 
 def input_texts(plan: schema.ExecutionPlan) -> list[str]:
-    numbers = plan.input_dimensions or []
-    least: dict[int, Ranges] = {}
-    for at in range(0, len(numbers), _ROW):
-        place, dimension, low = numbers[at : at + 3]
-        least.setdefault(place, {})[dimension] = low
-    return [
-        _text(plan, index, name, least.get(place, {}) if numbers else None)
-        for place, (index, name) in enumerate(zip(plan.inputs, plan.input_names, strict=True))
-    ]
+    return _texts(plan, plan.inputs, plan.input_names, plan.input_dimensions, 6)
 
 
 def output_texts(plan: schema.ExecutionPlan) -> list[str]:
-    infos = plan.output_info or [None] * len(plan.outputs)
+    return _texts(plan, plan.outputs, plan.output_names, plan.output_dimensions, 3)
+
+
+def _texts(
+    plan: schema.ExecutionPlan,
+    indices: list[int],
+    names: list[str],
+    numbers: list[int] | None,
+    row: int,
+) -> list[str]:
+    """`numbers`: rows that begin with a place, a dimension and its least size."""
+    least: dict[int, Ranges] = {}
+    for at in range(0, len(numbers or ()), row):
+        place, dimension, low = (numbers or [])[at : at + 3]
+        least.setdefault(place, {})[dimension] = low
     return [
-        _text(plan, index, name, dict(enumerate(info.min_sizes or ())) if info else None)
-        for index, name, info in zip(plan.outputs, plan.output_names, infos, strict=True)
+        _text(plan, index, name, least.get(place, {}) if numbers else None)
+        for place, (index, name) in enumerate(zip(indices, names, strict=True))
     ]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`emit_program`: planned methods to one `Program` and the maps that tools read beside it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,6 @@ from executorch.exir.schema import (
     KernelTypes,
     Program,
     SubsegmentOffsets,
-    UserMetadata,
 )
 from executorch.exir.tensor import TensorSpec, make_tensor_value
 
@@ -53,10 +53,10 @@ def emit_program(
     emit_stacktrace: bool = False,
     prim_getters: dict[str, Any] | None = None,
     emit_mutable_buffer_names: bool = False,
-    user_metadata: Mapping[str, str] | None = None,
+    user_metadata: Mapping[str, Any] | None = None,
 ) -> EmitterOutput:
     """Emits planned methods, sorted by name, then what says where their gradients are, then the constant methods
-    `prim_getters` in their order. `user_metadata` is free text about the program."""
+    `prim_getters` in their order. `user_metadata`: about the program, what JSON can say."""
     if not isinstance(methods, dict):
         methods = {"forward": methods}
     wrong = [name for name, one in methods.items() if not isinstance(one, ExportedProgram)]
@@ -103,17 +103,16 @@ def emit_program(
     )
 
 
-def _user_metadata(entries: Mapping[str, str]) -> list[UserMetadata] | None:
-    wrong = [
-        key for key, text in entries.items() if not (isinstance(key, str) and isinstance(text, str))
-    ]
-    if wrong:
+def _user_metadata(entries: Mapping[str, Any]) -> str | None:
+    if not entries:
+        return None
+    try:
+        return json.dumps(dict(entries), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as problem:
         raise ExportError(
             ExportErrorType.INVALID_INPUT_TYPE,
-            f"user_metadata: expected texts by names, found {wrong[0]!r}: {entries[wrong[0]]!r}; "
-            "json.dumps makes a text of other values",
-        )
-    return [UserMetadata(key, text) for key, text in entries.items()] or None
+            f"user_metadata: expected texts, numbers, lists and dicts by keys that are text: {problem}",
+        ) from problem
 
 
 def _constant_method(name: str, value: Any, state: ProgramState) -> ExecutionPlan:

@@ -15,11 +15,11 @@ from torch.utils import _pytree as pytree
 
 from executorch.exir import memory, schema
 from executorch.exir.emit._containers import container_metadata
-from executorch.exir.emit._input_dimensions import input_dimensions
+from executorch.exir.emit._input_dimensions import input_dimensions, output_dimensions
+from executorch.exir.emit._names import input_names, lines_of, output_names
 from executorch.exir.emit._program_state import ProgramState
 from executorch.exir.emit._stack_frames import frames_of
 from executorch.exir.emit._training import USER_OUTPUTS
-from executorch.exir.emit._value_info import input_info, output_info
 from executorch.exir.emit._values import ArgumentWriter, NodeValue, ValueTable, boxed, signature_of
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
 from executorch.exir.graph_facts import called_op, changed_inputs, changing_data
@@ -96,8 +96,8 @@ class MethodEmitter:
         inputs = self._emit_placeholders()
         returned = self._returned(self.emit_graph(module))
         changed = self._changed_inputs()
-        names = input_info(self._program, self._user_inputs)
-        name_of = {node: info.name for node, info in zip(self._user_inputs, names or ())}
+        names = input_names(self._program, self._user_inputs)
+        name_of = dict(zip(self._user_inputs, names, strict=True))
         outputs = [*map(self.index_of, changed), *map(self._output, returned)]
         chain = schema.Chain(
             inputs=[], outputs=[], instructions=self._instructions, stacktrace=self._frames
@@ -114,10 +114,11 @@ class MethodEmitter:
             non_const_buffer_sizes=list(sizes),
             non_const_buffer_device=module.meta.get("non_const_buffer_device"),
             input_dimensions=input_dimensions(self._program, self._user_inputs),
-            input_info=names,
-            output_info=output_info(
-                self._program, [name_of[node] for node in changed], [*changed, *returned]
+            input_name_lines=lines_of(names),
+            output_name_lines=lines_of(
+                [*map(name_of.__getitem__, changed), *output_names(self._program, len(returned))]
             ),
+            output_dimensions=output_dimensions(self._program, [*changed, *returned]),
         )
 
     # ---- For the lowering functions ----

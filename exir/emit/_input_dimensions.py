@@ -83,18 +83,20 @@ def _least(size: torch.SymInt, bound: int, constraints: dict[sympy.Symbol, Value
     return max(0, min(int(lowest), bound)) if lowest.is_number and lowest.is_finite else 0
 
 
-def least_sizes(program: ExportedProgram, output: object) -> list[int] | None:
-    """The smallest sizes of an output that varies; None for any other."""
-    spec = output.meta.get("spec") if isinstance(output, Node) else None
-    if not isinstance(spec, TensorSpec) or spec.shape_dynamism == TensorShapeDynamism.STATIC:
-        return None
-    sizes = zip(spec.shape, _sizes(spec, output.meta.get("val")), strict=True)
-    return [
-        _least(size, bound, program.range_constraints)
-        if isinstance(size, torch.SymInt)
-        else (bound if size == bound else 0)
-        for bound, size in sizes
-    ]
+def output_dimensions(program: ExportedProgram, outputs: Sequence[object]) -> list[int] | None:
+    """Rows of three for the dimensions of outputs that vary; None if none does."""
+    rows: list[int] = []
+    for position, output in enumerate(outputs):
+        spec = output.meta.get("spec") if isinstance(output, Node) else None
+        if not isinstance(spec, TensorSpec) or spec.shape_dynamism == TensorShapeDynamism.STATIC:
+            continue
+        sizes = zip(spec.shape, _sizes(spec, output.meta.get("val")), strict=True)
+        for dimension, (bound, size) in enumerate(sizes):
+            if isinstance(size, torch.SymInt):
+                rows += [position, dimension, _least(size, bound, program.range_constraints)]
+            elif size != bound:
+                rows += [position, dimension, 0]
+    return rows or None
 
 
 def _checked(values: ValueRanges) -> ValueRanges:

@@ -238,14 +238,9 @@ Result<std::vector<std::string>> Module::output_names(const std::string& method_
   return names_of(meta, meta.num_outputs(), &MethodMeta::output_name);
 }
 
-Result<std::unordered_map<std::string, std::string>> Module::user_metadata() {
+Result<std::string> Module::user_metadata() {
   ET_CHECK_OK_OR_RETURN_ERROR(load());
-  std::unordered_map<std::string, std::string> entries;
-  for (size_t i = 0; i < program_->num_user_metadata(); ++i) {
-    const Program::UserMetadata entry = ET_UNWRAP(program_->user_metadata(i));
-    entries.emplace(entry.key, entry.value);
-  }
-  return entries;
+  return std::string(program_->user_metadata());
 }
 
 Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(const MethodMeta& meta) {

@@ -145,9 +145,9 @@ class Module {
   runtime::Result<std::vector<std::string>> output_names(
       const std::string& method_name = "forward");
 
-  // Free text that the exporter wrote about the program (Program::user_metadata). Loads the
+  // What the exporter wrote about the program: a JSON object as text, or nothing. Loads the
   // program.
-  runtime::Result<std::unordered_map<std::string, std::string>> user_metadata();
+  runtime::Result<std::string> user_metadata();
 
   // Prepares a method. No effect if that has been done. Loads the program.
   // planned_memory: instead of memory of our own; must live as long as the method.

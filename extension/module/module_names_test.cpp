@@ -131,7 +131,7 @@ TEST_F(ModuleNames, ProgramsWithoutNames) {
 TEST_F(ModuleNames, DamagedOnesAreRefused) {
   const std::vector<uint8_t> sound = add_two(true).build();
   const std::string text(sound.begin(), sound.end());
-  const size_t image = text.find("image");
+  const size_t image = text.find("image\nmask");
   ASSERT_NE(image, std::string::npos);
   std::vector<uint8_t> damaged = sound;
   damaged[image - 1] = 0x7f;  // the string's length, in four bytes before it

@@ -180,12 +180,27 @@ std::string join(const std::vector<std::string>& texts, const std::string& quote
   return joined;
 }
 
+// Control characters of a file as \x07, so that no terminal obeys them.
+std::string printable(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string shown;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code == 0x7f) {
+      shown += {'\\', 'x', kDigits[code >> 4], kDigits[code & 15]};
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
 // "image: float32[1, 3], float32[4]"; the second has no name.
 std::string named_values(const MethodMeta& meta, const Side& side) {
   std::vector<std::string> texts = describe_values(meta, side, in_short);
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string_view name = (meta.*side.name)(i);
-    texts[i] = name.empty() ? texts[i] : std::string(name) + ": " + texts[i];
+    texts[i] = name.empty() ? texts[i] : printable(name) + ": " + texts[i];
   }
   return join(texts, "");
 }
@@ -204,7 +219,7 @@ std::string describe_method(const PyMethodMeta& method) {
 std::string signature(const MethodMeta& meta) {
   const std::string outputs = named_values(meta, kOutputs);
   const bool is_one = meta.num_outputs() == 1 && meta.output_name(0).empty();
-  return std::string(meta.name()) + "(" + named_values(meta, kInputs) + ") -> " +
+  return printable(meta.name()) + "(" + named_values(meta, kInputs) + ") -> " +
          (is_one ? outputs : "(" + outputs + ")");
 }
 
@@ -234,15 +249,8 @@ void check_names(const Program& program, const std::string& what) {
   }
 }
 
-py::dict user_metadata(const Program& program) {
-  const LogCapture capture;
-  py::dict found;
-  for (size_t i = 0; i < program.num_user_metadata(); ++i) {
-    const auto entry = capture.take(program.user_metadata(i), "Cannot read the user metadata");
-    found[decode_utf8(entry.key, "A key of the user metadata")] =
-        decode_utf8(entry.value, "A text of the user metadata");
-  }
-  return found;
+py::str user_metadata(const Program& program) {
+  return decode_utf8(program.user_metadata(), "The user metadata");
 }
 
 void bind_method_meta(py::module_& module) {

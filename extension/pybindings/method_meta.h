@@ -26,7 +26,8 @@ std::vector<std::string> method_names(const executorch::runtime::Program& progra
 // cannot spell: they are asked for by them.
 void check_names(const executorch::runtime::Program& program, const std::string& what);
 
-pybind11::dict user_metadata(const executorch::runtime::Program& program);
+// JSON, or nothing.
+pybind11::str user_metadata(const executorch::runtime::Program& program);
 
 // Adds MethodMeta and TensorInfo.
 void bind_method_meta(pybind11::module_& module);

@@ -118,7 +118,7 @@ def test_a_method_of_numbers_says_so() -> None:
     exported = torch.export.export(Numbers(), (torch.ones(2, dtype=torch.int8), 3))
     program = portable_lib._load_program_from_buffer(to_edge(exported).to_executorch().buffer)
     meta = program.method_meta("forward")
-    assert repr(program) == "ExecuTorchProgram(forward(int8[2], Int) -> (int8[2], Int))"
+    assert repr(program) == "ExecuTorchProgram(forward(x: int8[2], count: Int) -> (int8[2], Int))"
     assert repr(meta).startswith(
         "MethodMeta(name='forward', num_inputs=2, input_tensor_meta=['Tens"
     )

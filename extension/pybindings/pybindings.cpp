@@ -396,7 +396,7 @@ void bind_program(py::module_& m) {
           py::arg("method_name"), kMetaHelp)
       .def(
           "user_metadata", [](const PyProgram& self) { return user_metadata(self.program()); },
-          "Free text that the exporter wrote about the program.")
+          "What the exporter wrote about the program: a JSON object as text, or nothing.")
       .def("__repr__", [](const PyProgram& self) {
         return describe_program("ExecuTorchProgram", self.program());
       });

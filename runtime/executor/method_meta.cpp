@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include <executorch/runtime/executor/name_lines.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/program_generated.h>
@@ -70,18 +71,6 @@ Result<const fb::Tensor*> get_tensor(const fb::ExecutionPlan& plan,
                            "Method %s: the byte count of input or output %zu overflows",
                            plan.name()->c_str(), index);
   return tensor;
-}
-
-using Infos = flatbuffers::Vector<flatbuffers::Offset<fb::ValueInfo>>;
-
-const fb::ValueInfo* find_info(const Infos* infos, size_t index) {
-  return index < count(infos) ? infos->Get(static_cast<uint32_t>(index)) : nullptr;
-}
-
-std::string_view get_name(const Infos* infos, size_t index) {
-  const fb::ValueInfo* info = find_info(infos, index);
-  return info == nullptr || info->name() == nullptr ? std::string_view()
-                                                    : info->name()->string_view();
 }
 
 // All sizes of a static tensor, and up to the size in the file of one that varies.
@@ -164,7 +153,7 @@ Result<TensorInfo> MethodMeta::input_tensor_meta(size_t index) const {
 }
 
 std::string_view MethodMeta::input_name(size_t index) const {
-  return get_name(plan_->input_info(), index);
+  return name_in(plan_->input_name_lines(), index);
 }
 
 Result<SizeRange> MethodMeta::input_size_range(size_t index, size_t dimension) const {
@@ -194,14 +183,19 @@ Result<TensorInfo> MethodMeta::output_tensor_meta(size_t index) const {
 }
 
 std::string_view MethodMeta::output_name(size_t index) const {
-  return get_name(plan_->output_info(), index);
+  return name_in(plan_->output_name_lines(), index);
 }
 
 Result<SizeRange> MethodMeta::output_size_range(size_t index, size_t dimension) const {
   SizeRange range = ET_UNWRAP(get_size_range(*plan_, *plan_->outputs(), index, dimension));
-  const fb::ValueInfo* info = find_info(plan_->output_info(), index);
-  if (info != nullptr && dimension < count(info->min_sizes())) {
-    range.min = info->min_sizes()->Get(static_cast<uint32_t>(dimension));
+  const auto* numbers = plan_->output_dimensions();
+  const uint32_t size = count(numbers);
+  range.min = size == 0 ? range.min : range.max;
+  for (uint32_t i = 0; i + 2 < size; i += 3) {
+    if (static_cast<size_t>(numbers->Get(i)) == index &&
+        static_cast<size_t>(numbers->Get(i + 1)) == dimension) {
+      range.min = numbers->Get(i + 2);
+    }
   }
   return range;
 }

@@ -212,19 +212,9 @@ Result<Method> Program::load_method(const char* method_name, MemoryManager* memo
                       {named_data_map, backend_options, kernel_registry});
 }
 
-size_t Program::num_user_metadata() const {
-  return count(internal_program_->user_metadata());
-}
-
-Result<Program::UserMetadata> Program::user_metadata(size_t index) const {
-  ET_CHECK_OR_RETURN_ERROR(index < num_user_metadata(), InvalidArgument,
-                           "User metadata %zu of %zu does not exist", index, num_user_metadata());
-  const fb::UserMetadata& entry =
-      *internal_program_->user_metadata()->Get(static_cast<uint32_t>(index));
-  ET_CHECK_OR_RETURN_ERROR(entry.key() != nullptr, InvalidProgram, "User metadata %zu has no key",
-                           index);
-  return UserMetadata{entry.key()->string_view(),
-                      entry.value() == nullptr ? std::string_view() : entry.value()->string_view()};
+std::string_view Program::user_metadata() const {
+  const auto* text = internal_program_->user_metadata();
+  return text == nullptr ? std::string_view() : text->string_view();
 }
 
 Result<const char*> Program::get_output_flattening_encoding(const char* method_name) const {

@@ -101,14 +101,9 @@ class Program final {
   // not exist or is shorter than nbytes.
   ET_NODISCARD Error load_mutable_data_into(size_t buffer_idx, size_t nbytes, void* out) const;
 
-  // Free text that the exporter wrote about the program, in its order.
-  struct UserMetadata {
-    std::string_view key;
-    std::string_view value;
-  };
-  size_t num_user_metadata() const;
-  // Valid as long as the program. InvalidArgument if the index is out of range.
-  Result<UserMetadata> user_metadata(size_t index) const;
+  // What the exporter wrote about the program: a JSON object as text, or nothing. Valid as long as
+  // the program.
+  std::string_view user_metadata() const;
 
   // How the outputs of a method nest, as text.
   ET_DEPRECATED Result<const char*> get_output_flattening_encoding(

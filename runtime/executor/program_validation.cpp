@@ -129,9 +129,6 @@ class ProgramVerifier {
   bool verify_plan();
   bool verify_memory();
   bool verify_input_dimensions();
-  bool verify_info(const flatbuffers::Vector<flatbuffers::Offset<fb::ValueInfo>>* infos,
-                   const flatbuffers::Vector<int32_t>& places);
-  bool verify_user_metadata() const;
   bool verify_value(uint32_t index);
   bool verify_tensor(const fb::Tensor& tensor, uint32_t index);
   bool verify_tensor_data(const fb::Tensor& tensor, uint64_t nbytes) const;
@@ -158,7 +155,7 @@ class ProgramVerifier {
 bool ProgramVerifier::verify() {
   const auto* plans = program_.execution_plan();
   ET_CHECK_OR_RETURN_FALSE(plans != nullptr, "Program: no methods");
-  if (!verify_segments() || !verify_user_metadata()) {
+  if (!verify_segments()) {
     return false;
   }
   for (uint32_t i = 0; i < plans->size(); ++i) {
@@ -241,14 +238,6 @@ bool ProgramVerifier::verify_subrange(const fb::SubsegmentOffsets* table, uint32
   return true;
 }
 
-bool ProgramVerifier::verify_user_metadata() const {
-  for (uint32_t i = 0; i < count(program_.user_metadata()); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(program_.user_metadata()->Get(i)->key() != nullptr,
-                             "Program: entry %" PRIu32 " of its user metadata has no key", i);
-  }
-  return true;
-}
-
 // ---- Methods ----
 
 bool ProgramVerifier::verify_plan() {
@@ -267,8 +256,10 @@ bool ProgramVerifier::verify_plan() {
       return invalid("value", i, "", plan_->values()->Get(i));
     }
   }
-  if (!verify_input_dimensions() || !verify_info(plan_->input_info(), *plan_->inputs()) ||
-      !verify_info(plan_->output_info(), *plan_->outputs())) {
+  // What names and least sizes of outputs say is for callers alone, who read no further than they
+  // go.
+  if (!verify_input_dimensions() ||
+      (plan_->output_dimensions() != nullptr && !admit(plan_->output_dimensions()))) {
     return false;
   }
   for (uint32_t i = 0; i < count(plan_->operators()); ++i) {
@@ -316,31 +307,6 @@ bool ProgramVerifier::verify_input_dimensions() {
                            "Method: input_dimensions has no rows of six, or one that is of no "
                            "dimension that varies, has scale 0, a minimum that the sizes do not "
                            "allow, or refers to no earlier row");
-  return true;
-}
-
-// There is one for each input or output, and least sizes are those of a tensor. Values have been
-// verified, and the places visited.
-bool ProgramVerifier::verify_info(
-    const flatbuffers::Vector<flatbuffers::Offset<fb::ValueInfo>>* infos,
-    const flatbuffers::Vector<int32_t>& places) {
-  bool valid = count(infos) == 0 || infos->size() == places.size();
-  for (uint32_t i = 0; valid && i < count(infos); ++i) {
-    const auto* least = infos->Get(i)->min_sizes();
-    if (count(least) == 0) {
-      continue;
-    }
-    const auto place = static_cast<uint32_t>(places.Get(i));
-    const fb::Tensor* tensor = plan_->values()->Get(place)->val_as_Tensor();
-    valid = admit(least) && tensor != nullptr && least->size() == tensor->sizes()->size();
-    for (uint32_t d = 0; valid && d < least->size(); ++d) {
-      valid = in_range(least->Get(d), uint64_t{1} + static_cast<uint32_t>(tensor->sizes()->Get(d)));
-    }
-  }
-  ET_CHECK_OR_RETURN_FALSE(valid,
-                           "Method: input_info and output_info: expected an entry for each input "
-                           "and output, with as many min_sizes as the tensor has, none above its "
-                           "own");
   return true;
 }
 

@@ -51,11 +51,8 @@ struct Everything {
     m.inputs({dynamic_input, integer}).outputs({tensor});
     m.vary(0, 0, 0).vary(0, 1, 0, 1, 0, /*same_n_as=*/0);
     m.names({"image", "count"}, {"scores"});
-    output_info().min_sizes = {1, 3};
-    auto metadata = std::make_unique<fb::UserMetadataT>();
-    metadata->key = "author";
-    metadata->value = "nobody";
-    builder.program().user_metadata.push_back(std::move(metadata));
+    plan().output_dimensions = {0, 1, 2};
+    builder.program().user_metadata = "{}";
     inline_delegate = m.add_delegate("Backend", fb::DataLocation::INLINE, 0);
     segment_delegate = m.add_delegate("Backend", fb::DataLocation::SEGMENT, segment);
     auto spec_entry = std::make_unique<fb::CompileSpecT>();
@@ -73,7 +70,6 @@ struct Everything {
   InputDimension& range(size_t i) {
     return reinterpret_cast<InputDimension*>(plan().input_dimensions.data())[i];
   }
-  fb::ValueInfoT& output_info() { return *plan().output_info[0]; }
   fb::KernelCallT& kernel_call() { return *method->instruction(call).instr_args.AsKernelCall(); }
 
   ProgramBuilder builder;
@@ -122,8 +118,7 @@ const Rule kBroken[] = {
     {"unplanned dynamic tensor overflows, but is no input",
      DAMAGE(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
             e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2});
-            e.plan().inputs.clear(); e.plan().input_info.clear();
-            e.plan().input_dimensions.clear())},
+            e.plan().inputs.clear(); e.plan().input_dimensions.clear())},
     {"element type 30", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(30))},
     {"element type -1", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(-1))},
     {"element type 100", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(100))},
@@ -260,15 +255,6 @@ const Rule kBroken[] = {
     {"range refers to a later one", DAMAGE(e.range(0).same_n_as = 1)},
     {"range refers to none", DAMAGE(e.range(1).same_n_as = -2)},
     {"range refers to 2^31 - 1", DAMAGE(e.range(1).same_n_as = kMax)},
-    // Names and least sizes.
-    {"fewer names than inputs", DAMAGE(e.plan().input_info.pop_back())},
-    {"more names than outputs",
-     DAMAGE(e.plan().output_info.push_back(std::make_unique<fb::ValueInfoT>()))},
-    {"least sizes of another rank", DAMAGE(e.output_info().min_sizes = {1})},
-    {"least size above the bound", DAMAGE(e.output_info().min_sizes[1] = 4)},
-    {"negative least size", DAMAGE(e.output_info().min_sizes[0] = -1)},
-    {"least sizes of no tensor", DAMAGE(e.plan().input_info[1]->min_sizes = {1})},
-    {"metadata without a key", DAMAGE(e.builder.program().user_metadata[0]->key.clear())},
     // Segments.
     {"constant segment out of range",
      DAMAGE(e.builder.program().constant_segment->segment_index = 99)},
@@ -349,9 +335,10 @@ TEST_F(VerifierTest, AcceptsEdgesOfTheRules) {
       {"extreme ranges", DAMAGE(e.range(0).scale = INT32_MIN; e.range(0).offset = INT32_MIN;
                                 e.range(1).min = 3; e.range(1).scale = -1)},
       {"no ranges", DAMAGE(e.plan().input_dimensions.clear())},
-      {"no names", DAMAGE(e.plan().input_info.clear(); e.plan().output_info.clear())},
-      {"names that repeat, and none",
-       DAMAGE(e.plan().input_info[1]->name = "image"; e.output_info().name.clear())},
+      {"no names", DAMAGE(e.plan().input_name_lines.clear(); e.plan().output_name_lines.clear())},
+      {"names of more than there is", DAMAGE(e.plan().input_name_lines = "a\nb\nc\n\n")},
+      {"least sizes of nothing",
+       DAMAGE(e.plan().output_dimensions = (std::vector<int32_t>{-1, kMax, -5, 7}))},
       {"jump to the end",
        DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
                   5)},

@@ -40,11 +40,11 @@ def test_upstream_runs_a_program_with_names(tmp_path: Path, partitioner: Any) ->
         dynamic_shapes={"image": batch, "mask": batch},
     )
     lowered = to_edge_transform_and_lower(program, partitioner=partitioner).to_executorch(
-        ExecutorchBackendConfig(user_metadata={"labels": "one two three"})
+        ExecutorchBackendConfig(user_metadata={"labels": ["one", "two", "three"]})
     )
     (plan,) = lowered.executorch_program.execution_plan
     assert plan.input_names == ["image", "mask"] and plan.output_names == ["logits", "sum"]
-    assert plan.output_info[0].min_sizes == [0, 3]
+    assert plan.output_dimensions == [0, 0, 0, 1, 0, 0]
     path = tmp_path / "named.pte"
     lowered.save(path)
     calls = [("forward", INPUTS), ("forward", tuple(torch.cat([each, each]) for each in INPUTS))]

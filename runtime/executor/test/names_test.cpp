@@ -26,11 +26,8 @@ ProgramBuilder named_program() {
   m.call("test::add", "out", {x, x, out, out});
   m.vary(0, 0, 2);
   m.names({"image", "state.hidden"}, {"scores", ""});
-  m.plan().output_info[0]->min_sizes = {2, 3};
-  auto entry = std::make_unique<fb::UserMetadataT>();
-  entry->key = "labels";
-  entry->value = "cat dog";
-  builder.program().user_metadata.push_back(std::move(entry));
+  m.plan().output_dimensions = {0, 0, 2};
+  builder.program().user_metadata = "{\"labels\": [\"cat\", \"dog\"]}";
   return builder;
 }
 
@@ -52,10 +49,7 @@ TEST_F(NamesTest, AreThoseOfTheFile) {
   EXPECT_EQ(meta->output_name(0), "scores");
   EXPECT_EQ(meta->output_name(1), "");
   EXPECT_EQ(meta->output_name(9), "");
-  ASSERT_EQ(program->num_user_metadata(), 1u);
-  EXPECT_EQ(program->user_metadata(0)->key, "labels");
-  EXPECT_EQ(program->user_metadata(0)->value, "cat dog");
-  EXPECT_EQ(program->user_metadata(1).error(), Error::InvalidArgument);
+  EXPECT_EQ(program->user_metadata(), "{\"labels\": [\"cat\", \"dog\"]}");
 }
 
 TEST_F(NamesTest, RangesOfDimensions) {
@@ -88,7 +82,7 @@ TEST_F(NamesTest, FilesWithoutAny) {
   const auto meta = program->method_meta("forward");
   EXPECT_EQ(meta->input_name(0), "");
   EXPECT_EQ(meta->output_name(0), "");
-  EXPECT_EQ(program->num_user_metadata(), 0u);
+  EXPECT_EQ(program->user_metadata(), "");
   EXPECT_EQ(meta->input_size_range(0, 1)->min, 0);
   EXPECT_EQ(meta->output_size_range(0, 1)->min, 0);
   EXPECT_EQ(meta->output_size_range(0, 1)->max, 3);
@@ -116,6 +110,23 @@ TEST_F(NamesTest, ErrorsSayThem) {
       std::string::npos);
   EXPECT_NE(log_of(1, {4, 1}).find("Input state.hidden: expected 1 dimensions, got 2"),
             std::string::npos);
+}
+
+// What others wrote there: read no further than it goes.
+TEST_F(NamesTest, LinesOfAnyNumber) {
+  for (const std::string lines : {"", "\n", "\n\n\n\n", "one", "one\n", "one\ntwo\nthree\nfour"}) {
+    ProgramBuilder builder = named_program();
+    fb::ExecutionPlanT& plan = builder.add_method("other").plan();
+    plan.input_name_lines = lines;
+    plan.output_dimensions = {0, 0};
+    LoadedProgram program(builder.build());
+    ASSERT_EQ(program.error(), Error::Ok);
+    const auto meta = program->method_meta("other");
+    EXPECT_EQ(meta->input_name(0), lines.substr(0, lines.find('\n')));
+    EXPECT_EQ(meta->input_name(7), "");
+    EXPECT_EQ(meta->output_name(0), "");
+    EXPECT_EQ(meta->output_size_range(0, 0).error(), Error::InvalidArgument);
+  }
 }
 
 // A name longer than messages have room for is cut, not written behind its room.

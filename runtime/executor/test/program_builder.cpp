@@ -186,14 +186,15 @@ MethodBuilder& MethodBuilder::vary(int32_t input, int32_t dimension, int32_t min
 
 MethodBuilder& MethodBuilder::names(const std::vector<std::string>& inputs,
                                     const std::vector<std::string>& outputs) {
-  const auto append = [](const std::vector<std::string>& names, auto& infos) {
-    for (const std::string& name : names) {
-      infos.push_back(std::make_unique<fb::ValueInfoT>());
-      infos.back()->name = name;
+  const auto join = [](const std::vector<std::string>& names) {
+    std::string lines;
+    for (size_t i = 0; i < names.size(); ++i) {
+      lines += (i == 0 ? "" : "\n") + names[i];
     }
+    return lines;
   };
-  append(inputs, plan_->input_info);
-  append(outputs, plan_->output_info);
+  plan_->input_name_lines = join(inputs);
+  plan_->output_name_lines = join(outputs);
   return *this;
 }
 

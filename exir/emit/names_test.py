@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of inputs and outputs, and least sizes, that the emitter writes."""
+"""Names of inputs and outputs, and least sizes of outputs, that the emitter writes."""
 
 from __future__ import annotations
 
+import json
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from torch.export import Dim, export
 
 from executorch.exir import ExecutorchBackendConfig, to_edge
 from executorch.exir.error import ExportError
-from executorch.exir.schema import ExecutionPlan, ValueInfo
+from executorch.exir.schema import ExecutionPlan
 
 
 @dataclass
@@ -58,7 +59,7 @@ def test_names_are_those_of_the_signature_and_of_nested_values() -> None:
     plan = plan_of(Named(), (one, state), {"mask": one})
     assert plan.input_names == ["image", "state.hidden", "state.boxes.0", "mask"]
     assert plan.output_names == ["sum", "pair.first", "pair.second"]
-    assert all(info.min_sizes is None for info in plan.output_info or ())
+    assert plan.output_dimensions is None
 
 
 RETURNED = {
@@ -67,6 +68,7 @@ RETURNED = {
     "a list in a tuple": (lambda x: (x + 1, [x + 2]), ["", ""]),
     "a dict": (lambda x: {"b": x + 1, "a": x + 2}, ["b", "a"]),
     "a dict in a tuple": (lambda x: ({"b": x + 1}, x + 2), ["0.b", ""]),
+    "a key of two lines": (lambda x: {"a\nb": x + 1}, ["a b"]),
     "keys that are numbers": (lambda x: {7: x + 1}, ["7"]),
     "a named tuple": (lambda x: Pair(x + 1, x + 2), ["first", "second"]),
     "a dataclass": (lambda x: Found(x + 1, [x + 2, x + 3]), ["scores", "boxes.0", "boxes.1"]),
@@ -81,7 +83,7 @@ def test_outputs_are_named_as_far_as_containers_name_them(name: str) -> None:
     assert plan.output_names == expected
     assert len(plan.outputs) == len(expected)
     if not any(expected):
-        assert plan.output_info is None
+        assert plan.output_name_lines is None
 
 
 def test_least_sizes_of_outputs_that_vary() -> None:
@@ -91,9 +93,8 @@ def test_least_sizes_of_outputs_that_vary() -> None:
         (torch.ones(3, 5),),
         dynamic_shapes=({0: batch, 1: length},),
     )
-    least = {info.name: info.min_sizes for info in plan.output_info or ()}
     # torch.export's guards take batches of 0 and 1 where its own least is 2; 2 * 4 is arithmetic.
-    assert least == {"rows": [0], "pairs": [0, 8], "whole": None}
+    assert plan.output_dimensions == [0, 0, 0, 1, 0, 0, 1, 1, 8]
 
 
 def test_a_changed_input_is_an_output_of_its_name() -> None:
@@ -150,18 +151,20 @@ def test_text_of_the_user() -> None:
         config = ExecutorchBackendConfig(user_metadata=entries)
         return to_edge(program).to_executorch(config).executorch_program.user_metadata
 
-    assert [(e.key, e.value) for e in lowered({"labels": "cat dog", "empty": ""})] == [
-        ("labels", "cat dog"),
-        ("empty", ""),
-    ]
+    assert json.loads(lowered({"labels": ["cat", "Ä"], "size": 3})) == {
+        "labels": ["cat", "Ä"],
+        "size": 3,
+    }
     assert lowered({}) is None
-    with pytest.raises(ExportError, match=r"user_metadata: expected texts.*'size': 3"):
-        lowered({"size": 3})
+    with pytest.raises(
+        ExportError, match="user_metadata: expected texts, numbers, lists and dicts"
+    ):
+        lowered({"size": torch.ones(1)})
 
 
 def test_constant_methods_say_nothing() -> None:
     program = export(Call(lambda x: x + 1), (torch.ones(2),))
     lowered = to_edge(program, constant_methods={"get_size": 3}).to_executorch()
     plans = {plan.name: plan for plan in lowered.executorch_program.execution_plan}
-    assert plans["get_size"].output_info is None
-    assert plans["forward"].input_info == [ValueInfo(name="x")]
+    assert plans["get_size"].output_name_lines is None
+    assert plans["forward"].input_name_lines == "x"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What callers know the inputs and outputs of a method by: names from the model's signature and from what it returns,
-and the least sizes of outputs that vary."""
+"""Names of the inputs and outputs of a method, from the model's signature and from what it returns."""
 
 from __future__ import annotations
 
@@ -12,41 +11,29 @@ import torch.utils._pytree as pytree
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.exir.emit._input_dimensions import least_sizes
-from executorch.exir.schema import ValueInfo
 
-
-def input_info(program: ExportedProgram, inputs: Sequence[Node]) -> list[ValueInfo] | None:
-    """A name for each user input; None if there is none."""
+def input_names(program: ExportedProgram, inputs: Sequence[Node]) -> list[str]:
+    """Of each user input."""
     spec = program.call_spec.in_spec
     names = _argument_names(program)
     if spec is None or names is None or spec.num_leaves != len(inputs):
-        return _infos([ValueInfo(name=node.name) for node in inputs])
+        return [node.name for node in inputs]
     args, kwargs = spec.children()
-    values = {**dict(zip(names, args.children())), **_by_key(kwargs)}
+    values = {**dict(zip(names, args.children())), **dict(zip(kwargs.context, kwargs.children()))}
     found = [name for key, value in values.items() for name in _leaf_names(value, key)]
-    if len(found) != len(inputs):
-        found = [node.name for node in inputs]
-    return _infos([ValueInfo(name=name) for name in found])
+    return found if len(found) == len(inputs) else [node.name for node in inputs]
 
 
-def output_info(
-    program: ExportedProgram, changed_inputs: Sequence[str], outputs: Sequence[Any]
-) -> list[ValueInfo] | None:
-    """`changed_inputs`: names of the first outputs. The others are named as far as the model's containers do."""
+def output_names(program: ExportedProgram, count: int) -> list[str]:
+    """Of what the model returns, as far as its containers have names. Training adds gradients and parameters behind."""
     spec = program.call_spec.out_spec
-    names = _leaf_names(spec, "") if spec is not None else []
-    # Training adds gradients and parameters behind what the model returns.
-    names += [None] * (len(outputs) - len(changed_inputs) - len(names))
-    infos = []
-    for name, output in zip([*changed_inputs, *names], outputs):
-        infos.append(ValueInfo(name=name, min_sizes=least_sizes(program, output)))
-    return _infos(infos) if len(infos) == len(outputs) else None
+    names = _leaf_names(spec, "") if spec is not None and spec.num_leaves <= count else []
+    return names + [""] * (count - len(names))
 
 
-def _infos(infos: list[ValueInfo]) -> list[ValueInfo] | None:
-    """Absent where nothing is known: old files and programs of constants say nothing, either."""
-    return infos if any(info.name or info.min_sizes for info in infos) else None
+def lines_of(names: Sequence[str]) -> str | None:
+    """As the file has them; absent where all are known by their places."""
+    return "\n".join(name.replace("\n", " ") for name in names) if any(names) else None
 
 
 def _argument_names(program: ExportedProgram) -> list[str] | None:
@@ -57,15 +44,11 @@ def _argument_names(program: ExportedProgram) -> list[str] | None:
     return None
 
 
-def _by_key(kwargs: pytree.TreeSpec) -> dict[str, pytree.TreeSpec]:
-    return dict(zip(kwargs.context, kwargs.children()))
-
-
-def _leaf_names(spec: pytree.TreeSpec, root: str) -> list[str | None]:
-    """A name for each leaf: keys and fields from the outside in, joined by dots. None where the way to it has numbers
-    only: a tuple's items are known by their places."""
+def _leaf_names(spec: pytree.TreeSpec, root: str) -> list[str]:
+    """A name for each leaf: keys and fields from the outside in, joined by dots. Empty where the way to it has
+    numbers only: a tuple's items are known by their places."""
     return [
-        ".".join(map(str, path)) if any(isinstance(part, str) for part in path) else None
+        ".".join(map(str, path)) if any(isinstance(part, str) for part in path) else ""
         for path in _paths(spec, (root,) if root else ())
     ]
 
