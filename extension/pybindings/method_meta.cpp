@@ -207,7 +207,7 @@ std::string named_values(const MethodMeta& meta, const Side& side) {
 
 std::string describe_method(const PyMethodMeta& method) {
   const MethodMeta& meta = method.meta;
-  return std::string("MethodMeta(name='") + meta.name() +
+  return "MethodMeta(name='" + printable(meta.name()) +
          "', num_inputs=" + std::to_string(meta.num_inputs()) + ", input_tensor_meta=[" +
          join(describe_values(meta, kInputs, in_full), "'") +
          "], num_outputs=" + std::to_string(meta.num_outputs()) + ", output_tensor_meta=[" +

@@ -83,13 +83,13 @@ bool have_same_layout(const Tensor& input, const Tensor& own) {
 }
 
 // The sizes as text.
-auto shape_of(const Tensor& tensor) {
+[[maybe_unused]] auto shape_of(const Tensor& tensor) {
   return tensor_shape_to_c_string(
       Span<const SizesType>(tensor.sizes().data(), tensor.sizes().size()));
 }
 
 // The sizes in the program, bounds if the tensor is dynamic.
-auto bounds_of(const fb::Tensor& tensor) {
+[[maybe_unused]] auto bounds_of(const fb::Tensor& tensor) {
   return tensor_shape_to_c_string(Span<const SizesType>(
       reinterpret_cast<const SizesType*>(tensor.sizes()->data()), tensor.sizes()->size()));
 }
