@@ -12,6 +12,7 @@ if __name__ == "runtime":
 
     _alias.install("runtime")
 else:
+    from executorch.runtime._named_values import Outputs
     from executorch.runtime._runtime import (
         BackendRegistry,
         ExecuTorchMethod,
@@ -31,6 +32,7 @@ else:
         "Method",
         "MethodMeta",
         "OperatorRegistry",
+        "Outputs",
         "Program",
         "Runtime",
         "Verification",

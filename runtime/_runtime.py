@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from executorch.extension.pybindings.portable_lib import (
     MethodMeta,
     Verification,
 )
+from executorch.runtime._named_values import Outputs, in_order, laid_out
 
 
 class Method:
@@ -24,21 +26,33 @@ class Method:
 
     def __init__(self, method: ExecuTorchMethod) -> None:
         self._method = method
+        self._output_names = self.metadata.output_names()
 
-    def execute(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Runs the method and returns its outputs, which the caller owns.
+    def execute(self, inputs: Sequence[Any] | Mapping[str, Any], *, copy: bool = False) -> Outputs:
+        """Runs the method and returns its outputs, which the caller owns: a list that also gives them by name.
 
-        Inputs are torch.Tensor, numpy.ndarray, int, float, bool, str or None, in the order of the exported method;
-        dicts and nested lists are given leaf by leaf. Outputs are torch.Tensors; where all tensors among the inputs
-        are NumPy's, so are the outputs.
+        Inputs are torch.Tensor, numpy.ndarray, int, float, bool, str or None, in the order of the exported method or
+        by their names; in order, dicts and nested lists are given leaf by leaf. Outputs are torch.Tensors; where all
+        tensors among the inputs are NumPy's, so are the outputs. `copy`: tensors whose elements lie in memory in
+        another order than the method takes, such as transposed arrays, are copied into that order.
 
         Raises RuntimeError if the inputs do not fit (the text says what was expected) or the execution fails.
         """
-        return self._method(inputs)
+        if isinstance(inputs, Mapping):
+            inputs = in_order(self.metadata, (), inputs)
+        if copy:
+            inputs = laid_out(self.metadata, inputs)
+        return Outputs(self._method(inputs), self._output_names)
+
+    def __call__(self, /, *inputs: Any, **named: Any) -> Outputs:
+        """execute() as a call: `method(image, mask=mask)`, `method({"image": image, "mask": mask})`."""
+        if len(inputs) == 1 and isinstance(inputs[0], Mapping):
+            inputs, named = (), {**inputs[0], **named}
+        return self.execute(in_order(self.metadata, inputs, named) if named else inputs)
 
     @property
     def metadata(self) -> MethodMeta:
-        """Names, sizes and dtypes of the inputs and outputs."""
+        """Names, sizes with their ranges, and dtypes of the inputs and outputs."""
         return self._method.method_meta()
 
     def __repr__(self) -> str:
@@ -75,6 +89,11 @@ class Program:
     def metadata(self, method_name: str) -> MethodMeta:
         """What the file says about a method, without loading it."""
         return self._program.method_meta(method_name)
+
+    @property
+    def user_metadata(self) -> dict[str, Any]:
+        """What `ExecutorchBackendConfig.user_metadata` gave the program. ValueError if it is no JSON."""
+        return json.loads(self._program.user_metadata() or "{}")
 
     def write_etdump_result_to_file(
         self, etdump_path: str | os.PathLike[str], debug_buffer_path: str | os.PathLike[str] | None

@@ -60,7 +60,7 @@ def test_the_documented_way(buffer: bytes, tmp_path: Path) -> None:
         (output,) = method.execute(list(INPUTS))
         assert torch.allclose(output, Add()(*INPUTS), rtol=1e-3, atol=1e-5)
         assert method.metadata.name() == program.metadata("forward").name() == "forward"
-        shapes = "(forward(float32[2, 3], float32[2, 3]) -> float32[2, 3])"
+        shapes = "(forward(x: float32[2, 3], y: float32[2, 3]) -> float32[2, 3])"
         assert repr(program) == "Program" + shapes and repr(method) == "Method" + shapes
 
 

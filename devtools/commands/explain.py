@@ -37,6 +37,8 @@ def report(arguments: argparse.Namespace) -> Report:
         sentences.append(
             f"{len(facts['external_data'])} tensors are in data files, not in this one."
         )
+    if facts["user_metadata"]:
+        sentences.append(f"user metadata: {facts['user_metadata']}")
     tables = [
         Table("parts", "Parts of the file", _shares(parts, "part", whole), "bytes"),
         Table(
@@ -62,7 +64,7 @@ def _method_sentence(method: Row) -> str:
     operators, delegates = sum(method["operators"].values()), sum(method["delegates"].values())
     arenas = sum(method["planned_bytes"])
     return (
-        f"method {method['name']}: {operators} calls of operators, {delegates} of delegates, {arenas:,} bytes of "
+        f"method {method['signature']}: {operators} calls of operators, {delegates} of delegates, {arenas:,} bytes of "
         "planned memory"
     )
 

@@ -18,6 +18,11 @@ from enum import IntEnum
 from typing import List, Optional, Union
 
 from executorch.exir.scalar_type import ScalarType
+
+
+def _lines(text: Optional[str], count: int) -> List[str]:
+    lines = (text or "").split("\\n")[:count]
+    return lines + [""] * (count - len(lines))
 '''
 
 # What Python's side fixes and a schema cannot say.
@@ -48,8 +53,12 @@ DEFAULTS = {
     ("NonConstBufferDevice", "device_index"): "0",
     ("ExecutionPlan", "non_const_buffer_device"): "None",
     ("ExecutionPlan", "input_dimensions"): "None",
+    ("ExecutionPlan", "input_name_lines"): "None",
+    ("ExecutionPlan", "output_name_lines"): "None",
+    ("ExecutionPlan", "output_dimensions"): "None",
     ("Program", "mutable_data_segments"): "None",
     ("Program", "named_data"): "None",
+    ("Program", "user_metadata"): "None",
 }
 LISTS_OF_SMALL_INTS = {("Tensor", "dim_order")}  # [ubyte] that is no blob
 EXTRA_METHODS = {
@@ -57,7 +66,16 @@ EXTRA_METHODS = {
     @property
     def memory_offset(self) -> int:
         return self.memory_offset_high << 32 | self.memory_offset_low
-"""
+""",
+    "ExecutionPlan": """
+    @property
+    def input_names(self) -> List[str]:
+        return _lines(self.input_name_lines, len(self.inputs))
+
+    @property
+    def output_names(self) -> List[str]:
+        return _lines(self.output_name_lines, len(self.outputs))
+""",
 }
 PYTHON_TYPES = {
     "bool": "bool",

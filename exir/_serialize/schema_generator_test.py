@@ -35,12 +35,13 @@ def test_module_is_up_to_date() -> None:
         (
             "ExecutionPlan",
             "name container_meta_type values inputs outputs chains operators delegates "
-            "non_const_buffer_sizes non_const_buffer_device=None input_dimensions=None",
+            "non_const_buffer_sizes non_const_buffer_device=None input_dimensions=None "
+            "input_name_lines=None output_name_lines=None output_dimensions=None",
         ),
         (
             "Program",
             "version execution_plan constant_buffer backend_delegate_data segments constant_segment "
-            "mutable_data_segments=None named_data=None",
+            "mutable_data_segments=None named_data=None user_metadata=None",
         ),
         ("CompileSpec", "key value"),
     ],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -107,3 +107,5 @@ class ExecutorchBackendConfig:
     reinplace_extra_ops: frozenset[Any] | None = None
     # Operators of torch that no kernel of this package serves are a warning instead of an error: your runtime has them.
     allow_missing_kernels: bool = False
+    # What you want to say about the program (labels, licence), as JSON: `Program.user_metadata` gives it back.
+    user_metadata: Mapping[str, Any] = field(default_factory=dict)

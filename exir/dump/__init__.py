@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from executorch.exir import schema
 from executorch.exir._native import parse_program_header, verify_program
 from executorch.exir._serialize._program import program_to_json, read_program
+from executorch.exir.dump.signature import input_texts, output_texts, signature
 from executorch.exir.print_program import print_program
 
 
@@ -69,6 +70,7 @@ def summary(program: schema.Program, data: bytes) -> dict[str, Any]:
             for segment, holds in zip(program.segments, _contents(program), strict=True)
         ],
         "external_data": sorted(external_names(program)),
+        "user_metadata": program.user_metadata,
     }
 
 
@@ -97,6 +99,8 @@ def print_summary(program: schema.Program, data: bytes, out: TextIO) -> None:
         )
     for name in facts["external_data"]:
         print(f"external data {name}", file=out)
+    if facts["user_metadata"]:
+        print(f"user metadata {facts['user_metadata']}", file=out)
 
 
 def _json(program: schema.Program, data: bytes, everything: bool) -> str:
@@ -113,8 +117,9 @@ def _method(plan: schema.ExecutionPlan) -> dict[str, Any]:
     )
     return {
         "name": plan.name,
-        "inputs": [value_text(plan, index) for index in plan.inputs],
-        "outputs": [value_text(plan, index) for index in plan.outputs],
+        "signature": signature(plan),
+        "inputs": input_texts(plan),
+        "outputs": output_texts(plan),
         "planned_bytes": list(plan.non_const_buffer_sizes[1:]),
         "values": len(plan.values),
         "instructions": len(calls),
@@ -126,15 +131,6 @@ def _method(plan: schema.ExecutionPlan) -> dict[str, Any]:
 def operator_name(plan: schema.ExecutionPlan, call: schema.KernelCall) -> str:
     operator = plan.operators[call.op_index]
     return f"{operator.name}.{operator.overload}" if operator.overload else operator.name
-
-
-def value_text(plan: schema.ExecutionPlan, index: int) -> str:
-    value = plan.values[index].val
-    if not isinstance(value, schema.Tensor):
-        return type(value).__name__
-    upper_bound = value.shape_dynamism != schema.TensorShapeDynamism.STATIC
-    sizes = ", ".join(f"<={size}" if upper_bound else str(size) for size in value.sizes)
-    return f"{schema.ScalarType(value.scalar_type).name.lower()}[{sizes}]"
 
 
 def _contents(program: schema.Program) -> list[list[str]]:

@@ -46,7 +46,7 @@ def test_json_has_sizes_operators_memory_and_segments(
     facts = json.loads(capsys.readouterr().out)
     (method,) = facts["methods"]
     assert facts["file_bytes"] == file.stat().st_size
-    assert method["inputs"] == ["float[<=8, <=4]"]
+    assert method["inputs"] == ["x: float[<=8, 4]"]
     assert method["operators"] == {"aten::linear.out": 1, "aten::relu.out": 1}
     assert sum(method["delegates"].values()) == 1
     assert sum(method["planned_bytes"]) >= 8 * 4 * 4

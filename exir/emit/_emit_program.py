@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`emit_program`: planned methods to one `Program` and the maps that tools read beside it."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,9 +53,10 @@ def emit_program(
     emit_stacktrace: bool = False,
     prim_getters: dict[str, Any] | None = None,
     emit_mutable_buffer_names: bool = False,
+    user_metadata: Mapping[str, Any] | None = None,
 ) -> EmitterOutput:
     """Emits planned methods, sorted by name, then what says where their gradients are, then the constant methods
-    `prim_getters` in their order."""
+    `prim_getters` in their order. `user_metadata`: about the program, what JSON can say."""
     if not isinstance(methods, dict):
         methods = {"forward": methods}
     wrong = [name for name, one in methods.items() if not isinstance(one, ExportedProgram)]
@@ -87,6 +90,7 @@ def emit_program(
         backend_delegate_data=state.inline_delegates(),
         segments=[],
         constant_segment=SubsegmentOffsets(segment_index=0, offsets=[]),
+        user_metadata=_user_metadata(user_metadata or {}),
     )
     return EmitterOutput(
         program=program,
@@ -97,6 +101,18 @@ def emit_program(
         external_constant_buffer=state.external_constants.blobs,
         external_constant_map=state.external_map or None,
     )
+
+
+def _user_metadata(entries: Mapping[str, Any]) -> str | None:
+    if not entries:
+        return None
+    try:
+        return json.dumps(dict(entries), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as problem:
+        raise ExportError(
+            ExportErrorType.INVALID_INPUT_TYPE,
+            f"user_metadata: expected texts, numbers, lists and dicts by keys that are text: {problem}",
+        ) from problem
 
 
 def _constant_method(name: str, value: Any, state: ProgramState) -> ExecutionPlan:

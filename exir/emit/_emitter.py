@@ -15,7 +15,8 @@ from torch.utils import _pytree as pytree
 
 from executorch.exir import memory, schema
 from executorch.exir.emit._containers import container_metadata
-from executorch.exir.emit._input_dimensions import input_dimensions
+from executorch.exir.emit._input_dimensions import input_dimensions, output_dimensions
+from executorch.exir.emit._names import input_names, lines_of, output_names
 from executorch.exir.emit._program_state import ProgramState
 from executorch.exir.emit._stack_frames import frames_of
 from executorch.exir.emit._training import USER_OUTPUTS
@@ -93,8 +94,11 @@ class MethodEmitter:
                 "MemoryPlanningPass before emission",
             )
         inputs = self._emit_placeholders()
-        outputs = self._user_outputs(self.emit_graph(module))
-        outputs = [*self._changed_inputs(), *outputs]
+        returned = self._returned(self.emit_graph(module))
+        changed = self._changed_inputs()
+        names = input_names(self._program, self._user_inputs)
+        name_of = dict(zip(self._user_inputs, names, strict=True))
+        outputs = [*map(self.index_of, changed), *map(self._output, returned)]
         chain = schema.Chain(
             inputs=[], outputs=[], instructions=self._instructions, stacktrace=self._frames
         )
@@ -110,6 +114,11 @@ class MethodEmitter:
             non_const_buffer_sizes=list(sizes),
             non_const_buffer_device=module.meta.get("non_const_buffer_device"),
             input_dimensions=input_dimensions(self._program, self._user_inputs),
+            input_name_lines=lines_of(names),
+            output_name_lines=lines_of(
+                [*map(name_of.__getitem__, changed), *output_names(self._program, len(returned))]
+            ),
+            output_dimensions=output_dimensions(self._program, [*changed, *returned]),
         )
 
     # ---- For the lowering functions ----
@@ -268,8 +277,8 @@ class MethodEmitter:
             value.extra_tensor_info = schema.ExtraTensorInfo(fully_qualified_name=name)
         return index
 
-    def _user_outputs(self, arguments: list[Any]) -> list[int]:
-        """Values of what the user gets; written-back buffers may or may not stand among the outputs."""
+    def _returned(self, arguments: list[Any]) -> list[Any]:
+        """What the user gets; written-back buffers may or may not stand among the outputs."""
         kinds = [spec.kind for spec in self._program.graph_signature.output_specs]
         if len(kinds) == len(arguments):
             arguments = [
@@ -282,14 +291,14 @@ class MethodEmitter:
             raise InternalError(
                 f"method {self.name}: {len(arguments)} outputs, but the signature has {expected}"
             )
-        return [
-            self.index_of(argument)
-            if isinstance(argument, Node)
-            else self.table.add(boxed(argument))
-            for argument in arguments
-        ]
+        return arguments
 
-    def _changed_inputs(self) -> list[int]:
+    def _output(self, argument: Any) -> int:
+        if isinstance(argument, Node):
+            return self.index_of(argument)
+        return self.table.add(boxed(argument))
+
+    def _changed_inputs(self) -> list[Node]:
         """Inputs that the method writes are outputs before all others, in their order: a caller whose tensor was
         copied into planned memory finds the new value there."""
         changed = changed_inputs(self._program.graph_signature)
@@ -300,7 +309,7 @@ class MethodEmitter:
                 "caller's memory as well",
                 stacklevel=2,
             )
-        return [self.index_of(node) for node in self._user_inputs if node.name in changed]
+        return [node for node in self._user_inputs if node.name in changed]
 
     def _emit_attribute(self, module: GraphModule, node: Node) -> None:
         """Tensors become constants; submodules are looked up by those who call them."""

@@ -73,11 +73,30 @@ def _describe(
     constraints: dict[sympy.Symbol, ValueRanges],
 ) -> None:
     """The smallest size. The largest is the tensor's size in the file."""
+    row.min = _least(size, bound, constraints)
+
+
+def _least(size: torch.SymInt, bound: int, constraints: dict[sympy.Symbol, ValueRanges]) -> int:
     known = {**size.node.shape_env.var_to_range, **constraints}
     ranges = {symbol: _checked(known[symbol]) for symbol in known if known[symbol].is_int}
     lowest = bound_sympy(*in_multiples(size, ranges)).lower
-    if lowest.is_number and lowest.is_finite:
-        row.min = max(0, min(int(lowest), bound))
+    return max(0, min(int(lowest), bound)) if lowest.is_number and lowest.is_finite else 0
+
+
+def output_dimensions(program: ExportedProgram, outputs: Sequence[object]) -> list[int] | None:
+    """Rows of three for the dimensions of outputs that vary; None if none does."""
+    rows: list[int] = []
+    for position, output in enumerate(outputs):
+        spec = output.meta.get("spec") if isinstance(output, Node) else None
+        if not isinstance(spec, TensorSpec) or spec.shape_dynamism == TensorShapeDynamism.STATIC:
+            continue
+        sizes = zip(spec.shape, _sizes(spec, output.meta.get("val")), strict=True)
+        for dimension, (bound, size) in enumerate(sizes):
+            if isinstance(size, torch.SymInt):
+                rows += [position, dimension, _least(size, bound, program.range_constraints)]
+            elif size != bound:
+                rows += [position, dimension, 0]
+    return rows or None
 
 
 def _checked(values: ValueRanges) -> ValueRanges:

@@ -328,6 +328,7 @@ class ExecutorchProgramManager:
             config.emit_stacktrace,
             config_methods,
             config.emit_mutable_buffer_names,
+            config.user_metadata,
         )
         self._files: tuple[Cord, dict[str, Cord]] | None = None
         self._buffer: bytes | None = None

@@ -45,7 +45,7 @@ def test_a_bound_for_all(dim: str, partitioner: Any, bound: Any, largest: int) -
         x = torch.randn(size, 4)
         torch.testing.assert_close(method.call([x])[0], model(x))
     with pytest.raises(
-        RuntimeError, match=f"size from 0 to {largest} in dimension 0, got {largest + 1}"
+        RuntimeError, match=f"dimension 0: expected 0 to {largest}, found {largest + 1}"
     ):
         method.call([torch.randn(largest + 1, 4)])
 
@@ -123,5 +123,5 @@ def test_sizes_that_a_view_divides(function: Any, step: int) -> None:
     for size in (16, 24, 45 // step * step):
         x = torch.randn(size, 3)
         torch.testing.assert_close(method.call([x])[0], function(x))
-    with pytest.raises(RuntimeError, match=rf"expected {step} \* n \+ 0 .* got 13"):
+    with pytest.raises(RuntimeError, match=rf"expected {step} \* n \+ 0 .* found 13"):
         method.call([torch.ones(13, 3)])

@@ -2,6 +2,7 @@
 #include <executorch/extension/module/module.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/data_loader/mmap_data_loader.h>
@@ -51,6 +52,42 @@ Result<std::unique_ptr<DataLoader>> open_file(const std::string& path, Module::L
 
 std::unique_ptr<MemoryAllocator> or_malloc(std::unique_ptr<MemoryAllocator> allocator) {
   return allocator != nullptr ? std::move(allocator) : std::make_unique<MallocMemoryAllocator>();
+}
+
+using GetName = std::string_view (MethodMeta::*)(size_t) const;
+
+std::vector<std::string> names_of(const MethodMeta& meta, size_t count, GetName get_name) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) {
+    names.emplace_back((meta.*get_name)(i));
+  }
+  return names;
+}
+
+// Which of the names it is. `kind`: "input" or "output".
+Result<size_t> find_name(const std::vector<std::string>& names, const std::string& name,
+                         const std::string& method_name, const char* kind) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (!name.empty() && found != names.end()) {
+    return static_cast<size_t>(found - names.begin());
+  }
+  std::string known;
+  for (const std::string& each : names) {
+    known += each.empty() ? "" : (known.empty() ? "" : ", ") + each;
+  }
+  ET_CHECK_OR_RETURN_ERROR(!known.empty(), InvalidArgument,
+                           "Method %s: the program has no names of its %ss, so there is none named "
+                           "%s: go by their order",
+                           method_name.c_str(), kind, name.c_str());
+  ET_LOG(Error, "Method %s: expected an %s of %s, found %s", method_name.c_str(), kind,
+         known.c_str(), name.c_str());
+  return Error::InvalidArgument;
+}
+
+// For messages: its name, or its number.
+std::string label_of(const Method& method, size_t input) {
+  const std::string_view name = method.method_meta().input_name(input);
+  return name.empty() ? std::to_string(input) : std::string(name);
 }
 
 }  // namespace
@@ -191,6 +228,21 @@ Result<MethodMeta> Module::method_meta(const std::string& method_name) {
   return program_->method_meta(method_name.c_str());
 }
 
+Result<std::vector<std::string>> Module::input_names(const std::string& method_name) {
+  const MethodMeta meta = ET_UNWRAP(method_meta(method_name));
+  return names_of(meta, meta.num_inputs(), &MethodMeta::input_name);
+}
+
+Result<std::vector<std::string>> Module::output_names(const std::string& method_name) {
+  const MethodMeta meta = ET_UNWRAP(method_meta(method_name));
+  return names_of(meta, meta.num_outputs(), &MethodMeta::output_name);
+}
+
+Result<std::string> Module::user_metadata() {
+  ET_CHECK_OK_OR_RETURN_ERROR(load());
+  return std::string(program_->user_metadata());
+}
+
 Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(const MethodMeta& meta) {
   if (share_memory_arenas_ && !shared_arenas_.is_allocated()) {
     ET_CHECK_OK_OR_RETURN_ERROR(shared_arenas_.allocate(*program_));
@@ -313,13 +365,30 @@ Result<std::vector<EValue>> Module::execute(const std::string& method_name,
       tag = ET_UNWRAP(holder->method->method_meta().input_tag(i));
     }
     ET_CHECK_OR_RETURN_ERROR(value.tag == tag, InvalidArgument,
-                             "Method %s: expected %zu inputs, input %zu is missing",
-                             method_name.c_str(), count, i);
+                             "Method %s: expected %zu inputs, input %s is missing",
+                             method_name.c_str(), count, label_of(*holder->method, i).c_str());
     ET_CHECK_OK_OR_RETURN_ERROR(holder->method->set_input(value, i),
-                                "Method %s: input %zu does not fit", method_name.c_str(), i);
+                                "Method %s: input %s does not fit", method_name.c_str(),
+                                label_of(*holder->method, i).c_str());
   }
   ET_CHECK_OK_OR_RETURN_ERROR(holder->method->execute());
   return get_outputs(method_name);
+}
+
+Result<std::vector<EValue>> Module::execute(const std::string& method_name,
+                                            const std::vector<NamedValue>& named_values) {
+  const std::vector<std::string> names = ET_UNWRAP(input_names(method_name));
+  std::vector<EValue> values(names.size());
+  std::vector<bool> is_given(names.size());
+  for (const NamedValue& named : named_values) {
+    const size_t index = ET_UNWRAP(find_name(names, named.name, method_name, "input"));
+    ET_CHECK_OR_RETURN_ERROR(!is_given[index], InvalidArgument,
+                             "Method %s: input %s is given twice", method_name.c_str(),
+                             named.name.c_str());
+    is_given[index] = true;
+    values[index] = named.value;
+  }
+  return execute(method_name, values);
 }
 
 Error Module::set_input(const std::string& method_name, const EValue& input_value,
@@ -330,8 +399,8 @@ Error Module::set_input(const std::string& method_name, const EValue& input_valu
                            method_name.c_str(), holder->inputs.size(), input_index);
   if (!input_value.isNone()) {
     ET_CHECK_OK_OR_RETURN_ERROR(holder->method->set_input(input_value, input_index),
-                                "Method %s: input %zu does not fit", method_name.c_str(),
-                                input_index);
+                                "Method %s: input %s does not fit", method_name.c_str(),
+                                label_of(*holder->method, input_index).c_str());
   }
   // Stored as well: planned input memory may be reused for other values during an execution.
   holder->inputs[input_index] = input_value;
@@ -395,6 +464,13 @@ Result<EValue> Module::get_output(const std::string& method_name, size_t output_
                            "Method %s: expected an output index below %zu, got %zu",
                            method_name.c_str(), holder->method->outputs_size(), output_index);
   return holder->method->get_output(output_index);
+}
+
+Result<EValue> Module::get_named_output(const std::string& output_name,
+                                        const std::string& method_name) {
+  const std::vector<std::string> names = ET_UNWRAP(output_names(method_name));
+  const size_t index = ET_UNWRAP(find_name(names, output_name, method_name, "output"));
+  return get_output(method_name, index);
 }
 
 }  // namespace executorch::extension::ET_MODULE_NAMESPACE

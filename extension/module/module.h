@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -43,6 +44,15 @@ using ::executorch::runtime::Program;
 ET_DECLARE_MODE_NAMESPACE(module)
 
 namespace ET_MODULE_NAMESPACE {
+
+// An input by its name in the model's signature.
+struct NamedValue {
+  NamedValue(std::string its_name, runtime::EValue its_value)
+      : name(std::move(its_name)), value(std::move(its_value)) {}
+
+  std::string name;
+  runtime::EValue value;
+};
 
 // Making one is cheap: nothing is read before load() or the first call that needs the program or a
 // method. Threads: one at a time. Several Modules may share a program (see program()) and run at
@@ -129,6 +139,16 @@ class Module {
   runtime::Result<size_t> num_methods();
   runtime::Result<std::unordered_set<std::string>> method_names();
 
+  // Names of a method's inputs and outputs (MethodMeta::input_name), in their order; an empty one
+  // where the program says none. Loads the program.
+  runtime::Result<std::vector<std::string>> input_names(const std::string& method_name = "forward");
+  runtime::Result<std::vector<std::string>> output_names(
+      const std::string& method_name = "forward");
+
+  // What the exporter wrote about the program: a JSON object as text, or nothing. Loads the
+  // program.
+  runtime::Result<std::string> user_metadata();
+
   // Prepares a method. No effect if that has been done. Loads the program.
   // planned_memory: instead of memory of our own; must live as long as the method.
   // event_tracer, backend_options: instead of the Module's; likewise.
@@ -186,6 +206,16 @@ class Module {
     return execute(method_name, std::vector<runtime::EValue>{});
   }
 
+  // Inputs by name, in any order: module.execute("forward", {{"image", image}, {"mask", mask}}).
+  // Those that are not named are those of set_input(). InvalidArgument, too, if the method has no
+  // input of a name or one is given twice.
+  ET_NODISCARD runtime::Result<std::vector<runtime::EValue>> execute(
+      const std::string& method_name, const std::vector<NamedValue>& named_values);
+  ET_NODISCARD runtime::Result<std::vector<runtime::EValue>> execute(
+      const std::string& method_name, std::initializer_list<NamedValue> named_values) {
+    return execute(method_name, std::vector<NamedValue>(named_values));
+  }
+
   // The first output of execute(). InvalidArgument if there is none.
   ET_NODISCARD runtime::Result<runtime::EValue> get(
       const std::string& method_name, const std::vector<runtime::EValue>& input_values) {
@@ -212,6 +242,16 @@ class Module {
   }
   ET_NODISCARD runtime::Result<std::vector<runtime::EValue>> forward() {
     return forward(std::vector<runtime::EValue>{});
+  }
+
+  // Inputs by name: module.forward({{"image", image}, {"mask", mask}}).
+  ET_NODISCARD runtime::Result<std::vector<runtime::EValue>> forward(
+      const std::vector<NamedValue>& named_values) {
+    return execute("forward", named_values);
+  }
+  ET_NODISCARD runtime::Result<std::vector<runtime::EValue>> forward(
+      std::initializer_list<NamedValue> named_values) {
+    return execute("forward", named_values);
   }
 
   // Stores an input for every later execution that does not pass its own; a default-constructed
@@ -263,6 +303,10 @@ class Module {
   ET_NODISCARD runtime::Result<runtime::EValue> get_output(size_t output_index = 0) {
     return get_output("forward", output_index);
   }
+
+  // An output of the last execution by its name. InvalidArgument if the method has none of it.
+  ET_NODISCARD runtime::Result<runtime::EValue> get_named_output(
+      const std::string& output_name, const std::string& method_name = "forward");
 
   // Null if none was given.
   runtime::EventTracer* event_tracer() const { return event_tracer_.get(); }
@@ -325,6 +369,7 @@ class Module {
 }  // namespace ET_MODULE_NAMESPACE
 
 using ET_MODULE_NAMESPACE::Module;
+using ET_MODULE_NAMESPACE::NamedValue;
 
 }  // namespace executorch::extension
 

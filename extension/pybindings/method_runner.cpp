@@ -112,7 +112,9 @@ const std::vector<MethodRunner::Expected>& MethodRunner::expected_inputs(Module&
     const auto meta = capture.take(module.method_meta(name_), "Method " + name_);
     std::vector<Expected> found;
     for (size_t i = 0; i < meta.num_inputs(); ++i) {
-      const std::string name = "Method " + name_ + ", input " + std::to_string(i);
+      const std::string_view its_name = meta.input_name(i);
+      const std::string name = "Method " + name_ + ", input " +
+                               (its_name.empty() ? std::to_string(i) : std::string(its_name));
       found.push_back({name, capture.take(meta.input_tag(i), name), std::nullopt});
       if (found.back().tag == Tag::Tensor) {
         found.back().tensor = capture.take(meta.input_tensor_meta(i), name);

@@ -99,7 +99,7 @@ def test_metadata(buffer: bytes) -> None:
 
 
 def test_reprs_tell_shapes(buffer: bytes) -> None:
-    shapes = "forward(float32[2, 3], float32[2, 3]) -> (float32[2, 3], float32[2, 3])"
+    shapes = "forward(x: float32[2, 3], y: float32[2, 3]) -> (float32[2, 3], float32[2, 3])"
     program = portable_lib._load_program_from_buffer(buffer)
     assert repr(program) == f"ExecuTorchProgram({shapes})"
     assert repr(program.load_method("forward")) == f"ExecuTorchMethod({shapes})"
@@ -118,7 +118,7 @@ def test_a_method_of_numbers_says_so() -> None:
     exported = torch.export.export(Numbers(), (torch.ones(2, dtype=torch.int8), 3))
     program = portable_lib._load_program_from_buffer(to_edge(exported).to_executorch().buffer)
     meta = program.method_meta("forward")
-    assert repr(program) == "ExecuTorchProgram(forward(int8[2], Int) -> (int8[2], Int))"
+    assert repr(program) == "ExecuTorchProgram(forward(x: int8[2], count: Int) -> (int8[2], Int))"
     assert repr(meta).startswith(
         "MethodMeta(name='forward', num_inputs=2, input_tensor_meta=['Tens"
     )
@@ -276,14 +276,14 @@ def test_types_and_shapes_come_through(dtype: torch.dtype, shape: tuple[int, ...
     "inputs, words",
     [
         ([INPUTS[0]], ["expected 2", "got 1"]),
-        ([{"x": INPUTS[0]}], ["(float32[2, 3], float32[2, 3])", "got 1", "leaves"]),
-        ([INPUTS[0], INPUTS[1].double()], ["input 1", "Float", "Double"]),
-        ([INPUTS[0], torch.randn(3, 2).t()], ["input 1", "strides (3, 1)", "(1, 2)", "contiguous"]),
-        ([INPUTS[0], torch.randn(2, 3, 1)], ["input 1", "2 dimensions", "got 3"]),
-        ([INPUTS[0], torch.randn(2, 4)], ["nput 1", "(2, 3)", "(2, 4)"]),
-        ([INPUTS[0], "text"], ["input 1", "Tensor", "str"]),
-        ([INPUTS[0], None], ["input 1", "missing"]),
-        ([INPUTS[0], INPUTS[1].to("meta")], ["input 1", "CPU", "meta"]),
+        ([{"x": INPUTS[0]}], ["(x: float32[2, 3], y: float32[2, 3])", "got 1", "leaves"]),
+        ([INPUTS[0], INPUTS[1].double()], ["input y", "Float", "Double"]),
+        ([INPUTS[0], torch.randn(3, 2).t()], ["input y", "strides (3, 1)", "(1, 2)", "contiguous"]),
+        ([INPUTS[0], torch.randn(2, 3, 1)], ["input y", "2 dimensions", "got 3"]),
+        ([INPUTS[0], torch.randn(2, 4)], ["nput y", "(2, 3)", "(2, 4)"]),
+        ([INPUTS[0], "text"], ["input y", "Tensor", "str"]),
+        ([INPUTS[0], None], ["input y", "missing"]),
+        ([INPUTS[0], INPUTS[1].to("meta")], ["input y", "CPU", "meta"]),
         (3, ["sequence"]),
     ],
 )
@@ -367,7 +367,7 @@ def test_tensors_without_numbers_in_a_row_are_refused(
     module = portable_lib._load_for_executorch_from_buffer(buffer)
     with pytest.raises(portable_lib.ExecuTorchError) as caught:
         module.forward([INPUTS[0], make()])
-    assert all(word in str(caught.value) for word in ["input 1", *words]), str(caught.value)
+    assert all(word in str(caught.value) for word in ["input y", *words]), str(caught.value)
 
 
 def test_without_etdump_there_is_none(path: Path) -> None:

@@ -58,22 +58,6 @@ class BytesLoader final : public DataLoader {
   BufferDataLoader view_;
 };
 
-std::vector<std::string> method_names(const Program& program) {
-  const LogCapture capture;
-  std::vector<std::string> names;
-  for (size_t i = 0; i < program.num_methods(); ++i) {
-    names.emplace_back(capture.take(program.get_method_name(i), "Cannot list the methods"));
-  }
-  return names;
-}
-
-// A method is asked for by its name: Python can spell only what is UTF-8.
-void check_names(const Program& program, const std::string& what) {
-  for (const std::string& name : method_names(program)) {
-    decode_utf8(name, "Cannot load " + what + ": a method's name");
-  }
-}
-
 PyMethodMeta meta_of(const Program& program, const std::string& name, const py::object& owner) {
   const LogCapture capture;
   return {capture.take(program.method_meta(name.c_str()), "Failed to get method_meta for " + name),
@@ -410,6 +394,9 @@ void bind_program(py::module_& m) {
             return meta_of(self.cast<PyProgram&>().program(), name, self);
           },
           py::arg("method_name"), kMetaHelp)
+      .def(
+          "user_metadata", [](const PyProgram& self) { return user_metadata(self.program()); },
+          "What the exporter wrote about the program: a JSON object as text, or nothing.")
       .def("__repr__", [](const PyProgram& self) {
         return describe_program("ExecuTorchProgram", self.program());
       });

@@ -10,6 +10,7 @@
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_shape_to_c_string.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/executor/name_lines.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/executor/tensor_parser.h>
 #include <executorch/runtime/platform/assert.h>
@@ -82,15 +83,40 @@ bool have_same_layout(const Tensor& input, const Tensor& own) {
 }
 
 // The sizes as text.
-auto shape_of(const Tensor& tensor) {
+[[maybe_unused]] auto shape_of(const Tensor& tensor) {
   return tensor_shape_to_c_string(
       Span<const SizesType>(tensor.sizes().data(), tensor.sizes().size()));
 }
 
 // The sizes in the program, bounds if the tensor is dynamic.
-auto bounds_of(const fb::Tensor& tensor) {
+[[maybe_unused]] auto bounds_of(const fb::Tensor& tensor) {
   return tensor_shape_to_c_string(Span<const SizesType>(
       reinterpret_cast<const SizesType*>(tensor.sizes()->data()), tensor.sizes()->size()));
+}
+
+// Says why the sizes of an input, of the right rank, are none of `expected`.
+void report_sizes([[maybe_unused]] const fb::ExecutionPlan& plan, [[maybe_unused]] size_t input,
+                  [[maybe_unused]] const fb::Tensor& expected, [[maybe_unused]] bool is_static,
+                  [[maybe_unused]] const Tensor& found) {
+#if ET_LOG_ENABLED
+  const InputLabel label(plan, input);
+  if (!is_static) {
+    ET_LOG(Error,
+           "Input %s of method %s: expected no more elements than %s, the sizes at export, got %s",
+           label.text(), plan.name()->c_str(), bounds_of(expected).data(), shape_of(found).data());
+    return;
+  }
+  uint32_t d = 0;
+  while (d + 1 < expected.sizes()->size() && expected.sizes()->Get(d) == found.sizes()[d]) {
+    ++d;
+  }
+  ET_LOG(Error,
+         "Input %s of method %s, dimension %d: expected %d, found %d. The sizes at export were %s, "
+         "found %s; export with dynamic_shapes to let them vary",
+         label.text(), plan.name()->c_str(), static_cast<int>(d),
+         static_cast<int>(expected.sizes()->Get(d)), static_cast<int>(found.sizes()[d]),
+         bounds_of(expected).data(), shape_of(found).data());
+#endif
 }
 
 // Whether `sizes`, of the right rank, are among those of dynamic input `input`, which is `tensor`:
@@ -108,26 +134,27 @@ Error check_input_sizes(const fb::ExecutionPlan& plan, size_t input, const fb::T
     const int32_t upper = tensor.sizes()->Get(dimension);
     int64_t n = 0;
     varying |= 1u << dimension;
-    ET_CHECK_OR_RETURN_ERROR(size >= row.min && size <= upper, InvalidArgument,
-                             "Input %zu of method %s: expected a size from %d to %d in dimension "
-                             "%d, got %d. The range is the one of the export (torch.export.Dim)",
-                             input, plan.name()->c_str(), static_cast<int>(row.min),
-                             static_cast<int>(upper), static_cast<int>(dimension),
-                             static_cast<int>(size));
-    ET_CHECK_OR_RETURN_ERROR(row.solve(size, &n), InvalidArgument,
-                             "Input %zu of method %s: expected %d * n + %d for a whole number n in "
-                             "dimension %d, got %d",
-                             input, plan.name()->c_str(), static_cast<int>(row.scale),
-                             static_cast<int>(row.offset), static_cast<int>(dimension),
-                             static_cast<int>(size));
+    ET_CHECK_OR_RETURN_ERROR(
+        size >= row.min && size <= upper, InvalidArgument,
+        "Input %s of method %s, dimension %d: expected %d to %d, found %d. The "
+        "range is the one of the export (torch.export.Dim)",
+        InputLabel(plan, input).text(), plan.name()->c_str(), static_cast<int>(dimension),
+        static_cast<int>(row.min), static_cast<int>(upper), static_cast<int>(size));
+    ET_CHECK_OR_RETURN_ERROR(
+        row.solve(size, &n), InvalidArgument,
+        "Input %s of method %s, dimension %d: expected %d * n + %d for a whole "
+        "number n, found %d",
+        InputLabel(plan, input).text(), plan.name()->c_str(), static_cast<int>(dimension),
+        static_cast<int>(row.scale), static_cast<int>(row.offset), static_cast<int>(size));
   }
   for (uint32_t i = 0; i < tensor.sizes()->size(); ++i) {
     const int32_t fixed = tensor.sizes()->Get(i);
     ET_CHECK_OR_RETURN_ERROR(((varying >> i) & 1) != 0 || sizes[i] == fixed, InvalidArgument,
-                             "Input %zu of method %s: expected size %d in dimension %d, which the "
-                             "export fixed, got %d. Export with dynamic_shapes to let it vary",
-                             input, plan.name()->c_str(), static_cast<int>(fixed),
-                             static_cast<int>(i), static_cast<int>(sizes[i]));
+                             "Input %s of method %s, dimension %d: expected %d, found %d. The "
+                             "export fixed it; export with dynamic_shapes to let it vary",
+                             InputLabel(plan, input).text(), plan.name()->c_str(),
+                             static_cast<int>(i), static_cast<int>(fixed),
+                             static_cast<int>(sizes[i]));
   }
   return Error::Ok;
 }
@@ -163,10 +190,10 @@ Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
                            inputs_size());
   const EValue& own = input(input_idx);
   ET_CHECK_OR_RETURN_ERROR(input_evalue.tag == own.tag, InvalidArgument,
-                           "Input %zu of method %s: expected a value of kind %" PRIu32
+                           "Input %s of method %s: expected a value of kind %" PRIu32
                            ", got kind %" PRIu32,
-                           input_idx, plan_->name()->c_str(), static_cast<uint32_t>(own.tag),
-                           static_cast<uint32_t>(input_evalue.tag));
+                           InputLabel(*plan_, input_idx).text(), plan_->name()->c_str(),
+                           static_cast<uint32_t>(own.tag), static_cast<uint32_t>(input_evalue.tag));
   input_set_[input_idx] = false;
   bool equal = true;
   switch (own.tag) {
@@ -188,20 +215,21 @@ Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
       equal = input_evalue.toString() == own.toString();
       break;
     default:
-      ET_LOG(Error, "Input %zu of method %s: values of kind %" PRIu32 " cannot be set", input_idx,
-             plan_->name()->c_str(), static_cast<uint32_t>(own.tag));
+      ET_LOG(Error, "Input %s of method %s: values of kind %" PRIu32 " cannot be set",
+             InputLabel(*plan_, input_idx).text(), plan_->name()->c_str(),
+             static_cast<uint32_t>(own.tag));
       return Error::InvalidArgument;
   }
   ET_CHECK_OR_RETURN_ERROR(equal || own.isString(), InvalidArgument,
-                           "Input %zu of method %s: it is not a tensor, so it must equal the value "
+                           "Input %s of method %s: it is not a tensor, so it must equal the value "
                            "at export, %.15g, and cannot be %.15g. Export with that value, or make "
                            "a tensor of the input",
-                           input_idx, plan_->name()->c_str(), as_number(own),
-                           as_number(input_evalue));
+                           InputLabel(*plan_, input_idx).text(), plan_->name()->c_str(),
+                           as_number(own), as_number(input_evalue));
   ET_CHECK_OR_RETURN_ERROR(equal, InvalidArgument,
-                           "Input %zu of method %s: it is not a tensor, so it must equal the value "
+                           "Input %s of method %s: it is not a tensor, so it must equal the value "
                            "at export, \"%.*s\"",
-                           input_idx, plan_->name()->c_str(),
+                           InputLabel(*plan_, input_idx).text(), plan_->name()->c_str(),
                            static_cast<int>(own.toString().size()), own.toString().data());
   input_set_[input_idx] = true;
   return Error::Ok;
@@ -212,13 +240,14 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   const uint32_t value_index =
       static_cast<uint32_t>(plan_->inputs()->Get(static_cast<uint32_t>(input_idx)));
   const fb::Tensor& source = *plan_->values()->Get(value_index)->val_as_Tensor();
-  ET_CHECK_OR_RETURN_ERROR(input_tensor.scalar_type() == own.scalar_type(), InvalidArgument,
-                           "Input %zu: expected element type %d, got %d", input_idx,
-                           static_cast<int>(own.scalar_type()),
-                           static_cast<int>(input_tensor.scalar_type()));
   ET_CHECK_OR_RETURN_ERROR(
-      input_tensor.dim() == own.dim(), NotSupported, "Input %zu: expected %zd dimensions, got %zd",
-      input_idx, static_cast<ssize_t>(own.dim()), static_cast<ssize_t>(input_tensor.dim()));
+      input_tensor.scalar_type() == own.scalar_type(), InvalidArgument,
+      "Input %s: expected element type %d, got %d", InputLabel(*plan_, input_idx).text(),
+      static_cast<int>(own.scalar_type()), static_cast<int>(input_tensor.scalar_type()));
+  ET_CHECK_OR_RETURN_ERROR(input_tensor.dim() == own.dim(), NotSupported,
+                           "Input %s: expected %zd dimensions, got %zd",
+                           InputLabel(*plan_, input_idx).text(), static_cast<ssize_t>(own.dim()),
+                           static_cast<ssize_t>(input_tensor.dim()));
   const bool planned = is_memory_planned(source);
   const bool is_static = kTensorsCountReferences
                              ? source.shape_dynamism() == fb::TensorShapeDynamism::STATIC
@@ -239,36 +268,34 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   }
   if constexpr (kTensorsCountReferences) {
     ET_CHECK_OR_RETURN_ERROR(!is_static || own.sizes() == input_tensor.sizes(), NotSupported,
-                             "Input %zu of method %s: expected its static shape %s, got %s",
-                             input_idx, plan_->name()->c_str(), shape_of(own).data(),
-                             shape_of(input_tensor).data());
+                             "Input %s of method %s: expected its static shape %s, got %s",
+                             InputLabel(*plan_, input_idx).text(), plan_->name()->c_str(),
+                             shape_of(own).data(), shape_of(input_tensor).data());
   }
   const Error resized = resize_tensor(own, input_tensor.sizes());
   if (resized != Error::Ok) {
-    ET_LOG(Error,
-           "Input %zu of method %s: expected %s %s, the sizes at export, got %s. Export with "
-           "dynamic_shapes to let sizes vary",
-           input_idx, plan_->name()->c_str(), is_static ? "exactly" : "no more elements than",
-           bounds_of(source).data(), shape_of(input_tensor).data());
+    report_sizes(*plan_, input_idx, source, is_static, input_tensor);
     return resized;
   }
   ET_CHECK_OR_RETURN_ERROR(
       have_same_layout(input_tensor, own), InvalidArgument,
-      "Input %zu: its strides or dim order differ from those the method was exported with; make it "
+      "Input %s: its strides or dim order differ from those the method was exported with; make it "
       "contiguous in that dim order",
-      input_idx);
+      InputLabel(*plan_, input_idx).text());
   void* data = const_cast<void*>(input_tensor.const_data_ptr());
   // Without data it serves programs that read its sizes only: others fail when they run. Memory of
   // the plan would keep the last call's elements.
   ET_CHECK_OR_RETURN_ERROR(data != nullptr || own.numel() == 0 || !planned, InvalidArgument,
-                           "Input %zu: the tensor has no data, which the memory plan has room for",
-                           input_idx);
+                           "Input %s: the tensor has no data, which the memory plan has room for",
+                           InputLabel(*plan_, input_idx).text());
   if (planned) {
     void* target = own.mutable_data_ptr();
     ET_CHECK_OR_RETURN_ERROR(!is_read_only(target), InvalidProgram,
-                             "Input %zu: the program has a constant in its place", input_idx);
+                             "Input %s: the program has a constant in its place",
+                             InputLabel(*plan_, input_idx).text());
     ET_CHECK_OR_RETURN_ERROR(target != nullptr || own.numel() == 0, InvalidState,
-                             "Input %zu: an earlier execution freed its memory", input_idx);
+                             "Input %s: an earlier execution freed its memory",
+                             InputLabel(*plan_, input_idx).text());
     if (own.nbytes() > 0 && target != data) {
       std::memmove(target, data, own.nbytes());
     }

@@ -6,6 +6,7 @@
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/executor/instruction.h>
 #include <executorch/runtime/executor/method.h>
+#include <executorch/runtime/executor/name_lines.h>
 #include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/executor/tensor_parser.h>
@@ -140,11 +141,12 @@ Error check_related_sizes(const fb::ExecutionPlan& plan, Span<const EValue> valu
     const int64_t expected = row.scale * n + row.offset;
     ET_CHECK_OR_RETURN_ERROR(
         size_of(row) == expected, InvalidArgument,
-        "Method %s: dimension %d of input %d is %d, so dimension %d of input %d must be %" PRId64
+        "Method %s: dimension %d of input %s is %d, so dimension %d of input %s must be %" PRId64
         ", got %d: the export found that they depend on each other",
-        plan.name()->c_str(), static_cast<int>(first.dimension), static_cast<int>(first.input),
-        static_cast<int>(size_of(first)), static_cast<int>(row.dimension),
-        static_cast<int>(row.input), expected, static_cast<int>(size_of(row)));
+        plan.name()->c_str(), static_cast<int>(first.dimension),
+        InputLabel(plan, static_cast<size_t>(first.input)).text(), static_cast<int>(size_of(first)),
+        static_cast<int>(row.dimension), InputLabel(plan, static_cast<size_t>(row.input)).text(),
+        expected, static_cast<int>(size_of(row)));
   }
   return Error::Ok;
 }
@@ -312,8 +314,8 @@ void Method::begin_execution() {
 Error Method::check_inputs() const {
   for (size_t i = 0; i < inputs_size(); ++i) {
     ET_CHECK_OR_RETURN_ERROR(input_set_[i], InvalidArgument,
-                             "Input %zu has not been set: method %s takes %zu inputs", i,
-                             plan_->name()->c_str(), inputs_size());
+                             "Input %s has not been set: method %s takes %zu inputs",
+                             InputLabel(*plan_, i).text(), plan_->name()->c_str(), inputs_size());
   }
   return check_related_sizes(*plan_, {values_.data(), values_.size()});
 }

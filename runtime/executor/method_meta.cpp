@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include <executorch/runtime/executor/name_lines.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/program_generated.h>
@@ -70,6 +71,19 @@ Result<const fb::Tensor*> get_tensor(const fb::ExecutionPlan& plan,
                            "Method %s: the byte count of input or output %zu overflows",
                            plan.name()->c_str(), index);
   return tensor;
+}
+
+// All sizes of a static tensor, and up to the size in the file of one that varies.
+Result<SizeRange> get_size_range(const fb::ExecutionPlan& plan,
+                                 const flatbuffers::Vector<int32_t>& list, size_t index,
+                                 size_t dimension) {
+  const fb::Tensor* tensor = ET_UNWRAP(get_tensor(plan, list, index));
+  ET_CHECK_OR_RETURN_ERROR(dimension < tensor->sizes()->size(), InvalidArgument,
+                           "Method %s: input or output %zu has no dimension %zu",
+                           plan.name()->c_str(), index, dimension);
+  const int32_t size = tensor->sizes()->Get(static_cast<uint32_t>(dimension));
+  const bool is_static = tensor->shape_dynamism() == fb::TensorShapeDynamism::STATIC;
+  return SizeRange{is_static ? size : 0, size};
 }
 
 bool is_attribute(const fb::EValue& value) {
@@ -138,6 +152,24 @@ Result<TensorInfo> MethodMeta::input_tensor_meta(size_t index) const {
   return TensorInfo(ET_UNWRAP(get_tensor(*plan_, *plan_->inputs(), index)));
 }
 
+std::string_view MethodMeta::input_name(size_t index) const {
+  return name_in(plan_->input_name_lines(), index);
+}
+
+Result<SizeRange> MethodMeta::input_size_range(size_t index, size_t dimension) const {
+  SizeRange range = ET_UNWRAP(get_size_range(*plan_, *plan_->inputs(), index, dimension));
+  const Span<const InputDimension> rows = input_dimensions(*plan_);
+  // Rows name what varies, in each input that does.
+  range.min = rows.empty() ? range.min : range.max;
+  for (const InputDimension& row : rows) {
+    if (static_cast<size_t>(row.input) == index &&
+        static_cast<size_t>(row.dimension) == dimension) {
+      range.min = row.min;
+    }
+  }
+  return range;
+}
+
 size_t MethodMeta::num_outputs() const {
   return plan_->outputs()->size();
 }
@@ -148,6 +180,24 @@ Result<Tag> MethodMeta::output_tag(size_t index) const {
 
 Result<TensorInfo> MethodMeta::output_tensor_meta(size_t index) const {
   return TensorInfo(ET_UNWRAP(get_tensor(*plan_, *plan_->outputs(), index)));
+}
+
+std::string_view MethodMeta::output_name(size_t index) const {
+  return name_in(plan_->output_name_lines(), index);
+}
+
+Result<SizeRange> MethodMeta::output_size_range(size_t index, size_t dimension) const {
+  SizeRange range = ET_UNWRAP(get_size_range(*plan_, *plan_->outputs(), index, dimension));
+  const auto* numbers = plan_->output_dimensions();
+  const uint32_t size = count(numbers);
+  range.min = size == 0 ? range.min : range.max;
+  for (uint32_t i = 0; i + 2 < size; i += 3) {
+    if (static_cast<size_t>(numbers->Get(i)) == index &&
+        static_cast<size_t>(numbers->Get(i + 1)) == dimension) {
+      range.min = numbers->Get(i + 2);
+    }
+  }
+  return range;
 }
 
 size_t MethodMeta::num_attributes() const {

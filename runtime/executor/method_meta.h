@@ -55,6 +55,12 @@ class TensorInfo final {
   const executorch_flatbuffer::Tensor* tensor_;
 };
 
+// The sizes that one dimension may have, both ends included.
+struct SizeRange {
+  int32_t min;
+  int32_t max;
+};
+
 // Points into the program and must not outlive it. Indices that are out of range give
 // InvalidArgument.
 class MethodMeta final {
@@ -76,9 +82,21 @@ class MethodMeta final {
   // InvalidArgument if the input is not a tensor.
   Result<TensorInfo> input_tensor_meta(size_t index) const;
 
+  // Its name in the model's signature; those of nested inputs are joined by dots ("state.hidden",
+  // "boxes.0"). Empty if the program does not say, or has no such input.
+  std::string_view input_name(size_t index) const;
+
+  // The sizes that the input may have in a dimension. Where the program says no more than that the
+  // tensor varies, the least is 0. InvalidArgument if there is no such tensor or dimension.
+  Result<SizeRange> input_size_range(size_t index, size_t dimension) const;
+
+  // As of inputs. An output's name is its key in the dict, or its field in the dataclass or named
+  // tuple, that the model returns; an input that the method changes is an output of that name.
   size_t num_outputs() const;
   Result<Tag> output_tag(size_t index) const;
   Result<TensorInfo> output_tensor_meta(size_t index) const;
+  std::string_view output_name(size_t index) const;
+  Result<SizeRange> output_size_range(size_t index, size_t dimension) const;
 
   // Attributes are tensors that carry a name.
   size_t num_attributes() const;

@@ -213,6 +213,11 @@ Result<Method> Program::load_method(const char* method_name, MemoryManager* memo
                       {named_data_map, backend_options, kernel_registry});
 }
 
+std::string_view Program::user_metadata() const {
+  const auto* text = internal_program_->user_metadata();
+  return text == nullptr ? std::string_view() : text->string_view();
+}
+
 Result<const char*> Program::get_output_flattening_encoding(const char* method_name) const {
   const fb::ExecutionPlan* plan = ET_UNWRAP(find_plan(*internal_program_, method_name));
   const fb::ContainerMetadata* containers = plan->container_meta_type();

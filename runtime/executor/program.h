@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include <executorch/runtime/backend/backend_options_map.h>
 #include <executorch/runtime/core/data_loader.h>
@@ -99,6 +100,10 @@ class Program final {
   // Copies the initial content of mutable buffer `buffer_idx` into `out`. InvalidProgram if it does
   // not exist or is shorter than nbytes.
   ET_NODISCARD Error load_mutable_data_into(size_t buffer_idx, size_t nbytes, void* out) const;
+
+  // What the exporter wrote about the program: a JSON object as text, or nothing. Valid as long as
+  // the program.
+  std::string_view user_metadata() const;
 
   // How the outputs of a method nest, as text.
   ET_DEPRECATED Result<const char*> get_output_flattening_encoding(

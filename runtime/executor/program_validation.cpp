@@ -256,7 +256,10 @@ bool ProgramVerifier::verify_plan() {
       return invalid("value", i, "", plan_->values()->Get(i));
     }
   }
-  if (!verify_input_dimensions()) {
+  // What names and least sizes of outputs say is for callers alone, who read no further than they
+  // go.
+  if (!verify_input_dimensions() ||
+      (plan_->output_dimensions() != nullptr && !admit(plan_->output_dimensions()))) {
     return false;
   }
   for (uint32_t i = 0; i < count(plan_->operators()); ++i) {

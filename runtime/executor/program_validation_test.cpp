@@ -50,6 +50,9 @@ struct Everything {
     optional_list = m.add_optional_tensor_list({tensor, -1, none});
     m.inputs({dynamic_input, integer}).outputs({tensor});
     m.vary(0, 0, 0).vary(0, 1, 0, 1, 0, /*same_n_as=*/0);
+    m.names({"image", "count"}, {"scores"});
+    plan().output_dimensions = {0, 1, 2};
+    builder.program().user_metadata = "{}";
     inline_delegate = m.add_delegate("Backend", fb::DataLocation::INLINE, 0);
     segment_delegate = m.add_delegate("Backend", fb::DataLocation::SEGMENT, segment);
     auto spec_entry = std::make_unique<fb::CompileSpecT>();
@@ -335,6 +338,10 @@ TEST_F(VerifierTest, AcceptsEdgesOfTheRules) {
       {"extreme ranges", CORRUPT(e.range(0).scale = INT32_MIN; e.range(0).offset = INT32_MIN;
                                  e.range(1).min = 3; e.range(1).scale = -1)},
       {"no ranges", CORRUPT(e.plan().input_dimensions.clear())},
+      {"no names", CORRUPT(e.plan().input_name_lines.clear(); e.plan().output_name_lines.clear())},
+      {"names of more than there is", CORRUPT(e.plan().input_name_lines = "a\nb\nc\n\n")},
+      {"least sizes of nothing",
+       CORRUPT(e.plan().output_dimensions = (std::vector<int32_t>{-1, kMax, -5, 7}))},
       {"jump to the end",
        CORRUPT(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
                    5)},

@@ -19,10 +19,12 @@ from executorch.test.repository.sources import ROOT
 PAGES = sorted((ROOT / "docs" / "guide").glob("*.md")) + [ROOT / "docs" / "delegates.md"]
 WITH_PYTHON = [page for page in PAGES if run_page.blocks(page.read_text(), "python")]
 EXPECTED = {  # what a page prints at least
-    "getting_started.md": ["same as PyTorch: True", "Method(forward(float32[1, 3, 64, 64]) ->"],
+    "getting_started.md": ["same as PyTorch: True", "Method(forward(image: float32[1, 3, 64, 64]) ->"],
     "export_and_lowering.md": [
-        "expected size 1 in dimension 1, which the export fixed, got 3",
-        "decode(float32[1, 16]) -> float32[1, 10]",
+        "Input x of method forward, dimension 1: expected 1, found 3",
+        "forward(batch.a: float32[2], batch.b: float32[2], scale: float32[2])",
+        "Input batch.b of method forward, dimension 0: expected 2, found 3",
+        "decode(args_0: float32[1, 16]) -> float32[1, 10]",
     ],
     "xnnpack.md": ["Total delegated subgraphs: 1", "erf"],
     "own_operators.md": ["my_ops::plus_one"],

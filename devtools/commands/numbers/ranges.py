@@ -16,7 +16,7 @@ from torch.fx import GraphModule, Interpreter, Node
 from executorch.exir.backend.lowering.quantized_values import StaticRange, static_ranges
 
 UNCALIBRATED, INPUTS, CLIPPED = "uncalibrated", "inputs", "clipped"
-CUT = 0.05  # ||values - cut values|| / ||values|| that is more than calibration leaves to outliers
+CUT = 0.1  # ||values - cut values|| / ||values|| that is more than calibration leaves to outliers
 FEW_STEPS = 8  # of 255, of an input that calibration saw larger
 _SAME = (
     "permute",

@@ -186,7 +186,7 @@ TensorPtr borrow_tensor(const ArrayLibrary& library, py::handle tensor, const Te
   if (!same_strides(found, strides)) {
     fail_argument(what + ": expected strides " + to_text(to_tuple(strides)) + " for sizes " +
                   to_text(to_tuple(sizes)) + ", got " + to_text(to_tuple(found.strides)) + ". " +
-                  library.advice_strides());
+                  library.advice_strides() + ", or give execute(..., copy=True)");
   }
   return make_tensor_ptr(std::move(sizes), found.data, std::move(dim_order), std::move(strides),
                          expected.scalar_type(), executorch::aten::TensorShapeDynamism::STATIC);

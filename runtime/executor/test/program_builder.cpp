@@ -184,6 +184,20 @@ MethodBuilder& MethodBuilder::vary(int32_t input, int32_t dimension, int32_t min
   return *this;
 }
 
+MethodBuilder& MethodBuilder::names(const std::vector<std::string>& inputs,
+                                    const std::vector<std::string>& outputs) {
+  const auto join = [](const std::vector<std::string>& names) {
+    std::string lines;
+    for (size_t i = 0; i < names.size(); ++i) {
+      lines += (i == 0 ? "" : "\n") + names[i];
+    }
+    return lines;
+  };
+  plan_->input_name_lines = join(inputs);
+  plan_->output_name_lines = join(outputs);
+  return *this;
+}
+
 int32_t MethodBuilder::call(const std::string& op, const std::string& overload,
                             std::vector<int32_t> args) {
   fb::KernelCallT instruction;

@@ -50,6 +50,10 @@ class MethodBuilder {
   MethodBuilder& vary(int32_t input, int32_t dimension, int32_t min, int32_t scale = 1,
                       int32_t offset = 0, int32_t same_n_as = -1);
 
+  // Names of the inputs and of the outputs, one each.
+  MethodBuilder& names(const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs);
+
   // Instructions of the last chain; each returns its index.
   int32_t call(const std::string& op, const std::string& overload, std::vector<int32_t> args);
   int32_t call_delegate(int32_t delegate, std::vector<int32_t> args);

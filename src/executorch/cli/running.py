@@ -38,7 +38,7 @@ def run_program(options: argparse.Namespace) -> int:
     print(f"{options.program}: {plan.name}, {milliseconds:.2f} ms")
     print(sentence(used))
     for number, each in enumerate(told):
-        print(f"  output {number}: {line(each)}")
+        print(f"  output {method.metadata.output_names()[number] or number}: {line(each)}")
     if options.output:
         print(f"wrote {options.output}")
     return 0
