@@ -19,7 +19,10 @@ from executorch.test.repository.sources import ROOT
 PAGES = sorted((ROOT / "docs" / "guide").glob("*.md")) + [ROOT / "docs" / "delegates.md"]
 WITH_PYTHON = [page for page in PAGES if run_page.blocks(page.read_text(), "python")]
 EXPECTED = {  # what a page prints at least
-    "getting_started.md": ["same as PyTorch: True", "Method(forward(image: float32[1, 3, 64, 64]) ->"],
+    "getting_started.md": [
+        "same as PyTorch: True",
+        "Method(forward(image: float32[1, 3, 64, 64]) ->",
+    ],
     "export_and_lowering.md": [
         "Input x of method forward, dimension 1: expected 1, found 3",
         "forward(batch.a: float32[2], batch.b: float32[2], scale: float32[2])",
