@@ -256,6 +256,22 @@ def test_mutable_buffer_names_on_request() -> None:
     assert info == schema.ExtraTensorInfo(fully_qualified_name="count")
 
 
+def test_only_what_changes_is_named() -> None:
+    class Weighted(Counter):
+        def __init__(self) -> None:
+            super().__init__(torch.zeros(3))
+            self.weight = torch.nn.Parameter(torch.ones(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return super().forward(x) * self.weight
+
+    config = ExecutorchBackendConfig(emit_mutable_buffer_names=True)
+    plan = only_plan(lower(Weighted(), torch.randn(3), config=config))
+    tensors = [value.val for value in plan.values if isinstance(value.val, schema.Tensor)]
+    named = [tensor.extra_tensor_info for tensor in tensors if tensor.extra_tensor_info]
+    assert named == [schema.ExtraTensorInfo(fully_qualified_name="count")]
+
+
 @pytest.mark.req("RT-009")
 def test_constants_are_shared_and_not_copied() -> None:
     class Weights(Module):

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from executorch.tools.planted.native import linked_again
 from executorch.tools.planted.plants import Plant
+from executorch.tools.planted.warm import COLD, IMPORTED, LATE, Warm
 
 _TIMEOUT_S = 900
 
@@ -39,13 +39,17 @@ def _names(root: Path) -> list[str]:
 class Copy:
     """`folder` is made anew. Nothing is written outside of it: a file is never changed in place, as links share it."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
-        self.root, self.folder = root, folder
+    def __init__(self, root: Path, folder: Path, imported: tuple[str, ...] = IMPORTED) -> None:
+        """`imported`: modules that all tests may start with."""
+        self.root, self.folder, self._imported = root, folder, imported
         self._aside: list[tuple[Path, Path]] = []  # (where a file is, where it belongs)
         if folder.exists():
             shutil.rmtree(folder)
         for name in _names(root):
             self._bring(name)
+        self._warm: dict[bool, Warm] = {}  # the hot one, and the other
+        self._collected: dict[str, bool] = {}  # files of tests that the hot one was asked to import
+        self._texts: dict[str, str] | None = None  # of the Python file that was planted
 
     def _bring(self, name: str) -> None:
         source, to = self.root / name, self.folder / name
@@ -69,35 +73,55 @@ class Copy:
     def plant(self, plant: Plant, native: str) -> None:
         path = self.folder / plant.file
         text = plant.in_text(path.read_text())
+        if not native and plant.file.endswith(".py"):
+            old = path.read_text()
+            self._texts = {"file": str(self.folder / plant.file), "old": old, "new": text}
         self._keep(path)
         path.write_text(text)
         if native:
             linked_again(self.root, self.folder, plant.file, native, self._keep)
 
     def restore(self) -> None:
+        self._texts = None
         while self._aside:
             aside, path = self._aside.pop()
             aside.replace(path)
 
+    def close(self) -> None:
+        """Ends the processes that run tests."""
+        for each in self._warm.values():
+            each.close()
+        self._warm.clear()
+
+    def collect(self, tests: str) -> None:
+        """Has a file of tests imported, so that plants in functions need no imports of their own. Before a plant."""
+        path = tests.partition(" -k ")[0]
+        if path not in self._collected:
+            self._collected[path] = self._process(hot=True).collect(path)
+
+    def _process(self, hot: bool) -> Warm:
+        if hot not in self._warm:
+            source = str(self.folder / "src")
+            environment = {**os.environ, "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1"}
+            self._warm[hot] = Warm(self.folder, environment, hot, self._imported)
+        return self._warm[hot]
+
+    def _pytest(self, path: str, words: list[str], log: Path) -> int | str:
+        """In the hot process where that can be, else in the cold one."""
+        if self._texts is not None and self._collected.get(path):
+            answer = self._process(hot=True).pytest(words, log, _TIMEOUT_S, **self._texts)
+            if answer != COLD:
+                return answer
+        return self._process(hot=False).pytest(words, log, _TIMEOUT_S)
+
     def run(self, tests: str, log: Path) -> Ran:
         """pytest on a file or folder, which may be followed by a choice: `a_test.py -k names`."""
         path, _, choice = tests.partition(" -k ")
-        words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", path]
-        words += ["-k", choice] if choice else []
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(self.folder / "src"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+        words = ["-q", "-x", "-p", "no:cacheprovider", path, *(["-k", choice] if choice else [])]
         log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a") as file:
-            try:
-                done = subprocess.run(
-                    words, cwd=self.folder, env=environment, stdout=file, stderr=file,
-                    timeout=_TIMEOUT_S, check=False,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                return Ran(True, f"{path}: no end within {_TIMEOUT_S} s")
+        status = self._pytest(path, words, log.absolute())
+        if status == LATE:
+            return Ran(True, f"{path}: no end within {_TIMEOUT_S} s")
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         # 5: no test was chosen.
-        return Ran(done.returncode not in (0, 5), lines[-1] if lines else "")
+        return Ran(status not in (0, 5), lines[-1] if lines else "")

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from executorch.tools.planted import plants
-from executorch.tools.planted.__main__ import ROOT, chosen, existing
+from executorch.tools.planted.__main__ import ROOT, chosen, existing, is_done
 from executorch.tools.planted.catalogue import KINDS, Kind, named
 from executorch.tools.planted.copy import Copy
 from executorch.tools.planted.report import read_reasons, report
+from executorch.tools.planted.warm import COLD, LATE, Warm
 
 SOURCE = """LIMIT = 4
 ROWS = {"add": 1, "mul": 2, "sub": 3}
@@ -46,10 +47,11 @@ def root(tmp_path: Path) -> Path:
         (plants.operands, {"area: operand of and gone: width < 0", "area: operand of and gone: keep"}),
         (plants.comparisons, {"CHECKS: == another: node.alpha == 1", "area: < another: width < 0"}),
         (plants.choices, {"area: the other extreme: min", "area: the other choice: keep"}),
-        (plants.numbers, {"LIMIT: one more: 4", "ROWS: one more: 2", "ROWS: one more: 3",
+        (plants.numbers, {"LIMIT: one more: 4", "ROWS['mul']: one more: 2",
+                          "ROWS['sub']: one more: 3",
                           "area: 1 % more: 1.5", "area: one more: 2"}),
         (plants.entries, {'ROWS: row gone: "add"', 'ROWS: row gone: "mul"', 'ROWS: row gone: "sub"'}),
-        (plants.settings, {"module: the other setting: True"}),
+        (plants.settings, {"module: the other setting: keep=True"}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )  # fmt: skip
@@ -82,18 +84,41 @@ def test_each_kind_of_the_catalogue_has_plants_and_tests(kind: Kind) -> None:
     """Also that every change by hand still fits its file."""
     found = list(kind.plants(ROOT))
     assert found and existing(kind)
+    assert len({plant.name for plant in found}) == len(found)
     for plant in found:
         text = plant.in_text((ROOT / plant.file).read_text())
         if plant.file.endswith(".py"):
             ast.parse(text)
 
 
+def test_plants_of_the_same_text_have_names_of_their_own(tmp_path: Path) -> None:
+    """Results and reasons are kept by name."""
+    (tmp_path / "a.py").write_text(
+        "ROWS: dict = {'a': f(x=True), 'b': f(x=True)}\ng(y=True)\ng(y=True)\n"
+    )
+    names = [plant.name for plant in plants.in_python(tmp_path, "a.py", (plants.settings,))]
+    assert names == [
+        "a.py:ROWS['a']: the other setting: x=True", "a.py:ROWS['b']: the other setting: x=True",
+        "a.py:module: the other setting: y=True", "a.py:module (2): the other setting: y=True",
+    ]  # fmt: skip
+
+
 def test_a_drawn_choice_is_the_same_again() -> None:
     kinds = named(["planner", "emitter"])
     first, again, other = (chosen(kinds, "", 5, seed) for seed in (1, 1, 2))
     assert first == again != other and len(first) == 10
+    assert chosen(kinds[:1], "", 3, 1) == first[:3]
     with pytest.raises(ValueError, match="unknown kind plans: expected one of condition, row"):
         named(["plans"])
+
+
+def test_a_quick_look_leaves_what_it_did_not_notice_to_a_longer_one() -> None:
+    kind = named(["emitter"])[0]
+    assert existing(kind, 2) == existing(kind)[:2] and len(existing(kind)) > 2
+    seen, unseen = {"noticed": "a_test.py", "files": 1}, {"noticed": "", "files": 1}
+    assert is_done(seen, 0) and is_done(unseen, 1)
+    assert not is_done(unseen, 0) and not is_done(unseen, 2)
+    assert is_done({"noticed": ""}, 1) and not is_done({"noticed": "", "problem": "no compiler"}, 1)
 
 
 def test_what_went_unnoticed_needs_a_reason() -> None:
@@ -135,7 +160,7 @@ def test_a_plant_is_noticed_or_not_and_the_tree_stays(
 ) -> None:
     kind = Kind("k", "", ("a_test.py",), ("a.py",), (plants.guards, plants.numbers))
     folder = tmp_path_factory.mktemp("copies") / "tree"
-    copy, before = Copy(repository, folder), (repository / "a.py").read_bytes()
+    copy, before = Copy(repository, folder, ("pytest",)), (repository / "a.py").read_bytes()
     found = {}
     for plant in kind.plants(repository):
         copy.plant(plant, "")
@@ -143,8 +168,34 @@ def test_a_plant_is_noticed_or_not_and_the_tree_stays(
         found[plant.change + plant.old] = copy.run("a_test.py", folder / "log").failed
         copy.restore()
         assert os.path.samefile(folder / "a.py", repository / "a.py")
+    copy.close()
     assert found.pop("guard never takenwidth < 0 and keep") is True
     assert set(found.values()) == {False}
+
+
+def test_functions_change_where_they_are(repository: Path, tmp_path: Path) -> None:
+    """What is not in a function, or runs at import, needs a process of its own."""
+    warm, log = Warm(repository, dict(os.environ), True, ("pytest",)), tmp_path / "log"
+    assert warm.collect("a_test.py") and not warm.collect("none_test.py")
+    old = (repository / "a.py").read_text()
+    answers = []
+    for now, then in (("width < 0 and keep", "False"), ("* (height", "+ (height"), ("= 4", "= 5")):
+        texts = {"file": str(repository / "a.py"), "old": old, "new": old.replace(now, then)}
+        answers.append(warm.pytest(["-q", "a_test.py"], log, 600, **texts))
+    warm.close()
+    assert answers == [1, 0, COLD]
+
+
+def test_a_run_without_end_is_killed_and_the_next_goes_on(repository: Path, tmp_path: Path) -> None:
+    (repository / "b_test.py").write_text(
+        "import time\n\n\ndef test_sleep():\n    time.sleep(600)\n"
+    )
+    warm, log = Warm(repository, dict(os.environ), False, ("pytest",)), tmp_path / "log"
+    assert warm.pytest(["-q", "b_test.py"], log, limit=2) == LATE
+    assert warm.pytest(["-q", "a_test.py"], log, limit=600) == 0
+    assert warm.pytest(["-q", "none_test.py"], log, limit=600) == 4  # pytest's: no such file
+    warm.close()
+    assert "1 passed" in log.read_text()
 
 
 def test_the_command_lists_and_refuses() -> None:

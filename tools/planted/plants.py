@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is planted: changes of a source file, found in its syntax tree or listed by hand.
 
-A plant replaces the text of one place. Its name stays the same when lines move: the file, the function around the
-place, the kind of change and the text that goes.
+A plant replaces the text of one place. Its name stays the same when lines move: the file, the function or row around
+the place, the kind of change and the text that goes; of several alike, the place among them.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeGuard
 
@@ -22,7 +23,7 @@ class Plant:
     start: int
     old: str
     new: str
-    where: str  # the function or constant around it
+    where: str  # the function, constant or row around it
     change: str  # what is done, such as "condition always true"
 
     @property
@@ -119,11 +120,11 @@ def settings(node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:
     """A keyword's True becomes False."""
     value = node.value if isinstance(node, ast.keyword) else None
     if isinstance(value, ast.Constant) and isinstance(value.value, bool):
-        yield value, str(not value.value), "the other setting"
+        yield node, f"{node.arg}={not value.value}", "the other setting"
 
 
 def in_python(root: Path, file: str, mutators: tuple[Mutator, ...]) -> Iterator[Plant]:
-    """The plants of a file, in its order."""
+    """The plants of a file, in its order, each with a name of its own."""
     text = (root / file).read_text()
     starts = [0]
     for line in text.encode().splitlines(keepends=True):
@@ -137,17 +138,27 @@ def in_python(root: Path, file: str, mutators: tuple[Mutator, ...]) -> Iterator[
                 end = starts[place.end_lineno - 1] + place.end_col_offset  # type: ignore[attr-defined]
                 old = text.encode()[begin:end].decode()
                 found.append(Plant(file, begin, old, new, where, change))
-    yield from sorted(dict.fromkeys(found), key=lambda plant: plant.start)
+    times = Counter[str]()
+    for plant in sorted(dict.fromkeys(found), key=lambda plant: plant.start):
+        times[plant.name] += 1
+        count = times[plant.name]
+        yield replace(plant, where=f"{plant.where} ({count})") if count > 1 else plant
 
 
 def _within(node: ast.AST, where: str) -> Iterator[tuple[ast.AST, str]]:
     """Each node with the name of what it stands in; not annotations, docstrings and tests of types."""
+    rows = isinstance(node, ast.Dict) and where != "module"
+    row_of = {v: k for k, v in zip(node.keys, node.values, strict=True) if k} if rows else {}  # type: ignore[attr-defined]
     for child in ast.iter_child_nodes(node):
         name = where
         if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
             name = child.name if where == "module" else f"{where}.{child.name}"
         elif isinstance(child, ast.Assign) and where == "module":
             name = ast.unparse(child.targets[0])
+        elif isinstance(child, ast.AnnAssign) and where == "module":
+            name = ast.unparse(child.target)
+        elif child in row_of:
+            name = f"{where}[{ast.unparse(row_of[child])}]"
         elif isinstance(child, (ast.Import, ast.ImportFrom, ast.JoinedStr)):
             continue
         yield child, name
