@@ -237,7 +237,7 @@ def test_programs_without_names() -> None:
         outputs["logits"]
 
 
-def test_damaged_names_are_refused() -> None:
+def test_corrupted_names_are_refused() -> None:
     buffer = to_edge(export(Classifier(), (IMAGE, SCALE))).to_executorch().buffer
     at = buffer.index(b"\x0b\0\0\0image\nscale\0")
     too_long = buffer[: at + 3] + b"\x7f" + buffer[at + 4 :]

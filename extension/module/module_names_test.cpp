@@ -127,18 +127,18 @@ TEST_F(ModuleNames, ProgramsWithoutNames) {
   EXPECT_EQ(module.input_names("nothing").error(), Error::InvalidArgument);
 }
 
-// Names whose bytes are damaged: the program is refused, or names are text as before.
+// Names whose bytes are corrupted: the program is refused, or names are text as before.
 TEST_F(ModuleNames, DamagedOnesAreRefused) {
   const std::vector<uint8_t> sound = add_two(true).build();
   const std::string text(sound.begin(), sound.end());
   const size_t image = text.find("image\nmask");
   ASSERT_NE(image, std::string::npos);
-  std::vector<uint8_t> damaged = sound;
-  damaged[image - 1] = 0x7f;  // the string's length, in four bytes before it
-  const std::string path = testing::TempDir() + "/module_names_test_damaged.pte";
+  std::vector<uint8_t> corrupted = sound;
+  corrupted[image - 1] = 0x7f;  // the string's length, in four bytes before it
+  const std::string path = testing::TempDir() + "/module_names_test_corrupted.pte";
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(damaged.data()),
-             static_cast<std::streamsize>(damaged.size()));
+      .write(reinterpret_cast<const char*>(corrupted.data()),
+             static_cast<std::streamsize>(corrupted.size()));
   Module module(path);
   EXPECT_EQ(module.load(), Error::InvalidProgram);
   EXPECT_EQ(module.forward({{"image", image_}}).error(), Error::InvalidProgram);
