@@ -128,11 +128,6 @@ py::list names(const PyMethodMeta& method, const Side& side) {
   return found;
 }
 
-std::string in_full(const MethodMeta& /*meta*/, const Side& /*side*/, size_t /*index*/,
-                    const TensorInfo& info) {
-  return describe({info, {}, py::none()});
-}
-
 // "[<=64, 3, 8..64]"; the least size is told where it is above what every program takes.
 std::string text_of(const std::vector<SizeRange>& ranges) {
   std::string text;
@@ -154,20 +149,19 @@ std::string in_short(const MethodMeta& meta, const Side& side, size_t index,
          text_of(ranges_of(meta, side, index, info));
 }
 
-using DescribeTensor = std::string (*)(const MethodMeta& meta, const Side& side, size_t index,
-                                       const TensorInfo& info);
-
-// Tensors by a function, other values by their kind.
-std::vector<std::string> describe_values(const MethodMeta& meta, const Side& side,
-                                         DescribeTensor describe_tensor) {
+// Tensors as a signature has them, or in full; other values by their kind.
+std::vector<std::string> describe_values(const MethodMeta& meta, const Side& side, bool in_full) {
   const LogCapture capture;  // asking for the tensor of another value logs an error
   std::vector<std::string> texts;
   for (size_t i = 0; i < (meta.*side.count)(); ++i) {
     const auto tag = (meta.*side.tag)(i);
     const auto info = (meta.*side.info)(i);
-    texts.emplace_back(info.ok()  ? describe_tensor(meta, side, i, info.get())
-                       : tag.ok() ? executorch::runtime::tag_to_string(tag.get())
-                                  : "unknown");
+    if (info.ok()) {
+      texts.push_back(in_full ? describe({info.get(), {}, py::none()})
+                              : in_short(meta, side, i, info.get()));
+    } else {
+      texts.emplace_back(tag.ok() ? executorch::runtime::tag_to_string(tag.get()) : "unknown");
+    }
   }
   return texts;
 }
@@ -197,7 +191,7 @@ std::string printable(std::string_view text) {
 
 // "image: float32[1, 3], float32[4]"; the second has no name.
 std::string named_values(const MethodMeta& meta, const Side& side) {
-  std::vector<std::string> texts = describe_values(meta, side, in_short);
+  std::vector<std::string> texts = describe_values(meta, side, /*in_full=*/false);
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string_view name = (meta.*side.name)(i);
     texts[i] = name.empty() ? texts[i] : printable(name) + ": " + texts[i];
@@ -209,9 +203,9 @@ std::string describe_method(const PyMethodMeta& method) {
   const MethodMeta& meta = method.meta;
   return "MethodMeta(name='" + printable(meta.name()) +
          "', num_inputs=" + std::to_string(meta.num_inputs()) + ", input_tensor_meta=[" +
-         join(describe_values(meta, kInputs, in_full), "'") +
+         join(describe_values(meta, kInputs, /*in_full=*/true), "'") +
          "], num_outputs=" + std::to_string(meta.num_outputs()) + ", output_tensor_meta=[" +
-         join(describe_values(meta, kOutputs, in_full), "'") + "])";
+         join(describe_values(meta, kOutputs, /*in_full=*/true), "'") + "])";
 }
 
 }  // namespace

@@ -142,7 +142,6 @@ NOT_READ: dict[str, list[str]] = {
         "schema_flatcc:Event allocation_event",
         "schema_flatcc:RunData allocators",
         "model:ETKernelKeyOpArgMeta arg_name",
-        "memory_planning:SharedObject idx",
         "_ops:EdgeDialectArgument allowed_types",
     ],
 }
