@@ -78,17 +78,17 @@ def _fuse_embedding(node: Node) -> bool:
     table = table_of(source)
     if table is None or not isinstance(node.target, EdgeOpOverload):
         return False
-    weight, bits = table.weight, table.bits
+    weight, bits = table.source, table.bits
     if bits < 8 and weight.meta["val"].shape[1] % (8 // bits) == 0:
         pack = edge_op_of(torch.ops.quant_fusion._pack_embedding_weight.default)
         with node.graph.inserting_before(node):
-            weight = node.graph.call_function(pack, (table.weight, bits))
+            weight = node.graph.call_function(pack, (table.source, bits))
         weight.meta = dict(source.meta)
-        weight.meta["val"] = pack_embedding_weight(table.weight.meta["val"], bits)
+        weight.meta["val"] = pack_embedding_weight(table.source.meta["val"], bits)
     else:
         bits = 8
     limits = (table.quant_min, table.quant_max)
-    arguments = (weight, table.scales, table.zero_points, *limits, node.args[1])
+    arguments = (weight, table.scale, table.zero_point, *limits, node.args[1])
     node.replace_all_uses_with(embedding_call(node, bits, arguments))
     _erase_unused([node, source])
     return True

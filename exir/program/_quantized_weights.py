@@ -13,10 +13,11 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from executorch.exir.backend.lowering.quantized import Quantization
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.graph_facts import called_op, data_spec_of, op_name, replace_data
 from executorch.exir.passes._quant_patterns_and_replacements import pack_embedding_weight
-from executorch.exir.passes._quantized_tables import Table, table_of
+from executorch.exir.passes._quantized_tables import table_of
 from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
 from executorch.exir.passes.quant_fusion_pass import embedding_call
 from executorch.exir.program_copies import own_copy
@@ -66,19 +67,19 @@ def _matrices(program: ExportedProgram, has_backends: bool) -> list[Node]:
         if op_name(node) == "torchao.dequantize_affine.default"
         and (table := _table_of(node)) is not None
         and all(is_linear(user, node) for user in node.users)
-        and node.meta["val"].dtype == table.scales.meta["val"].dtype
+        and node.meta["val"].dtype == table.scale.meta["val"].dtype
     ]
 
 
 def _read_rows(
-    program: ExportedProgram, node: Node, table: Table, constants: dict[Node, torch.Tensor]
+    program: ExportedProgram, node: Node, table: Quantization, constants: dict[Node, torch.Tensor]
 ) -> None:
     """An embedding of all rows in the place of a dequantized matrix."""
-    points = table.zero_points
+    points = table.zero_point
     if points is not None and constants[points].any():
         return
     with fake_mode_of(program), program.graph.inserting_before(node):
-        rows = table.weight.meta["val"].shape[0]
+        rows = table.source.meta["val"].shape[0]
         arange = edge_op_of(torch.ops.aten.arange.start_step)
         ids = program.graph.call_function(arange, (0, rows))
         ids.meta = {**node.meta, "val": torch.arange(rows)}
@@ -90,26 +91,26 @@ def _read_rows(
     _replace(program, embedding, table, constants)
 
 
-def _table_of(node: Node) -> Table | None:
+def _table_of(node: Node) -> Quantization | None:
     table = table_of(node)
     return table if table is not None and table.dtype == torch.int8 else None
 
 
 def _replace(
-    program: ExportedProgram, node: Node, table: Table, constants: dict[Node, torch.Tensor]
+    program: ExportedProgram, node: Node, table: Quantization, constants: dict[Node, torch.Tensor]
 ) -> None:
     dequantize, indices = node.args[:2]
     bits = table.bits
-    alone = len(table.weight.users) == 1 and len(dequantize.users) == 1
-    if bits < 8 and alone and constants[table.weight].shape[1] % (8 // bits) == 0:
-        _store(program, table.weight, pack_embedding_weight(constants[table.weight].detach(), bits))
+    alone = len(table.source.users) == 1 and len(dequantize.users) == 1
+    if bits < 8 and alone and constants[table.source].shape[1] % (8 // bits) == 0:
+        _store(program, table.source, pack_embedding_weight(constants[table.source].detach(), bits))
     else:
         bits = 8
     limits = (-(1 << bits - 1), (1 << bits - 1) - 1)
-    points = table.zero_points
+    points = table.zero_point
     if points is not None and not constants[points].any():
         points = None
-    new = embedding_call(node, bits, (table.weight, table.scales, points, *limits, indices))
+    new = embedding_call(node, bits, (table.source, table.scale, points, *limits, indices))
     node.replace_all_uses_with(new)
     program.graph.erase_node(node)
     if not dequantize.users:

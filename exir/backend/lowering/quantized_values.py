@@ -12,6 +12,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from executorch.exir.backend.lowering.quantized import quantization_of
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.graph_facts import op_name
 
@@ -21,31 +22,6 @@ _LEAST_NORMAL = torch.finfo(torch.float32).tiny
 _LEAST_SCALES = (2**-12, torch.finfo(torch.float32).eps)
 _INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32)
 _MAX_NAMED = 8
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Among the arguments of a call."""
-
-    scale: int
-    zero_point: int
-    dtype: int
-
-
-_PER_TENSOR = _Places(1, 2, 5)
-_PER_CHANNEL = _Places(1, 2, 6)
-_PER_GROUP = _Places(1, 2, 5)
-_AFFINE = _Places(2, 3, 4)
-_PLACES = {
-    f"{_QD}{verb}_{kind}": places
-    for verb in ("quantize", "dequantize")
-    for kind, places in (
-        ("per_tensor.default", _PER_TENSOR),
-        ("per_tensor.tensor", _PER_TENSOR),
-        ("per_channel.default", _PER_CHANNEL),
-        ("per_channel_group.default", _PER_GROUP),
-    )
-} | {f"torchao.{verb}_affine.default": _AFFINE for verb in ("quantize", "dequantize")}
 
 
 class InvalidQuantization(ExportError, ValueError):
@@ -58,28 +34,26 @@ def check_quantized_values(
     """Every scale that is known is a finite number, not a denormal one, and every zero point is one of its dtype;
     InvalidQuantization names node, value and index of the first that is not."""
     for node in program.graph.nodes:
-        places = _PLACES.get(op_name(node))
-        if places is None:
+        said = quantization_of(node)
+        if said is None:
             continue
-        scales = _known(node, places.scale, constants)
+        scales = _known(said.scale, constants)
         if scales is not None:
             _check_scales(node, scales)
-        points = _known(node, places.zero_point, constants)
-        dtype = node.args[places.dtype] if places.dtype < len(node.args) else None
-        if points is not None and dtype in _INTEGERS:
-            _check_zero_points(node, points, dtype)
+        points = _known(said.zero_point, constants)
+        if points is not None and said.dtype in _INTEGERS:
+            _check_zero_points(node, points, said.dtype)
 
 
-def _known(node: Node, place: int, constants: Mapping[Node, torch.Tensor]) -> torch.Tensor | None:
+def _known(
+    value: Node | float | None, constants: Mapping[Node, torch.Tensor]
+) -> torch.Tensor | None:
     """None for what is computed at run time, and for what is left out."""
-    value = node.args[place] if place < len(node.args) else None
     if isinstance(value, Node):
         return constants[value].detach() if value in constants else None
-    return (
-        None
-        if value is None
-        else torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
-    )
+    if value is None:
+        return None
+    return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
 
 
 def _check_scales(node: Node, scales: torch.Tensor) -> None:
