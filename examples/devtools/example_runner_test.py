@@ -128,7 +128,7 @@ def test_the_documents_script(tmp_path: Path) -> None:
 
 @pytest.mark.req("DT-039", "DT-027")
 def test_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = HERE / "tutorial.md"
+    page = Path(__file__).resolve().parent / "tutorial.md"
     done = subprocess.run(
         [sys.executable, str(PAGES), str(page)],
         cwd=tmp_path, capture_output=True, text=True, check=False,

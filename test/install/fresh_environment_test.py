@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
 
+from executorch.test.documents.run_page import blocks
 from executorch.test.install.new_user import LOWER, command, environment_with
 from executorch.test.repository.sources import ROOT
 
@@ -23,7 +23,8 @@ pytestmark = [
     scope="module", params=["torch==2.13.0", pytest.param("torch", marks=pytest.mark.full)]
 )
 def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return environment_with(WHEEL, request.param, tmp_path_factory.mktemp("new_user"))
+    wheel = f"{WHEEL}[demo]"
+    return environment_with(wheel, request.param, tmp_path_factory.mktemp("new_user"))
 
 
 @pytest.mark.req("BLD-001", "BLD-007", "PY-007", "PY-001", "PY-004", "PY-C03")
@@ -36,9 +37,12 @@ def test_a_model_is_lowered_in_float_and_8_bits_and_runs(python: Path, tmp_path:
 def test_the_first_screen_of_the_readme(python: Path, tmp_path: Path) -> None:
     """Its commands behind `pip install .`, by the command that the wheel installs."""
     text = (ROOT / "README.md").read_text()
-    block = re.findall(r"```bash\npip install \.[^\n]*\n(.*?)```", text, re.S)[0]
-    assert text[: text.index(block)].count("\n") < 25, "not on the first screen"
+    install, _, lines = blocks(text, "bash")[0].partition("\n")
+    assert install.startswith("pip install '.[demo]'")
+    assert text[: text.index(lines)].count("\n") < 25, "not on the first screen"
+    (tmp_path / "classify.py").write_text(blocks(text, "python")[0])
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
-    printed = command("bash", "-ec", block, cwd=tmp_path, PATH=path)
-    assert "beside the model in PyTorch" in printed and "output 0: float32[1, 1000]" in printed
-    assert (tmp_path / "mv2.pte").exists()
+    printed = command("bash", "-ec", lines, cwd=tmp_path, PATH=path)
+    assert "beside the model in PyTorch" in printed
+    assert "class 967 (967: espresso) at 0.9398" in printed and "PyTorch: class 967" in printed
+    assert (tmp_path / "lite0.pte").exists()

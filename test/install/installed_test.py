@@ -152,7 +152,9 @@ def test_release_wheels_can_be_made_of_these_modules() -> None:
 
 
 def test_every_command_says_how_it_is_used(tmp_path: Path) -> None:
-    commands = [name for name, path in modules().items() if '"__main__"' in path.read_text()]
+    commands = [
+        name for name, path in modules().items() if '__name__ == "__main__"' in path.read_text()
+    ]
     assert "executorch.codegen.tools.gen_oplist" in commands
     wrong = in_an_empty_folder(HELP_OF_ALL, sorted(commands), tmp_path)
     assert not wrong, "\n".join(f"{name}:\n{text}" for name, text in wrong.items())

@@ -21,8 +21,9 @@ _FOLDERS = (
 )
 _PATH = re.compile(rf"(?<![\w/.<>-])(?:{_FOLDERS.replace(' ', '|')})/[\w./-]*\w")
 _COMMAND = re.compile(r"python3? -m (?:tools|test|scripts)\.[\w.]+|`make [a-z-]+`")
-# What `executorch new-backend` and `new-operator` write.
+# What `executorch new-backend` and `new-operator` write, and who writes firmware.
 _TEMPLATES = "examples/projects/"
+_FIRMWARE = "codegen/c/project.py"
 # Said where there is a checkout, or of files that are made.
 _OTHERWISE = {
     ("examples/demo/demo.py", "`make build`"),
@@ -45,11 +46,12 @@ def with_folders(files: Iterable[str]) -> set[str]:
 def dangling(name: str, text: str, there: set[str]) -> list[str]:
     """What a text of the file `name` names and a wheel of these files and folders lacks."""
     # A project that is written has a folder `test` of its own.
-    own = ("test/",) if name.startswith(_TEMPLATES) else ()
+    own = ("test/",) if name.startswith((_TEMPLATES, _FIRMWARE)) else ()
     found = [
         path
         for path in _PATH.findall(text)
-        if not {path, f"include/executorch/{path}"} & there and not path.startswith(own)
+        if not {path, *(f"{place}/executorch/{path}" for place in ("include", "share"))} & there
+        and not path.startswith(own)
     ]
     return [each for each in found + _COMMAND.findall(text) if (name, each) not in _OTHERWISE]
 

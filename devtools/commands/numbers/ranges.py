@@ -31,7 +31,7 @@ _SAME = (
 STEPS = {
     UNCALIBRATED: "run the prepared model on inputs of the size that it will get before convert_pt2e (`--calibrate`)",
     INPUTS: "give inputs as those of the calibration (the same preprocessing), or calibrate with inputs as these",
-    CLIPPED: "calibrate with more inputs, or leave this layer in float (set_module_name, docs/guide/quantization.md)",
+    CLIPPED: "calibrate with more inputs, or leave this layer in float (the quantizer's set_module_name)",
 }
 
 

@@ -163,7 +163,7 @@ CAUSES = (
         "quantized tensor",
         r"quantized nyi in meta tensors|UnsupportedFakeTensorException",
         "a tensor of torch's old quantized types",
-        "Export the float model and quantize it for the program (`--quantize`, docs/guide/quantization.md), or give "
+        "Export the float model and quantize it for the program (`--quantize`), or give "
         "x.dequantize().",
         where=INPUT,
     ),
@@ -308,7 +308,7 @@ CAUSES = (
         "memory of a tensor",
         r"data pointer|data_ptr",
         "forward() asks for the address of a tensor",
-        "Tensors have none while they are traced: call a custom operator (docs/guide/own_operators.md) for what works "
+        "Tensors have none while they are traced: call a custom operator (`executorch new-operator`) for what works "
         "on memory.",
         at=r"data_ptr|ctypes|from_address",
     ),

@@ -95,6 +95,7 @@ ELSEWHERE = {
     "export.max_seq_length": _CACHES,
     "export.max_context_length": _CACHES,
     "export.max_sessions": "extension/llm/runner/sessions_test.py",
+    "export.embed": "extension/llm/server/openai_test.py",
     "export.output_dir": "extension/llm/model/families_test.py",
     "export.output_name": _EXPORT,
     "export.foundation_weights_file": _METHODS,
