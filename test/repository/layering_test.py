@@ -61,7 +61,8 @@ COMPILER_FLOORS = {
     "bytes": "_serialize.*",
     "passes, and what stands for a delegate in a graph": """
         passes passes.* memory_planning verification verification.* capture capture._config lowered_backend_module
-        backend._submodules backend.backend_details backend.compile_spec_schema backend.partitioner""",
+        backend._submodules backend.backend_details backend.compile_spec_schema backend.partitioner
+        backend.lowering.quantized""",
     "delegates": "backend backend.*",
     "emitting": "emit emit.* print_program dump dump.* _serialize _serialize._serialize",
     "the way of a program": """
