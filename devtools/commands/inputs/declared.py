@@ -70,7 +70,7 @@ class Declared:
 
 def declared(plan: schema.ExecutionPlan, names: Sequence[str] = ()) -> list[Declared]:
     """`names`: of the inputs, where the file has none."""
-    own = [each.name or "" for each in getattr(plan, "input_info", None) or ()]  # not of all files
+    own = plan.input_names
     known = own if any(own) else names
     named = list(known) if len(known) == len(plan.inputs) else [""] * len(plan.inputs)
     numbers = plan.input_dimensions or []

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -68,16 +67,22 @@ def test_what_is_not_asked_for_goes_with_what_is(program: Path) -> None:
 @pytest.mark.parametrize(
     "asked, said",
     [
-        (["0=9x3"], "input 0: expected a size from 4 to 8 in dimension 0, found 9"),
-        (["0=3x3"], "input 0: expected a size from 4 to 8 in dimension 0, found 3"),
-        (["0=5x4"], "input 0: expected size 3 in dimension 1, which the export fixed"),
-        (["0=5"], "input 0: expected 2 dimensions, at most 8x3, found 5"),
-        (["1=11x3"], "input 1: expected 2 * n + 0 for a whole number n in dimension 0, found 11"),
-        (["0=5x3", "1=12x3"], "input 1: expected 10 in dimension 0, to go with input 0, found 12"),
-        (["2=1:int32"], "input 2: expected int64, found int32"),
-        (["4=1"], "input 4: it has no sizes: it is 7, as exported"),
-        (["image=1"], "image: expected an input of 0, 1, 2, 3, 4"),
-        (["0=5x3", "0=6x3"], "input 0: it is given twice"),
+        (["x=9x3"], "input 0 (x): expected a size from 4 to 8 in dimension 0, found 9"),
+        (["0=3x3"], "input 0 (x): expected a size from 4 to 8 in dimension 0, found 3"),
+        (["0=5x4"], "input 0 (x): expected size 3 in dimension 1, which the export fixed"),
+        (["0=5"], "input 0 (x): expected 2 dimensions, at most 8x3, found 5"),
+        (
+            ["1=11x3"],
+            "input 1 (y): expected 2 * n + 0 for a whole number n in dimension 0, found 11",
+        ),
+        (
+            ["0=5x3", "1=12x3"],
+            "input 1 (y): expected 10 in dimension 0, to go with input 0 (x), found 12",
+        ),
+        (["2=1:int32"], "input 2 (ids): expected int64, found int32"),
+        (["4=1"], "input 4 (k): it has no sizes: it is 7, as exported"),
+        (["image=1"], "image: expected an input of 0 (x), 1 (y), 2 (ids), 3 (mask), 4 (k)"),
+        (["0=5x3", "0=6x3"], "input 0 (x): it is given twice"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "bench", "doctor"])
@@ -92,9 +97,11 @@ def test_sizes_that_a_program_does_not_take_are_refused(
 def test_names_stand_beside_numbers(program: Path) -> None:
     names = ["image", "twice", "ids", "mask", "k"]
     plan = plan_of(program)
+    assert [each.name for each in declared(plan)] == ["x", "y", "ids", "mask", "k"]
+    plan.input_name_lines = None  # an older file, and names of a record
     used = used_inputs(plan, options("--shape", "image=6x3"), names=names)
     assert [each.shape for each in used[:2]] == [[6, 3], [12, 3]]
-    plan.input_info = [SimpleNamespace(name=name) for name in names]  # a file that has them
+    plan.input_name_lines = "\n".join(names)  # a file that has them
     assert used_inputs(plan, options("--shape", "image=6x3"))[1].shape == [12, 3]
     with pytest.raises(ValueError, match=r"x: expected an input of 0 \(image\), 1 \(twice\), 2"):
         used_inputs(plan, options("--shape", "x=6x3"))
@@ -134,7 +141,7 @@ def test_values_of_files(program: Path, tmp_path: Path) -> None:
     used = used_inputs(plan, options("--inputs", str(tmp_path / "x.npy")))
     assert used[1].shape == [8, 3] and used[1].source == "standard normal, seed 0"
     np.save(tmp_path / "double.npy", x.astype(np.float64))
-    with pytest.raises(ValueError, match="double.npy: input 0: expected float32, found float64"):
+    with pytest.raises(ValueError, match="double.npy: input 0 \(x\): expected float32, found float64"):
         used_inputs(plan, options("--inputs", str(tmp_path / "double.npy")))
     with pytest.raises(ValueError, match="it is given twice, by --shape"):
         used_inputs(plan, options("--inputs", str(tmp_path / "x.npy"), "--shape", "0=4x3"))
@@ -163,7 +170,7 @@ def test_every_report_has_the_sizes_in_its_head(
     html = [] if command == "run" else ["--html", str(page)]
     given = [command, str(program), "--shape", "0=6x3", *more]
     assert main.main([*given, *html]) == main.DONE
-    said = "0: float32[6, 3] (standard normal, seed 0); 1: float32[12, 3]"
+    said = "x: float32[6, 3] (standard normal, seed 0); y: float32[12, 3]"
     head = "\n".join(capsys.readouterr().out.splitlines()[:5])
     assert said in head
     if html:

@@ -27,8 +27,11 @@ def run_program(options: argparse.Namespace) -> int:
         start = time.perf_counter()
         outputs = method.execute(arrays)
         milliseconds = (time.perf_counter() - start) * 1e3
+    names = method.metadata.output_names()
     if options.output:
-        numpy.savez(options.output, *map(as_numpy, outputs))
+        # arr_0, arr_1, ... where the file has no names
+        keys = [name or f"arr_{number}" for number, name in enumerate(names)]
+        numpy.savez(options.output, **dict(zip(keys, map(as_numpy, outputs), strict=True)))
     told = [described(each, options.top) for each in outputs]
     if options.json:
         head = {"program": str(options.program), "method": plan.name, "milliseconds": milliseconds}
@@ -38,7 +41,7 @@ def run_program(options: argparse.Namespace) -> int:
     print(f"{options.program}: {plan.name}, {milliseconds:.2f} ms")
     print(sentence(used))
     for number, each in enumerate(told):
-        print(f"  output {method.metadata.output_names()[number] or number}: {line(each)}")
+        print(f"  output {names[number] or number}: {line(each)}")
     if options.output:
         print(f"wrote {options.output}")
     return 0
