@@ -141,7 +141,9 @@ def test_values_of_files(program: Path, tmp_path: Path) -> None:
     used = used_inputs(plan, options("--inputs", str(tmp_path / "x.npy")))
     assert used[1].shape == [8, 3] and used[1].source == "standard normal, seed 0"
     np.save(tmp_path / "double.npy", x.astype(np.float64))
-    with pytest.raises(ValueError, match="double.npy: input 0 \(x\): expected float32, found float64"):
+    with pytest.raises(
+        ValueError, match=r"double.npy: input 0 \(x\): expected float32, found float64"
+    ):
         used_inputs(plan, options("--inputs", str(tmp_path / "double.npy")))
     with pytest.raises(ValueError, match="it is given twice, by --shape"):
         used_inputs(plan, options("--inputs", str(tmp_path / "x.npy"), "--shape", "0=4x3"))
