@@ -226,6 +226,27 @@ def test_what_does_not_fit_is_said(
     assert not (tmp_path / "p").exists()
 
 
+class Named(nn.Module):
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"twice": 2 * x, "sum": x + x + x}
+
+
+def test_what_run_writes_is_expected_by_name(tmp_path: Path) -> None:
+    """`executorch run --output` names arrays as the program names its outputs."""
+    program = to_edge(torch.export.export(Named(), (torch.ones(3),))).to_executorch()
+    program.save(str(tmp_path / "named.pte"))
+    output = tmp_path / "out.npz"
+    assert cli.main(["run", str(tmp_path / "named.pte"), f"--output={output}"]) == 0
+    assert sorted(np.load(output).files) == ["sum", "twice"]
+    folder = tmp_path / "host"
+    words = ["c", str(tmp_path / "named.pte"), f"--project={folder}"]
+    assert cli.main([*words, f"--expected={output}"]) == 0
+    drawn = (folder / "test" / "vectors.h").read_text()
+    np.savez(tmp_path / "by_number.npz", *(np.load(output)[name] for name in ("twice", "sum")))
+    assert cli.main([*words, f"--expected={tmp_path / 'by_number.npz'}"]) == 0
+    assert (folder / "test" / "vectors.h").read_text() == drawn
+
+
 def test_sizes_are_read_as_people_write_them() -> None:
     assert [nbytes(text) for text in ("512K", "4m", "100")] == [512 << 10, 4 << 20, 100]
     with pytest.raises(ValueError, match="expected bytes such as 512K or 4M, found '1.5G'"):

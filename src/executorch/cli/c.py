@@ -90,12 +90,15 @@ def _vectors(options: argparse.Namespace, plan: Any) -> Any:
     from executorch.runtime import Runtime
 
     program = Runtime.get().load_program(options.model)
-    arrays = [each.value for each in used_inputs(plan_of(options.model, options.method), options)]
+    declared = plan_of(options.model, options.method)
+    arrays = [each.value for each in used_inputs(declared, options)]
     if options.expected is None:
         outputs = program.load_method(options.method).execute(arrays)
     else:
         held = {name: value for name, value, _ in arrays_of([str(options.expected)])}
-        names = [str(i) for i in range(len(plan.outputs))]
+        # by name, as `executorch run --output` writes them, or by number
+        known = enumerate(declared.output_names)
+        names = [name if name in held else str(number) for number, name in known]
         if missing := set(names) - set(held):
             raise ValueError(
                 f"{options.expected}: expected outputs {', '.join(names)}, found none of {', '.join(sorted(missing))}"
