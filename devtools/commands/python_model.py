@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
-import io
-import logging
 import sys
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +15,7 @@ import torch
 from torch.export import ExportedProgram
 
 from executorch.exir.capture.diagnostics import Finding, NotExportable, export_module
+from executorch.exir.capture.diagnostics.quiet import silent
 
 # What torch.compile calls a reason, in words.
 _REASONS = {
@@ -101,7 +98,7 @@ def _name(path: Path) -> str:
 
 
 def export(model: PythonModel) -> ExportedProgram | Refused:
-    with torch.no_grad(), _quiet():
+    with torch.no_grad(), silent():
         try:
             return export_module(model.module, model.inputs, dynamic_shapes=model.dynamic_shapes)
         except NotExportable as problem:
@@ -139,15 +136,3 @@ def _line(frame: traceback.FrameSummary) -> str:
 
 def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "no reason is given")
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """The model may print, and torch prints and logs what it finds."""
-    disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        logging.disable(disabled)

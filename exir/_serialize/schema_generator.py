@@ -23,6 +23,11 @@ from executorch.exir.scalar_type import ScalarType
 def _lines(text: Optional[str], count: int) -> List[str]:
     lines = (text or "").split("\\n")[:count]
     return lines + [""] * (count - len(lines))
+
+
+def _rows(numbers: Optional[List[int]], width: int) -> List[List[int]]:
+    numbers = numbers or []
+    return [numbers[at : at + width] for at in range(0, len(numbers), width)]
 '''
 
 # What Python's side fixes and a schema cannot say.
@@ -75,6 +80,16 @@ EXTRA_METHODS = {
     @property
     def output_names(self) -> List[str]:
         return _lines(self.output_name_lines, len(self.outputs))
+
+    @property
+    def input_dimension_rows(self) -> List[List[int]]:
+        # of each: input, dimension, least size, scale, offset, row with the same n
+        return _rows(self.input_dimensions, 6)
+
+    @property
+    def output_dimension_rows(self) -> List[List[int]]:
+        # of each: output, dimension, least size
+        return _rows(self.output_dimensions, 3)
 """,
 }
 PYTHON_TYPES = {

@@ -17,27 +17,25 @@ def signature(plan: schema.ExecutionPlan) -> str:
 
 
 def input_texts(plan: schema.ExecutionPlan) -> list[str]:
-    return _texts(plan, plan.inputs, plan.input_names, plan.input_dimensions, 6)
+    return _texts(plan, plan.inputs, plan.input_names, plan.input_dimension_rows)
 
 
 def output_texts(plan: schema.ExecutionPlan) -> list[str]:
-    return _texts(plan, plan.outputs, plan.output_names, plan.output_dimensions, 3)
+    return _texts(plan, plan.outputs, plan.output_names, plan.output_dimension_rows)
 
 
 def _texts(
     plan: schema.ExecutionPlan,
     indices: list[int],
     names: list[str],
-    numbers: list[int] | None,
-    row: int,
+    rows: list[list[int]],
 ) -> list[str]:
-    """`numbers`: rows that begin with a place, a dimension and its least size."""
+    """`rows` begin with a place, a dimension and its least size."""
     least: dict[int, Ranges] = {}
-    for at in range(0, len(numbers or ()), row):
-        place, dimension, low = (numbers or [])[at : at + 3]
+    for place, dimension, low, *_ in rows:
         least.setdefault(place, {})[dimension] = low
     return [
-        _text(plan, index, name, least.get(place, {}) if numbers else None)
+        _text(plan, index, name, least.get(place, {}) if rows else None)
         for place, (index, name) in enumerate(zip(indices, names, strict=True))
     ]
 

@@ -51,7 +51,8 @@ def input_dimensions(program: ExportedProgram, inputs: Sequence[Node]) -> list[i
                 continue
             row = InputDimension(input=position, dimension=dimension)
             if isinstance(size, torch.SymInt):
-                _describe(row, size, bound, program.range_constraints)
+                # the largest is the tensor's size in the file
+                row.min = _least(size, bound, program.range_constraints)
                 _relate(row, size, len(rows), row_of_symbol)
             rows.append(row)
     return [number for row in rows for number in row.numbers()] or None
@@ -64,16 +65,6 @@ def _sizes(spec: TensorSpec, value: object) -> Sequence[int | torch.SymInt | Non
     if any(isinstance(size, torch.SymInt) for size in sizes):
         return sizes
     return [None] * len(spec.shape)
-
-
-def _describe(
-    row: InputDimension,
-    size: torch.SymInt,
-    bound: int,
-    constraints: dict[sympy.Symbol, ValueRanges],
-) -> None:
-    """The smallest size. The largest is the tensor's size in the file."""
-    row.min = _least(size, bound, constraints)
 
 
 def _least(size: torch.SymInt, bound: int, constraints: dict[sympy.Symbol, ValueRanges]) -> int:

@@ -3,7 +3,6 @@
 // docs/compatibility.md lists.
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/flat_tensor/serialize/serialize.h>
 #include <executorch/extension/module/module.h>
+#include <executorch/extension/module/test/program_files.h>
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/backend/options.h>
@@ -22,6 +22,8 @@
 
 using namespace executorch::extension;
 using executorch::aten::Tensor;
+using executorch::extension::program_files::floats;
+using executorch::extension::program_files::write_program;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::Result;
@@ -29,20 +31,6 @@ using executorch::runtime::testing::ProgramBuilder;
 using executorch::runtime::testing::TensorSpec;
 
 namespace {
-
-std::string write_program(const std::string& name, ProgramBuilder builder) {
-  const std::vector<uint8_t> bytes = builder.build();
-  const std::string path = testing::TempDir() + "/module_edges_test_" + name;
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  return path;
-}
-
-std::vector<float> floats(const EValue& value) {
-  const Tensor& tensor = value.toTensor();
-  return {tensor.const_data_ptr<float>(), tensor.const_data_ptr<float>() + tensor.numel()};
-}
 
 // forward(x: [2]) = x + w, where w is in a data file.
 ProgramBuilder add_external() {
@@ -74,7 +62,7 @@ class ModuleEdges : public testing::Test {
 TEST_F(ModuleEdges, WhatAMethodWithoutOutputsGives) {
   ProgramBuilder builder;
   builder.add_method("forward");
-  Module module(write_program("no_outputs.pte", std::move(builder)));
+  Module module(write_program("module_edges_test_no_outputs.pte", std::move(builder)));
   EXPECT_TRUE(module.forward().ok());
   EXPECT_EQ(module.get("forward").error(), Error::InvalidArgument);
 }
@@ -109,7 +97,7 @@ TEST_F(ModuleEdges, OptionsAreCopiedOnceTheProgramIsLoaded) {
       method.add_delegate("OptionBackend", executorch_flatbuffer::DataLocation::INLINE,
                           builder.add_inline_delegate_data(&blob, 1)),
       {});
-  Module module(write_program("options.pte", std::move(builder)));
+  Module module(write_program("module_edges_test_options.pte", std::move(builder)));
   const auto load_with = [&module](int threads) {
     executorch::runtime::BackendOptions<1> options;  // gone before the method is loaded
     EXPECT_EQ(options.set_option("threads", threads), Error::Ok);
@@ -162,14 +150,14 @@ TEST_F(ModuleEdges, TwoBuffersOfAPlanAreShared) {
     return builder;
   };
   for (const uint32_t memory_id : {1u, 2u, 3u}) {
-    Module module(write_program("buffers.pte", program(memory_id, false)), Module::LoadMode::File,
-                  nullptr, nullptr, nullptr, /*share_memory_arenas=*/true);
+    Module module(write_program("module_edges_test_buffers.pte", program(memory_id, false)),
+                  Module::LoadMode::File, nullptr, nullptr, nullptr, /*share_memory_arenas=*/true);
     ASSERT_TRUE(module.execute("set", twos_).ok());
     EXPECT_EQ(floats(module.execute("get")->at(0)),
               (std::vector<float>(2, memory_id <= 2 ? 2 : 0)));
   }
-  Module on_device(write_program("device.pte", program(1, true)), Module::LoadMode::File, nullptr,
-                   nullptr, nullptr, /*share_memory_arenas=*/true);
+  Module on_device(write_program("module_edges_test_device.pte", program(1, true)),
+                   Module::LoadMode::File, nullptr, nullptr, nullptr, /*share_memory_arenas=*/true);
   EXPECT_EQ(on_device.load_method("set"), Error::NotSupported);
 }
 
@@ -185,7 +173,7 @@ TEST_F(ModuleEdges, LoadingMayBeTriedAgain) {
 #pragma GCC diagnostic pop
   Module module(late, data);
   EXPECT_EQ(module.load(), Error::AccessFailed);
-  write_program("late.pte", add_external());
+  write_program("module_edges_test_late.pte", add_external());
   EXPECT_EQ(floats(module.forward(ones_)->at(0)), (std::vector<float>{11, 11}));
   // A Module that shares the program reads data files of its own.
   auto loader = FileDataLoader::from(data.c_str());

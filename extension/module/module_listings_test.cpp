@@ -3,7 +3,6 @@
 // C++ Runtime APIs Tutorial", run on a program with their inputs: forward(x: [1, 3, 256, 256]) = x
 // + 1.
 #include <cassert>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/extension/module/module.h>
+#include <executorch/extension/module/test/program_files.h>
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/program.h>
@@ -40,12 +40,7 @@ std::string model_path() {
   const int32_t out = method.add_tensor({{1, 3, 256, 256}});
   method.call("test::add", "out", {x, constant, out, out});
   method.inputs({x}).outputs({out});
-  const std::vector<uint8_t> bytes = builder.build();
-  const std::string path = testing::TempDir() + "/module_listings_test.pte";
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  return path;
+  return program_files::write_program("module_listings_test.pte", std::move(builder));
 }
 
 class ModuleListings : public testing::Test {

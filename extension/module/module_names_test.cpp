@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Module: inputs and outputs by name.
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <executorch/extension/module/module.h>
+#include <executorch/extension/module/test/program_files.h>
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/executor/test/program_builder.h>
 #include <executorch/runtime/executor/test/test_kernels.h>
@@ -15,6 +15,9 @@
 
 using namespace executorch::extension;
 using executorch::aten::Tensor;
+using executorch::extension::program_files::floats;
+using executorch::extension::program_files::write_file;
+using executorch::extension::program_files::write_program;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::testing::ProgramBuilder;
@@ -36,20 +39,6 @@ ProgramBuilder add_two(bool has_names) {
   return builder;
 }
 
-std::string write_program(const std::string& name, ProgramBuilder builder) {
-  const std::vector<uint8_t> bytes = builder.build();
-  const std::string path = testing::TempDir() + "/module_names_test_" + name;
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  return path;
-}
-
-std::vector<float> floats(const EValue& value) {
-  const Tensor& tensor = value.toTensor();
-  return {tensor.const_data_ptr<float>(), tensor.const_data_ptr<float>() + tensor.numel()};
-}
-
 class ModuleNames : public testing::Test {
  protected:
   void SetUp() override {
@@ -62,7 +51,7 @@ class ModuleNames : public testing::Test {
 };
 
 TEST_F(ModuleNames, InputsInAnyOrder) {
-  Module module(write_program("any_order.pte", add_two(true)));
+  Module module(write_program("module_names_test_any_order.pte", add_two(true)));
   const auto result = module.forward({{"mask", mask_}, {"image", image_}});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(floats(result->at(0)), (std::vector<float>{11, 22}));
@@ -77,7 +66,7 @@ TEST_F(ModuleNames, InputsInAnyOrder) {
 }
 
 TEST_F(ModuleNames, OthersAreThoseThatWereSet) {
-  Module module(write_program("set.pte", add_two(true)));
+  Module module(write_program("module_names_test_set.pte", add_two(true)));
   ASSERT_EQ(module.set_input(mask_, 1), Error::Ok);
   EXPECT_EQ(floats(module.forward({{"image", image_}})->at(0)), (std::vector<float>{11, 22}));
   const std::vector<NamedValue> named = {{"image", mask_}};
@@ -87,7 +76,7 @@ TEST_F(ModuleNames, OthersAreThoseThatWereSet) {
 }
 
 TEST_F(ModuleNames, WhatIsWrong) {
-  Module module(write_program("wrong.pte", add_two(true)));
+  Module module(write_program("module_names_test_wrong.pte", add_two(true)));
   const auto log_of = [](const auto& call) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(call(), Error::InvalidArgument);
@@ -117,7 +106,7 @@ TEST_F(ModuleNames, WhatIsWrong) {
 }
 
 TEST_F(ModuleNames, ProgramsWithoutNames) {
-  Module module(write_program("none.pte", add_two(false)));
+  Module module(write_program("module_names_test_none.pte", add_two(false)));
   EXPECT_EQ(*module.input_names(), (std::vector<std::string>{"", ""}));
   testing::internal::CaptureStderr();
   EXPECT_EQ(module.forward({{"image", image_}}).error(), Error::InvalidArgument);
@@ -135,11 +124,7 @@ TEST_F(ModuleNames, DamagedOnesAreRefused) {
   ASSERT_NE(image, std::string::npos);
   std::vector<uint8_t> corrupted = sound;
   corrupted[image - 1] = 0x7f;  // the string's length, in four bytes before it
-  const std::string path = testing::TempDir() + "/module_names_test_corrupted.pte";
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(corrupted.data()),
-             static_cast<std::streamsize>(corrupted.size()));
-  Module module(path);
+  Module module(write_file("module_names_test_corrupted.pte", corrupted));
   EXPECT_EQ(module.load(), Error::InvalidProgram);
   EXPECT_EQ(module.forward({{"image", image_}}).error(), Error::InvalidProgram);
 }

@@ -3,7 +3,6 @@
 // what goes wrong.
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,6 +15,7 @@
 #include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/flat_tensor/serialize/serialize.h>
 #include <executorch/extension/module/module.h>
+#include <executorch/extension/module/test/program_files.h>
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/executor/test/program_builder.h>
 #include <executorch/runtime/executor/test/test_kernels.h>
@@ -24,6 +24,9 @@
 using namespace executorch::extension;
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
+using executorch::extension::program_files::floats;
+using executorch::extension::program_files::write_file;
+using executorch::extension::program_files::write_program;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::Result;
@@ -32,23 +35,6 @@ using executorch::runtime::testing::ProgramBuilder;
 namespace testing_programs = executorch::runtime::testing;
 
 namespace {
-
-std::string write_file(const std::string& name, const std::vector<uint8_t>& bytes) {
-  const std::string path = testing::TempDir() + "/module_test_" + name;
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  return path;
-}
-
-std::string write_program(const std::string& name, ProgramBuilder builder) {
-  return write_file(name, builder.build());
-}
-
-std::vector<float> floats(const EValue& value) {
-  const Tensor& tensor = value.toTensor();
-  return {tensor.const_data_ptr<float>(), tensor.const_data_ptr<float>() + tensor.numel()};
-}
 
 // forward(x: [2], y: [2]) = x + y, with an output that the caller must give memory.
 ProgramBuilder add_two(bool planned_output) {
@@ -101,7 +87,7 @@ TEST_F(ModuleTest, MakingOneReadsNothing) {
 
 TEST_F(ModuleTest, EveryLoadMode) {
   RecordProperty("req", "EXT-007");
-  const std::string path = write_program("modes.pte", add_two(true));
+  const std::string path = write_program("module_test_modes.pte", add_two(true));
   using Mode = Module::LoadMode;
   for (Mode mode : {Mode::File, Mode::Mmap, Mode::MmapUseMlockIgnoreErrors, Mode::MmapUseMadvise}) {
     Module module(path, mode);
@@ -116,7 +102,7 @@ TEST_F(ModuleTest, EveryLoadMode) {
 
 TEST_F(ModuleTest, LoadingTwiceHasNoEffect) {
   RecordProperty("req", "EXT-002");
-  Module module(write_program("twice.pte", testing_programs::two_method_program()));
+  Module module(write_program("module_test_twice.pte", testing_programs::two_method_program()));
   EXPECT_EQ(module.load_method("one"), Error::Ok);
   EXPECT_TRUE(module.is_loaded());
   EXPECT_TRUE(module.is_method_loaded("one"));
@@ -135,7 +121,8 @@ TEST_F(ModuleTest, LoadingTwiceHasNoEffect) {
 
 TEST_F(ModuleTest, MetadataLoadsTheProgram) {
   RecordProperty("req", "EXT-003");
-  const std::string path = write_program("meta.pte", testing_programs::two_method_program());
+  const std::string path =
+      write_program("module_test_meta.pte", testing_programs::two_method_program());
   Module module(path);
   const auto names = module.method_names();
   ASSERT_TRUE(names.ok());
@@ -148,7 +135,7 @@ TEST_F(ModuleTest, MetadataLoadsTheProgram) {
 
 TEST_F(ModuleTest, EveryWayToCall) {
   RecordProperty("req", "EXT-004");
-  Module module(write_program("call.pte", add_two(true)));
+  Module module(write_program("module_test_call.pte", add_two(true)));
   EXPECT_EQ(floats(module.execute("forward", {ones_, twos_})->at(0)), (std::vector<float>{3, 3}));
   EXPECT_EQ(floats(module.forward({twos_, twos_})->at(0)), (std::vector<float>{4, 4}));
   EXPECT_EQ(floats(module.get("forward", {ones_, ones_}).get()), (std::vector<float>{2, 2}));
@@ -159,7 +146,7 @@ TEST_F(ModuleTest, EveryWayToCall) {
 
 TEST_F(ModuleTest, InputsThatAreSetStay) {
   RecordProperty("req", "EXT-005");
-  Module module(write_program("inputs.pte", add_two(true)));
+  Module module(write_program("module_test_inputs.pte", add_two(true)));
   EXPECT_EQ(module.forward().error(), Error::InvalidArgument);
   EXPECT_EQ(module.set_input(ones_, 1), Error::Ok);
   EXPECT_EQ(module.forward().error(), Error::InvalidArgument);
@@ -176,7 +163,7 @@ TEST_F(ModuleTest, InputsThatAreSetStay) {
 }
 
 TEST_F(ModuleTest, InputsThatDoNotFit) {
-  Module module(write_program("unfit.pte", add_two(true)));
+  Module module(write_program("module_test_unfit.pte", add_two(true)));
   EXPECT_EQ(module.set_input(ones_, 2), Error::InvalidArgument);
   EXPECT_EQ(module.set_inputs({ones_}), Error::InvalidArgument);
   EXPECT_EQ(module.forward({ones_, ones_, ones_}).error(), Error::InvalidArgument);
@@ -190,7 +177,7 @@ TEST_F(ModuleTest, InputsThatDoNotFit) {
 
 TEST_F(ModuleTest, OutputsThatAreSet) {
   RecordProperty("req", "EXT-005");
-  Module module(write_program("outputs.pte", add_two(false)));
+  Module module(write_program("module_test_outputs.pte", add_two(false)));
   auto output = zeros({2});
   EXPECT_EQ(module.set_output(EValue(3.0)), Error::InvalidArgument);
   EXPECT_EQ(module.set_output(zeros({2}, ScalarType::Int)), Error::InvalidArgument);
@@ -202,12 +189,12 @@ TEST_F(ModuleTest, OutputsThatAreSet) {
   EXPECT_EQ(output->const_data_ptr<float>()[1], 3);
   ASSERT_TRUE(module.forward({twos_, twos_}).ok());
   EXPECT_EQ(output->const_data_ptr<float>()[1], 4);
-  Module planned(write_program("planned.pte", add_two(true)));
+  Module planned(write_program("module_test_planned.pte", add_two(true)));
   EXPECT_EQ(planned.set_output(output), Error::InvalidState);
 }
 
 TEST_F(ModuleTest, DataFiles) {
-  const std::string program = write_program("external.pte", add_external());
+  const std::string program = write_program("module_test_external.pte", add_external());
   auto weight = full({2}, 10);
   const std::string data = testing::TempDir() + "/module_test_external.ptd";
   const std::string other = testing::TempDir() + "/module_test_other.ptd";
@@ -234,14 +221,15 @@ TEST_F(ModuleTest, DataFiles) {
 TEST_F(ModuleTest, CorruptedFilesAreRefusedByDefault) {
   std::vector<uint8_t> bytes = add_two(true).build();
   for (size_t size = 0; size < bytes.size(); size += 7) {
-    Module module(write_file("cut.pte", std::vector<uint8_t>(bytes.begin(), bytes.begin() + size)));
+    Module module(write_file("module_test_cut.pte",
+                             std::vector<uint8_t>(bytes.begin(), bytes.begin() + size)));
     EXPECT_NE(module.load(), Error::Ok) << size;
     EXPECT_FALSE(module.is_loaded());
   }
 }
 
 TEST_F(ModuleTest, StateLivesAsLongAsTheMethod) {
-  Module module(write_program("state.pte", testing_programs::stateful_program()));
+  Module module(write_program("module_test_state.pte", testing_programs::stateful_program()));
   const std::vector<float> first = floats(module.forward(ones_)->at(0));
   const std::vector<float> second = floats(module.forward(ones_)->at(0));
   EXPECT_EQ(second[0], first[0] + 1);
@@ -252,7 +240,7 @@ TEST_F(ModuleTest, StateLivesAsLongAsTheMethod) {
 TEST_F(ModuleTest, SharedProgramOutlivesItsModule) {
   std::shared_ptr<Program> program;
   {
-    Module module(write_program("shared.pte", add_two(true)));
+    Module module(write_program("module_test_shared.pte", add_two(true)));
     ASSERT_EQ(module.load(), Error::Ok);
     program = module.program();
   }
@@ -282,7 +270,7 @@ TEST_F(ModuleTest, SharedArenasKeepStateAcrossMethods) {
   auto& get = builder.add_method("get");
   const int32_t get_state = get.add_tensor({{2}});
   get.inputs({}).outputs({get_state});
-  const std::string path = write_program("arenas.pte", std::move(builder));
+  const std::string path = write_program("module_test_arenas.pte", std::move(builder));
   for (bool share : {false, true}) {
     Module module(path, Module::LoadMode::File, nullptr, nullptr, nullptr, share);
     ASSERT_TRUE(module.execute("set", twos_).ok());
@@ -314,8 +302,8 @@ TEST_F(ModuleTest, SharedStateIsNotStartedAgainByTheNextMethod) {
   own.name = "own";
   const int32_t get_own = get.add_tensor(own);
   get.inputs({unused}).outputs({get_total, get_own});
-  Module module(write_program("state.pte", std::move(builder)), Module::LoadMode::File, nullptr,
-                nullptr, nullptr, /*share_memory_arenas=*/true);
+  Module module(write_program("module_test_state.pte", std::move(builder)), Module::LoadMode::File,
+                nullptr, nullptr, nullptr, /*share_memory_arenas=*/true);
   auto amount = full({2}, 5.3);
   ASSERT_TRUE(module.execute("add", amount).ok());
   const auto result = module.execute("get", ones_);
@@ -336,8 +324,8 @@ TEST_F(ModuleTest, ArenasCostWhatTensorsUse) {
       method.call("test::add", "out", {x, x, y, y});
       method.inputs({x}).outputs({y});
       method.plan().non_const_buffer_sizes = {0, size};
-      Module module(write_program("huge.pte", std::move(builder)), Module::LoadMode::File, nullptr,
-                    nullptr, nullptr, share);
+      Module module(write_program("module_test_huge.pte", std::move(builder)),
+                    Module::LoadMode::File, nullptr, nullptr, nullptr, share);
       rusage before{};
       getrusage(RUSAGE_SELF, &before);
       const auto result = module.forward(ones_);
@@ -363,7 +351,7 @@ TEST_F(ModuleTest, AMissingOperatorIsAnError) {
   const int32_t x = method.add_tensor({{2}});
   method.call("test::nowhere", "out", {x, x});
   method.inputs({x}).outputs({x});
-  Module module(write_program("missing.pte", std::move(builder)));
+  Module module(write_program("module_test_missing.pte", std::move(builder)));
   EXPECT_EQ(module.forward(ones_).error(), Error::OperatorMissing);
 }
 

@@ -12,7 +12,6 @@ from executorch.exir import schema
 from executorch.exir.scalar_type import ScalarType
 
 Sizes = tuple[int, ...]
-_ROW = 6  # numbers of a dimension, see exir/emit/_input_dimensions.py
 # Numbers are what the model was exported with: another one does not fit.
 _VALUES = {
     schema.Int: "int_val",
@@ -73,8 +72,7 @@ def declared(plan: schema.ExecutionPlan, names: Sequence[str] = ()) -> list[Decl
     own = plan.input_names
     known = own if any(own) else names
     named = list(known) if len(known) == len(plan.inputs) else [""] * len(plan.inputs)
-    numbers = plan.input_dimensions or []
-    rows = [tuple(numbers[at : at + _ROW]) for at in range(0, len(numbers), _ROW)]
+    rows = plan.input_dimension_rows
     found = []
     for number, (index, name) in enumerate(zip(plan.inputs, named, strict=True)):
         value = plan.values[index].val
@@ -88,7 +86,9 @@ def declared(plan: schema.ExecutionPlan, names: Sequence[str] = ()) -> list[Decl
     return found
 
 
-def _dimensions(number: int, tensor: schema.Tensor, rows: Sequence[Sizes]) -> list[Dimension]:
+def _dimensions(
+    number: int, tensor: schema.Tensor, rows: Sequence[Sequence[int]]
+) -> list[Dimension]:
     """Dynamic tensors of a file without rows may have all sizes up to theirs."""
     is_open = tensor.shape_dynamism != schema.TensorShapeDynamism.STATIC and not rows
     found = [Dimension(0 if is_open else size, size) for size in tensor.sizes]

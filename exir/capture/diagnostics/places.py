@@ -74,11 +74,14 @@ def _is_foreign(file: str) -> bool:
 
 def _of_traceback(problem: BaseException) -> list[Place]:
     """Of frames that torch.export called: before them stands who called it."""
-    frames = [
+    return _called_by_torch(_frames(problem))
+
+
+def _frames(problem: BaseException) -> list[Place]:
+    return [
         Place(each.filename, each.lineno or 0)
         for each in traceback.extract_tb(problem.__traceback__)
     ]
-    return _called_by_torch(frames)
 
 
 def _called_by_torch(frames: list[Place]) -> list[Place]:
@@ -97,8 +100,7 @@ def _of_text(text: str) -> list[Place]:
 
 def of_eager(problem: BaseException) -> Place | None:
     """Of an error of the model itself, without torch.export around it."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    return _innermost([Place(each.filename, each.lineno or 0) for each in frames])
+    return _innermost(_frames(problem))
 
 
 def of_input(module: torch.nn.Module) -> Place | None:

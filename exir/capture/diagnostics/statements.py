@@ -138,21 +138,20 @@ def computes(block: Sequence[ast.stmt]) -> bool:
 
 def assigned(block: Sequence[ast.stmt]) -> list[str]:
     """Names that statements give values to, in order."""
-    names = [
-        node.id
-        for statement in block
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-    return list(dict.fromkeys(names))
+    return _names(block, ast.Store)
 
 
 def read(nodes: Sequence[ast.AST]) -> list[str]:
+    """Names whose values are read, in order."""
+    return _names(nodes, ast.Load)
+
+
+def _names(nodes: Sequence[ast.AST], context: type[ast.expr_context]) -> list[str]:
     names = [
         node.id
         for each in nodes
         for node in ast.walk(each)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, context)
     ]
     return list(dict.fromkeys(names))
 

@@ -221,12 +221,8 @@ class _Routes:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestError)
-    return JSONResponse(error.body(), error.status)
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    return JSONResponse(RequestError(str(error), status=500).body(), 500)
+    told = RequestError.of(error)
+    return JSONResponse(told.body(), told.status)
 
 
 async def _left(request: Request, error: Exception) -> Response:
@@ -271,10 +267,10 @@ def make_app(service: Service, origins: Sequence[str] = ()) -> Starlette:
         middleware=[Middleware(CORSMiddleware, **anybody)] if origins else [],
         exception_handlers={
             RequestError: _refused,
-            RuntimeError: _failed,
+            RuntimeError: _refused,
             ClientDisconnect: _left,
             HTTPException: _no_route(table),
-            Exception: _failed,
+            Exception: _refused,
         },
         lifespan=lifespan,
     )

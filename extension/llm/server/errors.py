@@ -19,6 +19,11 @@ class RequestError(Exception):
         super().__init__(message)
         self.param, self.status, self.code = param, status, code
 
+    @classmethod
+    def of(cls, problem: Exception) -> RequestError:
+        """What fails while an answer is made is the server's."""
+        return problem if isinstance(problem, cls) else cls(str(problem), status=500)
+
     def body(self) -> dict[str, Any]:
         kind = "invalid_request_error" if self.status < 500 else "server_error"
         return {

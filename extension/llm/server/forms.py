@@ -151,8 +151,6 @@ async def chunks(
                 yield event({**head, "choices": [choice]})
             if wanted.include_usage:
                 yield event({**head, "choices": [], **usage(answers)})
-        except RequestError as error:
-            yield event(error.body())
-        except RuntimeError as error:
-            yield event(RequestError(str(error), status=500).body())
+        except (RequestError, RuntimeError) as problem:
+            yield event(RequestError.of(problem).body())
     yield b"data: [DONE]\n\n"

@@ -306,10 +306,6 @@ async def response_chunks(response: Response, pieces: AsyncIterator[Piece]) -> A
                 yield event({"type": kind, "sequence_number": number, **content}, kind)
                 number += 1
         except (RequestError, RuntimeError) as problem:
-            error = (
-                problem
-                if isinstance(problem, RequestError)
-                else RequestError(str(problem), status=500)
-            )
-            told = {**error.body()["error"], "type": "error", "sequence_number": number}
+            error = RequestError.of(problem).body()["error"]
+            told = {**error, "type": "error", "sequence_number": number}
             yield event(told, "error")
