@@ -47,7 +47,14 @@ from executorch.backends.xnnpack.aot.lower_norm import (
     sum_of_rows,
 )
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE
-from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step
+from executorch.backends.xnnpack.aot.steps import (
+    BATCH_NORM,
+    CONVOLUTION,
+    LIMITS,
+    NORM_AND_LIMITS,
+    Mode,
+    Step,
+)
 from executorch.exir.backend.lowering import op_table
 from executorch.exir.backend.lowering.op_table import OpTable
 
@@ -67,8 +74,7 @@ class Row(op_table.Row):
     """`joins`: goes only where others make a delegate: no arithmetic, or alone it is faster undelegated; where that
     depends on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `nhwc`:
     it reads and gives channels last, always or by a test. `slower`: why it is not delegated unless it is asked for by
-    name, `is_slower`: which calls do. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the
-    node.
+    name, `is_slower`: which calls do.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `int8_when`: for which calls there are kernels.
@@ -79,7 +85,6 @@ class Row(op_table.Row):
     nhwc: bool | Callable[[Node], bool] = False
     slower: str = ""
     is_slower: Callable[[Node], bool] = lambda node: True
-    clamps: bool = False
     quantized: Quantized = Quantized.NO
     scales: tuple[float, float] = (2**-10, 256.0)
     multiplies: bool = False
@@ -138,36 +143,36 @@ _ROWS: dict[str, Row] = {
         nhwc=True,
         slower=_SMALL_CONV3D,
         is_slower=is_small_conv3d,
-        clamps=True,
+        tail=NORM_AND_LIMITS,
         quantized=Quantized.GEMM,
         scales=_BY_WEIGHTS,
     ),
-    BATCH_NORM: Row(batch_norm, c.BATCH_NORM, clamps=True),
+    BATCH_NORM: Row(batch_norm, c.BATCH_NORM, tail=LIMITS),
     QUANTIZE: Row(convert, c.CONVERT, joins=True),
     DEQUANTIZE: Row(convert, c.CONVERT, joins=True),
     "aten.linear.default": Row(
         fully_connected,
         c.LINEAR,
-        clamps=True,
+        tail=LIMITS,
         quantized=Quantized.GEMM,
         scales=_BY_WEIGHTS,
         preserved=True,
     ),
-    "aten.addmm.default": Row(matrix_product, c.PRODUCT_AND_BIAS, clamps=True),
+    "aten.addmm.default": Row(matrix_product, c.PRODUCT_AND_BIAS, tail=LIMITS),
     "aten.mm.default": Row(matrix_product, c.PRODUCT),
     "aten.bmm.default": Row(batch_matrix_multiply, (c.NOT_CONSTANT,)),
     "aten.add.Tensor": Row(
-        elementwise("XNNAdd"), c.ALPHA, clamps=True, quantized=Quantized.ARITHMETIC
+        elementwise("XNNAdd"), c.ALPHA, tail=LIMITS, quantized=Quantized.ARITHMETIC
     ),
-    "aten.sub.Tensor": Row(elementwise("XNNSubtract"), c.ALPHA, clamps=True),
+    "aten.sub.Tensor": Row(elementwise("XNNSubtract"), c.ALPHA, tail=LIMITS),
     "aten.mul.Tensor": Row(
         elementwise("XNNMultiply"),
-        clamps=True,
+        tail=LIMITS,
         quantized=Quantized.ARITHMETIC,
         scales=(2**-16, 256.0),
         multiplies=True,
     ),
-    "aten.div.Tensor": Row(elementwise("XNNDiv"), clamps=True),
+    "aten.div.Tensor": Row(elementwise("XNNDiv"), tail=LIMITS),
     "aten.maximum.default": _unary("XNNMaximum"),
     "aten.minimum.default": _unary("XNNMinimum"),
     "aten.abs.default": _unary("XNNAbs"),
@@ -247,4 +252,4 @@ _ROWS: dict[str, Row] = {
 }
 
 
-TABLE = OpTable(_ROWS, of_tensors=c.OF_TENSORS)
+TABLE = OpTable(_ROWS, of_tensors=c.OF_TENSORS, step=Step)
