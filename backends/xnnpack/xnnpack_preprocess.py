@@ -49,13 +49,13 @@ class XnnpackBackend(BackendDetails):
         check_quantized_values(edge_program, constants)
         builder = GraphBuilder(constants)
         _tell_arguments(edge_program, builder)
-        visitors = get_node_visitors(edge_program, {}, builder.store)
+        visitors = get_node_visitors(edge_program, {}, builder.store.named_data)
         for step in quantized_steps_of(edge_program.graph, constants):
             _lower(builder, step, visitors)
         return PreprocessResult(
             processed_bytes=serialize(builder.finish()),
             debug_handle_map=builder.handles,
-            data_store_output=builder.store.get_named_data_store_output(),
+            data_store_output=builder.store.output(),
         )
 
 

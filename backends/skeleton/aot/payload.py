@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.exir._serialize._named_data_store import NamedDataStore
-from executorch.exir._serialize._tensor_bytes import tensor_bytes
+from executorch.exir.backend.lowering.constant_store import ConstantStore
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.payload_schema import PayloadSchema
-from executorch.exir.passes.external_constants_pass import delegate_data_file
 
 SCHEMA = PayloadSchema(Path(__file__).parents[1] / "schema" / "skeleton.fbs")
 ALIGNMENT = 16  # bytes, of constants
@@ -24,7 +21,7 @@ class Payload:
     """Of a program's user inputs and the data it owns, in their order."""
 
     def __init__(self, program: ExportedProgram) -> None:
-        self.store = NamedDataStore()
+        self.store = ConstantStore(ALIGNMENT)
         self._calls: list[Any] = []
         constants = Constants(program)
         placeholders = program.graph.find_nodes(op="placeholder")
@@ -54,7 +51,5 @@ class Payload:
         return SCHEMA.pack(graph)
 
     def _constant(self, node: Node, tensor: Any) -> Any:
-        data = bytes(memoryview(tensor_bytes(tensor.detach().contiguous())))
-        key = hashlib.sha256(data).hexdigest()
-        self.store.add_named_data(key, data, ALIGNMENT, external_tag=delegate_data_file(node))
-        return SCHEMA.make("Constant", key=key, numel=tensor.numel())
+        filed = self.store.file(node, tensor)
+        return SCHEMA.make("Constant", key=filed.key, numel=tensor.numel())

@@ -31,9 +31,7 @@ class SkeletonBackend(BackendDetails):
                     raise _cannot(f"{node.name} ({node.target}): {reason}")
                 TABLE.row(node).lower(payload, node)
         outputs = list(edge_program.graph.output_node().args[0])
-        return PreprocessResult(
-            payload.finish(outputs), data_store_output=payload.store.get_named_data_store_output()
-        )
+        return PreprocessResult(payload.finish(outputs), data_store_output=payload.store.output())
 
 
 def _cannot(reason: str) -> ExportError:

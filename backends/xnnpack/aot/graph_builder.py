@@ -6,7 +6,6 @@ a transpose is made at the first such request and shared, so rows that follow wh
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,12 +24,10 @@ from executorch.backends.xnnpack.serialization.graph import (
     SCHEMA,
     make,
 )
-from executorch.exir._serialize._named_data_store import NamedDataStore
-from executorch.exir._serialize._tensor_bytes import tensor_bytes
+from executorch.exir.backend.lowering.constant_store import ConstantStore
 from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.payload import operator_key
 from executorch.exir.graph_facts import op_name
-from executorch.exir.passes.external_constants_pass import delegate_data_file
 from executorch.exir.sym_util import eval_shape_upper_bound
 from executorch.exir.tensor import dim_order_of
 
@@ -71,7 +68,7 @@ class GraphBuilder:
     """`constants`: what the program's data placeholders hold."""
 
     constants: Mapping[Node, torch.Tensor]
-    store: NamedDataStore = field(default_factory=NamedDataStore)
+    store: ConstantStore = field(default_factory=lambda: ConstantStore(ALIGNMENT))
 
     def __post_init__(self) -> None:
         self._nodes: list[Any] = []
@@ -246,17 +243,12 @@ class GraphBuilder:
 
     def data(self, node: Node, tensor: torch.Tensor, prefix: str = "") -> int:
         """The index of bytes that are kept outside of the graph."""
-        data = bytes(memoryview(tensor_bytes(tensor.detach().contiguous())))
-        key = prefix + hashlib.sha256(data).hexdigest()
-        if key not in self._data_places:
-            tag = delegate_data_file(node)
-            self.store.add_named_data(key, data, alignment=ALIGNMENT, external_tag=tag)
-            entry = make(
-                "ConstantDataOffset", offset=NAMED_DATA_OFFSET, size=len(data), named_key=key
-            )
-            self._data_places[key] = len(self._data)
-            self._data.append(entry)
-        return self._data_places[key]
+        filed = self.store.file(node, tensor, prefix)
+        if filed.key not in self._data_places:
+            where = {"offset": NAMED_DATA_OFFSET, "size": filed.num_bytes, "named_key": filed.key}
+            self._data_places[filed.key] = len(self._data)
+            self._data.append(make("ConstantDataOffset", **where))
+        return self._data_places[filed.key]
 
     def _stored(self, node: Node) -> Node:
         is_stored = self.reads_stored and op_name(node) == DEQUANTIZE
