@@ -4,17 +4,18 @@ quantizer, the reasons why a node is not delegated and the page of operators all
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot import conditions as c
+from executorch.backends.xnnpack.aot import layouts
 from executorch.backends.xnnpack.aot import pooling_conditions as w
 from executorch.backends.xnnpack.aot.conditions import covers_image, is_over_image
 from executorch.backends.xnnpack.aot.conv3d import is_3d, is_small_conv3d
-from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder
+from executorch.backends.xnnpack.aot.graph_builder import NHWC, PLAIN, GraphBuilder
 from executorch.backends.xnnpack.aot.lower import (
     batch_matrix_multiply,
     clamp,
@@ -52,7 +53,6 @@ from executorch.backends.xnnpack.aot.steps import (
     CONVOLUTION,
     LIMITS,
     NORM_AND_LIMITS,
-    Mode,
     Step,
 )
 from executorch.exir.backend.lowering import op_table
@@ -72,9 +72,8 @@ class Quantized(Enum):
 @dataclass(frozen=True)
 class Row(op_table.Row):
     """`joins`: goes only where others make a delegate: no arithmetic, or alone it is faster undelegated; where that
-    depends on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `nhwc`:
-    it reads and gives channels last, always or by a test. `slower`: why it is not delegated unless it is asked for by
-    name, `is_slower`: which calls do.
+    depends on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not.
+    `slower`: why it is not delegated unless it is asked for by name, `is_slower`: which calls do.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `int8_when`: for which calls there are kernels.
@@ -82,7 +81,9 @@ class Row(op_table.Row):
 
     joins: bool | Callable[[Node], bool] = False
     chooses_layout: bool = False
-    nhwc: bool | Callable[[Node], bool] = False
+    layouts: Callable[[Step, Sequence[Node]], layouts.Ways] = field(
+        default=layouts.either, kw_only=True
+    )
     slower: str = ""
     is_slower: Callable[[Node], bool] = lambda node: True
     quantized: Quantized = Quantized.NO
@@ -97,7 +98,8 @@ class Row(op_table.Row):
         return self.joins(call) if callable(self.joins) else self.joins
 
     def takes_nhwc(self, call: Node) -> bool:
-        return self.nhwc(call) if callable(self.nhwc) else self.nhwc
+        """Whether it reads and gives channels last, whatever lies around it."""
+        return PLAIN not in self.layouts(Step(call, call), call.all_input_nodes)
 
 
 def any_convolution(builder: GraphBuilder, step: Step) -> None:
@@ -106,11 +108,8 @@ def any_convolution(builder: GraphBuilder, step: Step) -> None:
 
 
 def mean(builder: GraphBuilder, step: Step) -> None:
-    """Of NCDHW as of NCHW where it lies so."""
-    source = step.head.args[0]
-    lies_so = source.meta["val"].dim() == 4 or builder.exists_in(source, NHWC)
-    is_image = is_over_image(step.head) and (lies_so or step.mode is Mode.STATIC)
-    (global_average if is_image else mean_of_rows)(builder, step)
+    lower = global_average if builder.layout == NHWC else mean_of_rows
+    lower(builder, step)
 
 
 def power(builder: GraphBuilder, step: Step) -> None:
@@ -132,7 +131,7 @@ _NORM_UNDELEGATED = "one pass of the optimized kernel is faster than XNNPACK's n
 _SMALL_CONV3D = "conv3d of few channels is faster when it is not delegated"
 _SHARED = Quantized.SHARED_PARAMETERS
 _CLAMP = Row(clamp, c.CLAMP, quantized=_SHARED)
-_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, quantized=_SHARED)
+_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, layouts=layouts.reshape, quantized=_SHARED)
 _BY_WEIGHTS = (0.0, 256.0)
 
 _ROWS: dict[str, Row] = {
@@ -140,7 +139,7 @@ _ROWS: dict[str, Row] = {
         any_convolution,
         c.CONVOLUTION,
         chooses_layout=True,
-        nhwc=True,
+        layouts=layouts.channels_last,
         slower=_SMALL_CONV3D,
         is_slower=is_small_conv3d,
         tail=NORM_AND_LIMITS,
@@ -154,13 +153,16 @@ _ROWS: dict[str, Row] = {
         fully_connected,
         c.LINEAR,
         tail=LIMITS,
+        layouts=layouts.plain,
         quantized=Quantized.GEMM,
         scales=_BY_WEIGHTS,
         preserved=True,
     ),
-    "aten.addmm.default": Row(matrix_product, c.PRODUCT_AND_BIAS, tail=LIMITS),
-    "aten.mm.default": Row(matrix_product, c.PRODUCT),
-    "aten.bmm.default": Row(batch_matrix_multiply, (c.NOT_CONSTANT,)),
+    "aten.addmm.default": Row(
+        matrix_product, c.PRODUCT_AND_BIAS, tail=LIMITS, layouts=layouts.plain
+    ),
+    "aten.mm.default": Row(matrix_product, c.PRODUCT, layouts=layouts.plain),
+    "aten.bmm.default": Row(batch_matrix_multiply, (c.NOT_CONSTANT,), layouts=layouts.plain),
     "aten.add.Tensor": Row(
         elementwise("XNNAdd"), c.ALPHA, tail=LIMITS, quantized=Quantized.ARITHMETIC
     ),
@@ -203,48 +205,62 @@ _ROWS: dict[str, Row] = {
         c.SOFTMAX,
         joins=c.is_across_rows,
         chooses_layout=True,
-        nhwc=c.is_across_channels,
+        layouts=layouts.softmax,
     ),
     "aten.mean.dim": Row(
         mean,
         c.MEAN,
         chooses_layout=True,
-        nhwc=is_over_image,
+        layouts=layouts.mean,
         quantized=Quantized.ARITHMETIC,
         scales=(2**-8, 256.0),
         int8_when=is_over_image,
     ),
-    "aten.sum.dim_IntList": Row(sum_of_rows, c.SUM),
-    "aten.native_layer_norm.default": Row(layer_norm, c.LAYER_NORM, slower=_NORM_UNDELEGATED),
+    "aten.sum.dim_IntList": Row(sum_of_rows, c.SUM, layouts=layouts.plain),
+    "aten.native_layer_norm.default": Row(
+        layer_norm, c.LAYER_NORM, slower=_NORM_UNDELEGATED, layouts=layouts.plain
+    ),
     "aten.native_group_norm.default": Row(
         group_norm, c.GROUP_NORM, joins=True, chooses_layout=True
     ),
     "aten.max_pool2d_with_indices.default": Row(
-        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, nhwc=True, quantized=_SHARED
+        pool("XNNMaxPooling2d"),
+        w.MAX_POOL,
+        chooses_layout=True,
+        layouts=layouts.channels_last,
+        quantized=_SHARED,
     ),
     "aten.max_pool3d_with_indices.default": Row(
         max_pool3d, w.MAX_POOL_3D, joins=True, chooses_layout=True, quantized=_SHARED
     ),
-    "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, nhwc=True),
+    "aten.avg_pool2d.default": Row(
+        average, w.AVERAGE_POOL, chooses_layout=True, layouts=layouts.channels_last
+    ),
     "aten.upsample_bilinear2d.vec": Row(
-        resize_bilinear, w.RESIZE, chooses_layout=True, nhwc=True, preserved=True
+        resize_bilinear,
+        w.RESIZE,
+        chooses_layout=True,
+        layouts=layouts.channels_last,
+        preserved=True,
     ),
     "aten.upsample_nearest2d.vec": Row(
         resize_nearest,
         w.RESIZE_NEAREST,
         joins=True,
         chooses_layout=True,
-        nhwc=True,
+        layouts=layouts.channels_last,
         preserved=True,
         quantized=_SHARED,
     ),
     "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SHARED),
-    "aten.permute_copy.default": Row(transpose, joins=True, chooses_layout=True, quantized=_SHARED),
+    "aten.permute_copy.default": Row(
+        transpose, joins=True, chooses_layout=True, layouts=layouts.permute, quantized=_SHARED
+    ),
     "aten.view_copy.default": _RESHAPE,
     "aten.unsqueeze_copy.default": _RESHAPE,
     "aten.squeeze_copy.dims": _RESHAPE,
     "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, quantized=_SHARED),
-    "aten.select_copy.int": Row(select, c.SELECT, joins=True),
+    "aten.select_copy.int": Row(select, c.SELECT, joins=True, layouts=layouts.plain),
     "aten.expand_copy.default": Row(repeat, c.EXPAND, joins=True),
     "aten.clone.default": Row(clone, c.CLONE, joins=True),
     "dim_order_ops._clone_dim_order.default": Row(clone, c.CLONE, joins=True),

@@ -18,6 +18,20 @@ from dataclasses import dataclass
 Layout = str
 Use = tuple[Hashable, Layout]  # of a value, in a layout
 
+PLAIN: Layout = "plain"
+NHWC: Layout = "nhwc"  # channels last, of any rank: NLC, NDHWC
+
+
+def dims_in(layout: Layout, rank: int) -> list[int]:
+    """The dimensions of a plain tensor in the order in which the layout has them."""
+    return [0, *range(2, rank), 1] if layout == NHWC and rank > 2 else list(range(rank))
+
+
+def permutation(rank: int, before: Layout, after: Layout) -> list[int]:
+    """That turns a tensor from one layout into the other."""
+    there = dims_in(before, rank)
+    return [there.index(dim) for dim in dims_in(after, rank)]
+
 
 @dataclass(frozen=True)
 class Way:

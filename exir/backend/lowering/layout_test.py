@@ -8,10 +8,20 @@ from collections.abc import Hashable
 from itertools import product
 
 import pytest
+import torch
 
-from executorch.exir.backend.lowering.layout import Network, Ports, Way, cost, solve
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Network,
+    Ports,
+    Way,
+    cost,
+    permutation,
+    solve,
+)
 
-PLAIN, NHWC, PACKED = "nchw", "nhwc", "packed"
+PACKED = "packed"
 
 
 def _given(value: str, layout: str = PLAIN) -> Ports:
@@ -151,3 +161,11 @@ def test_a_cut_is_the_least_one_nearest_to_the_source() -> None:
     ):
         network.add(start, end, room)
     assert network.cut("s", "t") == {"s", "a"}
+
+
+@pytest.mark.parametrize("rank", [3, 4, 5])
+def test_permutations_turn_one_layout_into_the_other(rank: int) -> None:
+    image = torch.empty(2, 3, *range(4, rank + 2))
+    last = image.permute(permutation(rank, PLAIN, NHWC))
+    assert last.shape == (2, *range(4, rank + 2), 3)
+    assert last.permute(permutation(rank, NHWC, PLAIN)).shape == image.shape

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import torch
 from torch.fx import Graph, Node
 
+from executorch.exir.backend.lowering.layout import Layout, Way
 from executorch.exir.backend.lowering.patterns import HEAD, Call, find
 from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
 from executorch.exir.graph_facts import only_user, op_name
@@ -61,13 +62,16 @@ class TensorCondition:
 @dataclass(frozen=True)
 class Row:
     """`lower(writer, step)` writes a step, as one operation or several. `preserved`: an edge program has it in pieces
-    unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD. Backends that need more
-    derive."""
+    unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD. `layouts(step, operands)`: the
+    ways to run it, where it takes or gives other layouts than the plain one. Backends that need more derive."""
 
     lower: Callable[..., None]
     conditions: tuple[Condition, ...] = ()
     preserved: bool = False
-    tail: Call | None = None
+    tail: Call | None = field(default=None, kw_only=True)
+    layouts: Callable[[Step, Sequence[Node]], Mapping[Layout, Way]] | None = field(
+        default=None, kw_only=True
+    )
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
