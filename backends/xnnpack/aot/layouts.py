@@ -14,6 +14,7 @@ from executorch.backends.xnnpack.aot.lower import is_same_in_both_layouts, keeps
 from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
+from executorch.exir.backend.lowering.writer import num_bytes
 
 Ways = Mapping[Layout, Way]
 
@@ -64,7 +65,8 @@ def permute(step: Step, operands: Sequence[Node]) -> Ways:
         ways[NHWC] = Way((NHWC,), PLAIN)
     if to_last:
         ways[PLAIN if to_plain else NHWC] = Way((PLAIN,), NHWC)
-    return {**plain(step, operands), **ways} if len(ways) < 2 else ways
+    moved = {PLAIN: Way((PLAIN,), PLAIN, cost=num_bytes(step.head))}
+    return ways if len(ways) == 2 else {**ways, **moved}
 
 
 def reshape(step: Step, operands: Sequence[Node]) -> Ways:

@@ -285,7 +285,7 @@ class Writer(ABC, Generic[Value, Operation]):
             for layout in [self.layout_outside(node)]
         ]
         rows = [self.ports_of(step) for step in steps]
-        chosen = solve([*given, *rows, *taken], _num_bytes)[len(given) :]
+        chosen = solve([*given, *rows, *taken], num_bytes)[len(given) :]
         return [(layout, row.ways[layout]) for row, layout in zip(rows, chosen, strict=False)]
 
     def ports_of(self, step: Step) -> Ports:
@@ -303,7 +303,8 @@ def _named(node: Node) -> str:
     return f"{node.name} ({op_name(node) or node.target})"
 
 
-def _num_bytes(node: Hashable) -> float:
+def num_bytes(node: Hashable) -> float:
+    """Of what a node computes; of several results the first."""
     value = node.meta["val"] if isinstance(node, Node) else None
     value = value[0] if isinstance(value, tuple | list) else value
     if not isinstance(value, torch.Tensor):
