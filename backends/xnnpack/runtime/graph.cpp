@@ -135,6 +135,13 @@ Error read_node(const fb_xnnpack::XNode& source, Graph& graph, GraphNode& out) {
                                !graph.is_input(operands.output),
                            InvalidProgram, "XNNPACK node: writes value %" PRIu32,
                            static_cast<uint32_t>(operands.output));
+  const auto is_float = [&](uint32_t id) {
+    return values[id].type() == XNNDatatype::xnn_datatype_fp32;
+  };
+  if (source.xnode_union_type() == fb_xnnpack::XNodeUnion::XNNConvert &&
+      is_float(operands.inputs[0]) && is_float(operands.output)) {
+    out.kind = &conversion_of_floats();
+  }
   ET_CHECK_OK_OR_RETURN_ERROR(out.kind->types(source, operands, values));
   return read_uses(out, graph);
 }

@@ -140,6 +140,21 @@ def test_half_precision_without_its_arithmetic_is_rounded_at_arguments_alone() -
             assert bool((error <= expected.abs() * 2**-11 + 1e-5).all())
 
 
+def test_half_precision_with_steps_in_float_is_one_delegate() -> None:
+    """What PyTorch decomposes into steps of float32 between conversions, as silu."""
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(24, 40), nn.SiLU(), nn.Hardswish(), nn.Linear(40, 24)).half()
+    x = torch.randn(7, 24).half()
+    edge = to_edge_transform_and_lower(
+        torch.export.export(module, (x,)), partitioner=[XnnpackPartitioner()]
+    )
+    names = [str(n.target) for n in edge.exported_program().graph.nodes if n.op == "call_function"]
+    assert names == ["executorch_call_delegate", "<built-in function getitem>"]
+    found = loaded(bytes(edge.to_executorch().buffer)).execute([x])[0]
+    expected = module.float()(x.float())
+    assert off(found.float(), expected) < 2e-3
+
+
 @pytest.mark.skipif(HAS_HALVES, reason="this processor computes in half precision")
 def test_half_precision_without_its_arithmetic_overflows_at_arguments_alone() -> None:
     class Squares(nn.Module):
