@@ -157,6 +157,16 @@ def test_biases_of_int32_have_the_scales_of_the_products(is_per_channel: bool) -
     torch.testing.assert_close(model(X), layers()(X), rtol=0, atol=0.05)
 
 
+def test_norms_become_part_of_what_is_trained() -> None:
+    conv = nn.Sequential(nn.Conv1d(2, 3, 3), nn.BatchNorm1d(3), nn.ReLU())
+    config = quantization_config(is_qat=True, is_per_channel=True, has_int32_bias=True)
+    model = quantized(conv, OfKinds().set_global(config), torch.randn(2, 2, 9), is_qat=True)
+    assert not any("batch_norm" in str(node.target) for node in model.graph.nodes)
+    kinds = [(each.dtype, each.axis) for each in inputs_of(model, "conv1d")]
+    assert kinds == [(torch.int8, None), (torch.int8, 0), (torch.int32, 0)]
+    assert result_of(model, "conv1d") is None and result_of(model, "relu").zero_point == -128
+
+
 @pytest.mark.parametrize(
     ("limits", "is_symmetric", "of_softmax", "of_tanh"),
     [
