@@ -137,7 +137,7 @@ def batch_matrix_multiply(builder: GraphBuilder, step: Step) -> None:
 
 
 def convert(builder: GraphBuilder, step: Step) -> None:
-    """Between floats and 8-bit values."""
+    """Between floats and 8-bit values, or floats of two types."""
     head = step.head
     source = head.args[0]
     if quantizes_back(head):

@@ -140,6 +140,7 @@ _ROWS: dict[str, Row] = {
     BATCH_NORM: Row(batch_norm, c.BATCH_NORM, clamps=True),
     QUANTIZE: Row(convert, c.CONVERT, joins=True),
     DEQUANTIZE: Row(convert, c.CONVERT, joins=True),
+    c.CONVERSION: Row(convert, c.OTHER_FLOAT, joins=True),
     "aten.linear.default": Row(
         fully_connected,
         c.LINEAR,
