@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 
 from torch.fx import Node
 
+from executorch.backends.xnnpack.aot import annotations as q
 from executorch.backends.xnnpack.aot import conditions as c
 from executorch.backends.xnnpack.aot import pooling_conditions as w
 from executorch.backends.xnnpack.aot.conditions import covers_image, is_over_image
@@ -49,17 +49,14 @@ from executorch.backends.xnnpack.aot.lower_norm import (
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE
 from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step
 from executorch.exir.backend.lowering import op_table
+from executorch.exir.backend.lowering.annotation import (
+    ARITHMETIC,
+    LOOKUP,
+    NOT_QUANTIZED,
+    SHARED,
+    Annotation,
+)
 from executorch.exir.backend.lowering.op_table import OpTable
-
-
-class Quantized(Enum):
-    """How an operator works on 8-bit values."""
-
-    NO = 0
-    GEMM = 1  # convolution and fully connected: constant weights, results of a range of their own
-    ARITHMETIC = 2  # results of a range of their own
-    SHARED_PARAMETERS = 3  # results have the quantization parameters of the inputs
-    LOOKUP_TABLE = 4  # of all 256 results; not quantized for that
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,6 @@ class Row(op_table.Row):
     slower: str = ""
     is_slower: Callable[[Node], bool] = lambda node: True
     clamps: bool = False
-    quantized: Quantized = Quantized.NO
     scales: tuple[float, float] = (2**-10, 256.0)
     multiplies: bool = False
     int8_when: Callable[[Node], bool] = lambda node: True
@@ -117,17 +113,16 @@ def average(builder: GraphBuilder, step: Step) -> None:
     lower(builder, step)
 
 
-def _unary(kind: str, quantized: Quantized = Quantized.NO) -> Row:
-    return Row(elementwise(kind), quantized=quantized)
+def _unary(kind: str, annotation: Annotation = NOT_QUANTIZED) -> Row:
+    return Row(elementwise(kind), annotation=annotation)
 
 
 # CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms as
 # nine nodes / undelegated, 26 and 9 delegates instead of one: 29.7 / 27.9 ms and 10.5 / 9.8 ms.
 _NORM_UNDELEGATED = "one pass of the optimized kernel is faster than XNNPACK's nine"
 _SMALL_CONV3D = "conv3d of few channels is faster when it is not delegated"
-_SHARED = Quantized.SHARED_PARAMETERS
-_CLAMP = Row(clamp, c.CLAMP, quantized=_SHARED)
-_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, quantized=_SHARED)
+_CLAMP = Row(clamp, c.CLAMP, annotation=SHARED)
+_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, annotation=SHARED)
 _BY_WEIGHTS = (0.0, 256.0)
 
 _ROWS: dict[str, Row] = {
@@ -139,7 +134,7 @@ _ROWS: dict[str, Row] = {
         slower=_SMALL_CONV3D,
         is_slower=is_small_conv3d,
         clamps=True,
-        quantized=Quantized.GEMM,
+        annotation=q.CONVOLUTION,
         scales=_BY_WEIGHTS,
     ),
     BATCH_NORM: Row(batch_norm, c.BATCH_NORM, clamps=True),
@@ -150,21 +145,19 @@ _ROWS: dict[str, Row] = {
         fully_connected,
         c.LINEAR,
         clamps=True,
-        quantized=Quantized.GEMM,
+        annotation=q.LINEAR,
         scales=_BY_WEIGHTS,
         preserved=True,
     ),
     "aten.addmm.default": Row(matrix_product, c.PRODUCT_AND_BIAS, clamps=True),
     "aten.mm.default": Row(matrix_product, c.PRODUCT),
     "aten.bmm.default": Row(batch_matrix_multiply, (c.NOT_CONSTANT,)),
-    "aten.add.Tensor": Row(
-        elementwise("XNNAdd"), c.ALPHA, clamps=True, quantized=Quantized.ARITHMETIC
-    ),
+    "aten.add.Tensor": Row(elementwise("XNNAdd"), c.ALPHA, clamps=True, annotation=ARITHMETIC),
     "aten.sub.Tensor": Row(elementwise("XNNSubtract"), c.ALPHA, clamps=True),
     "aten.mul.Tensor": Row(
         elementwise("XNNMultiply"),
         clamps=True,
-        quantized=Quantized.ARITHMETIC,
+        annotation=ARITHMETIC,
         scales=(2**-16, 256.0),
         multiplies=True,
     ),
@@ -176,22 +169,20 @@ _ROWS: dict[str, Row] = {
     "aten.cos.default": _unary("XNNCos"),
     "aten.exp.default": _unary("XNNExp"),
     "aten.floor.default": _unary("XNNFloor"),
-    "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, quantized=Quantized.LOOKUP_TABLE),
-    "aten.hardswish.default": Row(
-        elementwise("XNNHardswish"), preserved=True, quantized=Quantized.LOOKUP_TABLE
-    ),
+    "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, annotation=LOOKUP),
+    "aten.hardswish.default": Row(elementwise("XNNHardswish"), preserved=True, annotation=LOOKUP),
     "aten.log.default": _unary("XNNLog"),
     "aten.neg.default": _unary("XNNNegate"),
     "aten.rsqrt.default": _unary("XNNReciprocalSquareRoot"),
     "aten.pow.Tensor_Scalar": Row(power, c.POWER),
-    "aten.sigmoid.default": _unary("XNNSigmoid", Quantized.LOOKUP_TABLE),
+    "aten.sigmoid.default": _unary("XNNSigmoid", LOOKUP),
     "aten.sin.default": _unary("XNNSin"),
     "aten.sqrt.default": _unary("XNNSquareRoot"),
-    "aten.tanh.default": _unary("XNNTanh", Quantized.LOOKUP_TABLE),
+    "aten.tanh.default": _unary("XNNTanh", LOOKUP),
     "aten.prelu.default": Row(parametric_relu, c.PRELU, preserved=True),
     "aten.leaky_relu.default": Row(elementwise("XNNLeakyReLU", "negative_slope", 0.01)),
     "aten.elu.default": Row(elementwise("XNNELU", "alpha", 1.0), c.ELU),
-    "aten.relu.default": Row(clamp, quantized=_SHARED),
+    "aten.relu.default": Row(clamp, annotation=SHARED),
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
     "aten._softmax.default": Row(
@@ -206,7 +197,7 @@ _ROWS: dict[str, Row] = {
         c.MEAN,
         chooses_layout=True,
         nhwc=is_over_image,
-        quantized=Quantized.ARITHMETIC,
+        annotation=q.MEAN,
         scales=(2**-8, 256.0),
         int8_when=is_over_image,
     ),
@@ -216,10 +207,10 @@ _ROWS: dict[str, Row] = {
         group_norm, c.GROUP_NORM, joins=True, chooses_layout=True
     ),
     "aten.max_pool2d_with_indices.default": Row(
-        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, nhwc=True, quantized=_SHARED
+        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, nhwc=True, annotation=SHARED
     ),
     "aten.max_pool3d_with_indices.default": Row(
-        max_pool3d, w.MAX_POOL_3D, joins=True, chooses_layout=True, quantized=_SHARED
+        max_pool3d, w.MAX_POOL_3D, joins=True, chooses_layout=True, annotation=SHARED
     ),
     "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, nhwc=True),
     "aten.upsample_bilinear2d.vec": Row(
@@ -232,19 +223,19 @@ _ROWS: dict[str, Row] = {
         chooses_layout=True,
         nhwc=True,
         preserved=True,
-        quantized=_SHARED,
+        annotation=SHARED,
     ),
-    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SHARED),
-    "aten.permute_copy.default": Row(transpose, joins=True, chooses_layout=True, quantized=_SHARED),
+    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, annotation=q.CONCATENATION),
+    "aten.permute_copy.default": Row(transpose, joins=True, chooses_layout=True, annotation=SHARED),
     "aten.view_copy.default": _RESHAPE,
     "aten.unsqueeze_copy.default": _RESHAPE,
     "aten.squeeze_copy.dims": _RESHAPE,
-    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, quantized=_SHARED),
+    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, annotation=SHARED),
     "aten.select_copy.int": Row(select, c.SELECT, joins=True),
     "aten.expand_copy.default": Row(repeat, c.EXPAND, joins=True),
     "aten.clone.default": Row(clone, c.CLONE, joins=True),
     "dim_order_ops._clone_dim_order.default": Row(clone, c.CLONE, joins=True),
-    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, quantized=_SHARED),
+    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, annotation=SHARED),
 }
 
 

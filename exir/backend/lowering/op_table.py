@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import torch
 from torch.fx import Node
 
+from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
 from executorch.exir.graph_facts import op_name
 
 Constants = Collection[Node]
@@ -56,11 +57,12 @@ class TensorCondition:
 @dataclass(frozen=True)
 class Row:
     """`lower` writes a call; what it is given is the backend's choice. `preserved`: an edge program has it in pieces
-    unless it is asked not to. Backends that need more derive."""
+    unless it is asked not to. `annotation`: how its calls are quantized. Backends that need more derive."""
 
     lower: Callable[..., None]
     conditions: tuple[Condition, ...] = ()
     preserved: bool = False
+    annotation: Annotation = field(default=NOT_QUANTIZED, kw_only=True)
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
