@@ -20,6 +20,7 @@ from executorch.exir.backend.lowering.op_table import (
     TensorCondition,
     tensors_of,
 )
+from executorch.exir.backend.lowering.steps import Step
 
 
 def _is_plain(tensor: Node, call: Node) -> bool:
@@ -49,9 +50,9 @@ def _has_no_factor(node: Node, constants: Constants) -> bool:
     return node.kwargs.get("alpha", 1) == 1
 
 
-def binary(operator: str) -> Callable[[Payload, Node], None]:
-    def lower(payload: Payload, node: Node) -> None:
-        payload.call(operator, node, *node.args)
+def binary(operator: str) -> Callable[[Payload, Step], None]:
+    def lower(payload: Payload, step: Step) -> None:
+        payload.call(operator, step)
 
     return lower
 

@@ -24,7 +24,7 @@ from executorch.backends.xnnpack.aot.quantization import (
     dynamic_source,
     parameters_of,
 )
-from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step, limits_of
+from executorch.backends.xnnpack.aot.steps import CONVOLUTION, Mode, Step, limits_of
 from executorch.exir.backend.lowering.annotation import Kind
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
@@ -38,35 +38,21 @@ from executorch.exir.backend.lowering.quantized_steps import (
     chain_of,
     quantized_step,
 )
-from executorch.exir.backend.lowering.steps import first_item, nodes_of, steps_of
-from executorch.exir.graph_facts import only_user, op_name
+from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.graph_facts import op_name
 
 LINEAR = "aten.linear.default"
 
 
-def step_at(head: Node) -> Step:
-    """The float step of which `head` is the head."""
-    result, batch_norm, limits = first_item(head) or head, None, None
-    user = only_user(result)
-    if op_name(head) == CONVOLUTION and user is not None and op_name(user) == BATCH_NORM:
-        batch_norm, result = user, first_item(user)
-        user = only_user(result)
-    row = TABLE.get(op_name(head))
-    if row is not None and row.clamps and user is not None and limits_of(user) is not None:
-        limits, result = limits_of(user), user
-    return Step(head, result, limits, batch_norm)
-
-
 def quantized_steps_of(graph: Graph, constants: Constants) -> list[Step]:
     """All steps of a graph; dequantize is one only where somebody reads floats."""
-    steps = [in_its_mode(step, constants) for step in steps_of(graph, step_at)]
+    steps = [in_its_mode(step, constants) for step in TABLE.steps(graph, constants)]
     written = {step.result for step in steps if step.mode is Mode.STATIC}
     static = {step.head for step in steps if step.mode is Mode.STATIC}
     return [
         step
         for step in steps
-        if not constants.is_computed(step.head)
-        and op_name(step.head) not in CHAIN_OPS
+        if op_name(step.head) not in CHAIN_OPS
         and not (step.mode is Mode.FLOAT and step.head in written)
         and not (op_name(step.head) == DEQUANTIZE and _reads_as_stored(step.head, static))
     ]
@@ -81,7 +67,7 @@ def quantized_group(node: Node, constants: Constants) -> list[Node]:
     """A call with what must be in its delegate so that it computes on 8-bit values; empty for any other call."""
     if TABLE.why_not(node, constants):
         return []
-    step = in_its_mode(step_at(node), constants)
+    step = in_its_mode(TABLE.step_at(node), constants)
     match step.mode:
         case Mode.STATIC:
             sources = [each for each in _operands(node) if is_dequantize(each)]
@@ -96,7 +82,7 @@ def mode_of(node: Node, constants: Constants) -> Mode:
     """How a call that a row takes would run."""
     if op_name(node) in (QUANTIZE, DEQUANTIZE):
         return Mode.STATIC
-    return in_its_mode(step_at(node), constants).mode
+    return in_its_mode(TABLE.step_at(node), constants).mode
 
 
 def in_its_mode(step: Step, constants: Constants) -> Step:
