@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of ops: what the backend takes, under which conditions, and as what. The partitioner, preprocess and the
-reasons why a call is not delegated all read it."""
+"""The table of ops: what the backend takes, under which conditions, and as what. The partitioner, preprocess, the
+quantizer and the reasons why a call is not delegated all read it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from executorch.backends.skeleton.aot.payload import Payload
+from executorch.exir.backend.lowering.annotation import ARITHMETIC
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -58,8 +59,12 @@ def binary(operator: str) -> Callable[[Payload, Step], None]:
 
 TABLE = OpTable(
     {
-        "aten.add.Tensor": Row(binary("Add"), (Condition(_has_no_factor, "alpha must be 1"),)),
-        "aten.mul.Tensor": Row(binary("Mul")),
+        "aten.add.Tensor": Row(
+            binary("Add"),
+            (Condition(_has_no_factor, "alpha must be 1"),),
+            annotation=ARITHMETIC,
+        ),
+        "aten.mul.Tensor": Row(binary("Mul"), annotation=ARITHMETIC),
     },
     of_tensors=(TensorCondition(_is_plain, "a contiguous tensor of dtype float32 is expected"),),
     of_calls=(

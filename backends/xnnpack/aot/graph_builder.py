@@ -12,11 +12,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.xnnpack.aot.quantization import (
-    DEQUANTIZE,
-    dynamic_source,
-    quantizes_back,
-)
+from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, dynamic_source
 from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.aot.value_types import FLOATS, Type, quantized_type, type_of
 from executorch.backends.xnnpack.serialization.graph import (
@@ -29,6 +25,7 @@ from executorch.backends.xnnpack.serialization.graph import (
 )
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
 from executorch.exir.backend.lowering.op_table import OpTable
+from executorch.exir.backend.lowering.quantized import quantizes_back
 from executorch.exir.backend.lowering.writer import NotCompiled, Writer
 from executorch.exir.error import ExportErrorType
 from executorch.exir.graph_facts import op_name

@@ -22,10 +22,11 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     shape_of,
 )
 from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
-from executorch.backends.xnnpack.aot.quantization import dynamic_source, quantizes_back
+from executorch.backends.xnnpack.aot.quantization import dynamic_source
 from executorch.backends.xnnpack.aot.steps import Mode, Step, limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
+from executorch.exir.backend.lowering.quantized import quantizes_back
 
 KEEP_DIMS = 0x40
 _ALIGN = 8  # flag of a resize: corners on corners

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
 from torch.fx import Node
 
+from executorch.backends.xnnpack.aot import annotations as q
 from executorch.backends.xnnpack.aot import conditions as c
 from executorch.backends.xnnpack.aot import layouts
 from executorch.backends.xnnpack.aot import pooling_conditions as w
@@ -56,17 +56,14 @@ from executorch.backends.xnnpack.aot.steps import (
     Step,
 )
 from executorch.exir.backend.lowering import op_table
+from executorch.exir.backend.lowering.annotation import (
+    ARITHMETIC,
+    LOOKUP,
+    NOT_QUANTIZED,
+    SHARED,
+    Annotation,
+)
 from executorch.exir.backend.lowering.op_table import OpTable
-
-
-class Quantized(Enum):
-    """How an operator works on 8-bit values."""
-
-    NO = 0
-    GEMM = 1  # convolution and fully connected: constant weights, results of a range of their own
-    ARITHMETIC = 2  # results of a range of their own
-    SHARED_PARAMETERS = 3  # results have the quantization parameters of the inputs
-    LOOKUP_TABLE = 4  # of all 256 results; not quantized for that
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,6 @@ class Row(op_table.Row):
     )
     slower: str = ""
     is_slower: Callable[[Node], bool] = lambda node: True
-    quantized: Quantized = Quantized.NO
     scales: tuple[float, float] = (2**-10, 256.0)
     multiplies: bool = False
     int8_when: Callable[[Node], bool] = lambda node: True
@@ -121,17 +117,16 @@ def average(builder: GraphBuilder, step: Step) -> None:
     lower(builder, step)
 
 
-def _unary(kind: str, quantized: Quantized = Quantized.NO) -> Row:
-    return Row(elementwise(kind), quantized=quantized)
+def _unary(kind: str, annotation: Annotation = NOT_QUANTIZED) -> Row:
+    return Row(elementwise(kind), annotation=annotation)
 
 
 # CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms as
 # nine nodes / undelegated, 26 and 9 delegates instead of one: 29.7 / 27.9 ms and 10.5 / 9.8 ms.
 _NORM_UNDELEGATED = "one pass of the optimized kernel is faster than XNNPACK's nine"
 _SMALL_CONV3D = "conv3d of few channels is faster when it is not delegated"
-_SHARED = Quantized.SHARED_PARAMETERS
-_CLAMP = Row(clamp, c.CLAMP, quantized=_SHARED)
-_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, layouts=layouts.reshape, quantized=_SHARED)
+_CLAMP = Row(clamp, c.CLAMP, annotation=SHARED)
+_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, layouts=layouts.reshape, annotation=SHARED)
 _BY_WEIGHTS = (0.0, 256.0)
 
 _ROWS: dict[str, Row] = {
@@ -143,7 +138,7 @@ _ROWS: dict[str, Row] = {
         slower=_SMALL_CONV3D,
         is_slower=is_small_conv3d,
         tail=NORM_AND_LIMITS,
-        quantized=Quantized.GEMM,
+        annotation=q.CONVOLUTION,
         scales=_BY_WEIGHTS,
     ),
     BATCH_NORM: Row(batch_norm, c.BATCH_NORM, tail=LIMITS),
@@ -155,7 +150,7 @@ _ROWS: dict[str, Row] = {
         c.LINEAR,
         tail=LIMITS,
         layouts=layouts.plain,
-        quantized=Quantized.GEMM,
+        annotation=q.LINEAR,
         scales=_BY_WEIGHTS,
         preserved=True,
     ),
@@ -164,14 +159,12 @@ _ROWS: dict[str, Row] = {
     ),
     "aten.mm.default": Row(matrix_product, c.PRODUCT, layouts=layouts.plain),
     "aten.bmm.default": Row(batch_matrix_multiply, (c.NOT_CONSTANT,), layouts=layouts.plain),
-    "aten.add.Tensor": Row(
-        elementwise("XNNAdd"), c.ALPHA, tail=LIMITS, quantized=Quantized.ARITHMETIC
-    ),
+    "aten.add.Tensor": Row(elementwise("XNNAdd"), c.ALPHA, tail=LIMITS, annotation=ARITHMETIC),
     "aten.sub.Tensor": Row(elementwise("XNNSubtract"), c.ALPHA, tail=LIMITS),
     "aten.mul.Tensor": Row(
         elementwise("XNNMultiply"),
         tail=LIMITS,
-        quantized=Quantized.ARITHMETIC,
+        annotation=ARITHMETIC,
         scales=(2**-16, 256.0),
         multiplies=True,
     ),
@@ -183,22 +176,20 @@ _ROWS: dict[str, Row] = {
     "aten.cos.default": _unary("XNNCos"),
     "aten.exp.default": _unary("XNNExp"),
     "aten.floor.default": _unary("XNNFloor"),
-    "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, quantized=Quantized.LOOKUP_TABLE),
-    "aten.hardswish.default": Row(
-        elementwise("XNNHardswish"), preserved=True, quantized=Quantized.LOOKUP_TABLE
-    ),
+    "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, annotation=LOOKUP),
+    "aten.hardswish.default": Row(elementwise("XNNHardswish"), preserved=True, annotation=LOOKUP),
     "aten.log.default": _unary("XNNLog"),
     "aten.neg.default": _unary("XNNNegate"),
     "aten.rsqrt.default": _unary("XNNReciprocalSquareRoot"),
     "aten.pow.Tensor_Scalar": Row(power, c.POWER),
-    "aten.sigmoid.default": _unary("XNNSigmoid", Quantized.LOOKUP_TABLE),
+    "aten.sigmoid.default": _unary("XNNSigmoid", LOOKUP),
     "aten.sin.default": _unary("XNNSin"),
     "aten.sqrt.default": _unary("XNNSquareRoot"),
-    "aten.tanh.default": _unary("XNNTanh", Quantized.LOOKUP_TABLE),
+    "aten.tanh.default": _unary("XNNTanh", LOOKUP),
     "aten.prelu.default": Row(parametric_relu, c.PRELU, preserved=True),
     "aten.leaky_relu.default": Row(elementwise("XNNLeakyReLU", "negative_slope", 0.01)),
     "aten.elu.default": Row(elementwise("XNNELU", "alpha", 1.0), c.ELU),
-    "aten.relu.default": Row(clamp, quantized=_SHARED),
+    "aten.relu.default": Row(clamp, annotation=SHARED),
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
     "aten._softmax.default": Row(
@@ -213,7 +204,7 @@ _ROWS: dict[str, Row] = {
         c.MEAN,
         chooses_layout=True,
         layouts=layouts.mean,
-        quantized=Quantized.ARITHMETIC,
+        annotation=q.MEAN,
         scales=(2**-8, 256.0),
         int8_when=is_over_image,
     ),
@@ -229,10 +220,10 @@ _ROWS: dict[str, Row] = {
         w.MAX_POOL,
         chooses_layout=True,
         layouts=layouts.channels_last,
-        quantized=_SHARED,
+        annotation=SHARED,
     ),
     "aten.max_pool3d_with_indices.default": Row(
-        max_pool3d, w.MAX_POOL_3D, joins=True, chooses_layout=True, quantized=_SHARED
+        max_pool3d, w.MAX_POOL_3D, joins=True, chooses_layout=True, annotation=SHARED
     ),
     "aten.avg_pool2d.default": Row(
         average, w.AVERAGE_POOL, chooses_layout=True, layouts=layouts.channels_last
@@ -251,21 +242,21 @@ _ROWS: dict[str, Row] = {
         chooses_layout=True,
         layouts=layouts.channels_last,
         preserved=True,
-        quantized=_SHARED,
+        annotation=SHARED,
     ),
-    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SHARED),
+    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, annotation=q.CONCATENATION),
     "aten.permute_copy.default": Row(
-        transpose, joins=True, chooses_layout=True, layouts=layouts.permute, quantized=_SHARED
+        transpose, joins=True, chooses_layout=True, layouts=layouts.permute, annotation=SHARED
     ),
     "aten.view_copy.default": _RESHAPE,
     "aten.unsqueeze_copy.default": _RESHAPE,
     "aten.squeeze_copy.dims": _RESHAPE,
-    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, quantized=_SHARED),
+    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, annotation=SHARED),
     "aten.select_copy.int": Row(select, c.SELECT, joins=True, layouts=layouts.plain),
     "aten.expand_copy.default": Row(repeat, c.EXPAND, joins=True),
     "aten.clone.default": Row(clone, c.CLONE, joins=True),
     "dim_order_ops._clone_dim_order.default": Row(clone, c.CLONE, joins=True),
-    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, quantized=_SHARED),
+    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, annotation=SHARED),
 }
 
 

@@ -14,25 +14,32 @@ from torch.export import ExportedProgram
 from torch.fx import Graph, Node
 
 from executorch.backends.transforms.duplicate_dynamic_quant_chain import (
-    CHAIN_OPS,
     DuplicateDynamicQuantChainPass,
-    chain_of,
 )
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
+from executorch.backends.xnnpack.aot.ops import TABLE, Row
 from executorch.backends.xnnpack.aot.quantization import (
     DEQUANTIZE,
     QUANTIZE,
-    Parameters,
-    Weight,
     dynamic_source,
     parameters_of,
+)
+from executorch.backends.xnnpack.aot.steps import CONVOLUTION, Mode, Step, limits_of
+from executorch.exir.backend.lowering.annotation import Kind
+from executorch.exir.backend.lowering.quantized import (
+    Quantization,
+    is_dequantize,
     quantizes_back,
     weight_of,
 )
-from executorch.backends.xnnpack.aot.steps import CONVOLUTION, Mode, Step, limits_of
+from executorch.exir.backend.lowering.quantized_steps import (
+    CHAIN_OPS,
+    QuantizedStep,
+    chain_of,
+    quantized_step,
+)
 from executorch.exir.backend.lowering.steps import nodes_of
-from executorch.exir.graph_facts import only_user, op_name
+from executorch.exir.graph_facts import op_name
 
 LINEAR = "aten.linear.default"
 
@@ -63,7 +70,7 @@ def quantized_group(node: Node, constants: Constants) -> list[Node]:
     step = in_its_mode(TABLE.step_at(node), constants)
     match step.mode:
         case Mode.STATIC:
-            sources = [each for each in _operands(node) if op_name(each) == DEQUANTIZE]
+            sources = [each for each in _operands(node) if is_dequantize(each)]
             return [*sources, *computed_inputs(node, constants), *nodes_of(step)]
         case Mode.DYNAMIC:
             chain = chain_of(node.args[0])
@@ -83,15 +90,15 @@ def in_its_mode(step: Step, constants: Constants) -> Step:
         return step
     if not TABLE.row(step.head).int8_when(step.head):
         return step
-    user = only_user(step.result)
-    if user is not None and op_name(user) == QUANTIZE and _is_static(step, user, constants):
-        return replace(step, result=user, mode=Mode.STATIC)
+    around = quantized_step(step.head, step.result)
+    if around.result is not None and _is_static(step, around, constants):
+        return replace(step, result=around.result, mode=Mode.STATIC)
     return replace(step, mode=Mode.DYNAMIC) if _is_dynamic(step, constants) else step
 
 
 def _operands(node: Node) -> list[Node]:
     """Tensors that are computed on, but for weights and biases."""
-    if TABLE.row(node).quantized is Quantized.GEMM:
+    if TABLE.row(node).annotation.kind is Kind.WEIGHTED:
         return [node.args[0]]
     return list(node.all_input_nodes)
 
@@ -102,34 +109,35 @@ def computed_inputs(node: Node, constants: Constants) -> list[Node]:
     return [found for each in direct for found in (*computed_inputs(each, constants), each)]
 
 
-def _is_static(step: Step, result: Node, constants: Constants) -> bool:
-    out = parameters_of(result)
-    inputs = [parameters_of(each) for each in _operands(step.head)]
+def _is_static(step: Step, around: QuantizedStep, constants: Constants) -> bool:
+    out = parameters_of(around.result)
+    operands = _operands(step.head)
+    inputs = [parameters_of(each) for each in operands if each in around.inputs]
     row = TABLE.row(step.head)
-    kind = row.quantized
-    if out is None or not inputs or None in inputs or kind is Quantized.NO:
-        return False
-    if any(op_name(each) != DEQUANTIZE for each in _operands(step.head)):
+    if out is None or not inputs or len(inputs) != len(operands) or None in inputs:
         return False
     if not _has_room(step.limits or limits_of(step.head), out):
         return False
-    if kind is Quantized.SHARED_PARAMETERS:
-        return all(each == out for each in inputs)
-    if kind is Quantized.LOOKUP_TABLE:
-        return True
-    if kind is Quantized.ARITHMETIC:
-        return _scales_fit(row, inputs, out)
-    weight = weight_of(step.head.args[1], constants)
-    if weight is None or weight.group_size or weight.bits == 4:
-        return False
-    if not _axis_fits(step.head, weight):
-        return False
-    least, most = row.scales
-    ratio = float(weight.scales.max()) * inputs[0].scale / out.scale
-    return least <= ratio < most
+    match row.annotation.kind:
+        case Kind.WEIGHTED:
+            weight = weight_of(step.head.args[1], constants)
+            return weight is not None and _weight_fits(step.head, weight, inputs[0], out)
+        case Kind.ARITHMETIC:
+            return _scales_fit(row, inputs, out)
+        case Kind.SHARED:
+            return all(each == out for each in inputs)
+        case kind:
+            return kind is Kind.LOOKUP
 
 
-def _axis_fits(node: Node, weight: Weight) -> bool:
+def _weight_fits(node: Node, weight: Quantization, source: Quantization, out: Quantization) -> bool:
+    if weight.group_size or weight.bits < 8 or not _axis_fits(node, weight):
+        return False
+    least, most = TABLE.row(node).scales
+    return least <= float(weight.scale.max()) * source.scale / out.scale < most
+
+
+def _axis_fits(node: Node, weight: Quantization) -> bool:
     """One scale per output channel. Groups of a transposed convolution have their channels interleaved."""
     if weight.axis is None:
         return True
@@ -138,7 +146,7 @@ def _axis_fits(node: Node, weight: Weight) -> bool:
     return weight.axis == 0
 
 
-def _scales_fit(row: Row, inputs: list[Parameters], out: Parameters) -> bool:
+def _scales_fit(row: Row, inputs: list[Quantization], out: Quantization) -> bool:
     scales = [each.scale for each in inputs]
     if row.multiplies:
         scales = [scales[0] * scales[-1]]
@@ -146,7 +154,7 @@ def _scales_fit(row: Row, inputs: list[Parameters], out: Parameters) -> bool:
     return all(least <= scale / out.scale < most for scale in scales)
 
 
-def _has_room(limits: tuple[float, float] | None, out: Parameters) -> bool:
+def _has_room(limits: tuple[float, float] | None, out: Quantization) -> bool:
     """Some 8-bit values must lie between the limits."""
     low, high = limits or (-inf, inf)
     lowest = max(-128.0, low / out.scale + out.zero_point)
@@ -163,10 +171,10 @@ def _is_dynamic(step: Step, constants: Constants) -> bool:
     if name == CONVOLUTION:
         transposed, groups = step.head.args[6], step.head.args[8]
         # transposed ones have results of float32 alone
-        plain = weight.data.dim() == 4 and groups == 1
+        plain = weight.source.dim() == 4 and groups == 1
         known = not transposed or step.head.meta["val"].dtype == torch.float32
         return weight.bits == 8 and not weight.group_size and plain and known
-    return weight.group_size == 0 or (weight.bits == 4 and weight.group_size % 32 == 0)
+    return weight.group_size == 0 or (weight.bits < 8 and weight.group_size % 32 == 0)
 
 
 def own_dequantized_inputs(program: ExportedProgram) -> None:

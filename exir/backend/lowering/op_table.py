@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch.fx import Graph, Node
 
+from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
 from executorch.exir.backend.lowering.layout import Layout, Way
 from executorch.exir.backend.lowering.patterns import HEAD, Call, find
 from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
@@ -63,11 +64,13 @@ class TensorCondition:
 class Row:
     """`lower(writer, step)` writes a step, as one operation or several. `preserved`: an edge program has it in pieces
     unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD. `layouts(step, operands)`: the
-    ways to run it, where it takes or gives other layouts than the plain one. Backends that need more derive."""
+    ways to run it, where it takes or gives other layouts than the plain one. `annotation`: how its calls are quantized.
+    Backends that need more derive."""
 
     lower: Callable[..., None]
     conditions: tuple[Condition, ...] = ()
     preserved: bool = False
+    annotation: Annotation = field(default=NOT_QUANTIZED, kw_only=True)
     tail: Call | None = field(default=None, kw_only=True)
     layouts: Callable[[Step, Sequence[Node]], Mapping[Layout, Way]] | None = field(
         default=None, kw_only=True
