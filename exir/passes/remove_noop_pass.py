@@ -88,8 +88,8 @@ def __getattr__(name: str) -> Any:
     if name != "_DEQUANT_OPS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     primitives = importlib.import_module("executorch.exir.operator.util")._QUANT_PRIMITIVES
-    names = ((op, op._schema.name.partition("::")[2]) for op in primitives)
-    return tuple(op for op, name in names if name.startswith("dequantize_"))
+    kind = "quantized_decomposed::dequantize_"
+    return tuple(op for op in primitives if op._schema.name.startswith(kind))
 
 
 def eliminate_dq_q(graph_module: GraphModule, dequant_nodes: list[Node]) -> None:
