@@ -6,10 +6,12 @@ from __future__ import annotations
 from torch.export import ExportedProgram
 
 from executorch.backends.skeleton.aot.ops import TABLE
+from executorch.backends.skeleton.aot.options import SkeletonOptions
 from executorch.backends.skeleton.aot.payload import Payload
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
+from executorch.exir.backend.lowering.options import from_compile_specs
 from executorch.exir.error import ExportError, ExportErrorType
 
 
@@ -20,8 +22,7 @@ class SkeletonBackend(BackendDetails):
     def preprocess(
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
-        if compile_specs:
-            raise _cannot(f"it has no compile specs, found {[spec.key for spec in compile_specs]}")
+        from_compile_specs(SkeletonOptions, compile_specs, SkeletonBackend.__name__)
         constants = Constants(edge_program)
         payload = Payload(edge_program)
         for node in edge_program.graph.nodes:
