@@ -73,6 +73,7 @@ def test_the_page_covers_the_promised_number(recorded: dict[str, page.Recorded])
 
 
 @pytest.mark.slow
+@pytest.mark.machine("resident memory")
 def test_lowering_needs_little_memory_besides_the_weights() -> None:
     """50 million parameters, 190 MB; what is resident beyond them does not grow with them."""
     size = ["--layers", "4", "--width", "512", "--inner", "2048"]

@@ -105,6 +105,29 @@ def test_tiers_and_shards_choose(tmp_path: Path) -> None:
     assert collected("--tier", "slow", "--shard", "2/2") == {second}
 
 
+MACHINE = """
+import pytest
+
+@pytest.mark.machine("resident memory")
+@pytest.mark.parametrize("found", [1, 3])
+def test_memory(found):
+    assert found < 2, f"expected less than 2 MB, found {found}"
+
+@pytest.mark.machine("resident memory")
+def test_crash(): raise ValueError
+"""
+
+
+def test_what_depends_on_the_machine_is_told(tmp_path: Path) -> None:
+    """But for what breaks before it is measured."""
+    folder = project(tmp_path, a_test=MACHINE)
+    done = run(folder, "-ra", "-k", "memory")
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout and "1 xfailed" in done.stdout
+    assert "resident memory: expected less than 2 MB, found 3" in done.stdout
+    assert run(folder, "-k", "crash").returncode == 1
+
+
 def test_wrong_use_is_refused(tmp_path: Path) -> None:
     done = run(project(tmp_path, a_test=TESTS), "--shard", "1/8")
     assert done.returncode == 4 and "--tier slow" in done.stderr

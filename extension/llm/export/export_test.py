@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from executorch.extension.llm.export import export_llm
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.export_passes import RemoveRedundantTransposes
 from executorch.extension.llm.export.pipeline import export_llama
@@ -111,8 +112,15 @@ def test_the_commands_from_the_root(llama: tuple, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_wrong_commands_end_with_what_is_wrong(llama: tuple, tmp_path: Path) -> None:
+def test_wrong_commands_end_with_what_is_wrong(
+    llama: tuple,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Here, and the last one as a process."""
     folder, _ = llama
+    monkeypatch.chdir(tmp_path)
     rows = [
         ("base.modelclass=llama3", "did you mean 'base.model_class'"),
         ("--verbose", "group.key=value"),
@@ -120,9 +128,16 @@ def test_wrong_commands_end_with_what_is_wrong(llama: tuple, tmp_path: Path) -> 
     ]
     module = "executorch.extension.llm.export.export_llm"
     for word, said in rows:
-        done = run(module, word, cwd=tmp_path)
-        assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, word
-    assert "quantization.qmode" in run(module, "--help", cwd=tmp_path).stdout
+        monkeypatch.setattr(sys, "argv", ["export_llm", word])
+        with pytest.raises(SystemExit, match="export_llm: error: ") as ended:
+            export_llm.main()
+        assert said in str(ended.value.code), word
+    done = run(module, word, cwd=tmp_path)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+    monkeypatch.setattr(sys, "argv", ["export_llm", "--help"])
+    with pytest.raises(SystemExit):
+        export_llm.main()
+    assert "quantization.qmode" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
 
 

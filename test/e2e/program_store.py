@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that tests export again and again, made once: a plugin of pytest with the fixture `program_store`.
+
+What is made has a name by its content: versions of PyTorch and of what brings models, the sources of the package as
+tests import it, the row (a model, or a group of them) and its options. Whoever comes first makes it, in all processes
+of all runs; the others wait and find it, in build/programs or in the folder that EXECUTORCH_PROGRAM_STORE names. What
+nobody asked for in three days goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SUFFIXES = (".py", ".so", ".yaml", ".json", ".txt", ".fbs", ".bfbs", ".tsv")
+DISTRIBUTIONS = ("torch", "torchao", "transformers", "numpy", "tokenizers")
+SKIPPED = ("__pycache__", "pip-out", "third-party", "include", "lib", "share")
+DAYS = 3
+HOME = Path(__file__).resolve().parents[2] / "build" / "programs"
+
+
+@functools.cache
+def sources(package: Path, parts: tuple[str, ...] = ("",)) -> str:
+    """A name for what a program is made by: these parts of the package, without tests, which only read it."""
+    state = hashlib.sha256()
+    for part in parts:
+        for folder, folders, names in os.walk(package / part, followlinks=True):
+            folders[:] = sorted(name for name in folders if name not in SKIPPED)
+            for name in sorted(names):
+                is_test = name.endswith("_test.py") or name.startswith(("test_", "conftest"))
+                if name.endswith(SUFFIXES) and not is_test:
+                    path = Path(folder, name)
+                    state.update(str(path.relative_to(package)).encode())
+                    state.update(path.read_bytes())
+    return state.hexdigest()
+
+
+def versions() -> list[str]:
+    """Of the packages that programs are made with."""
+    found = []
+    for name in DISTRIBUTIONS:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append(f"{name} {importlib.metadata.version(name)}")
+    return found
+
+
+@dataclass(frozen=True)
+class ProgramStore:
+    home: Path
+    package: Path  # the package that makes the programs
+
+    def folder(
+        self,
+        row: str,
+        make: Callable[[Path], object],
+        parts: tuple[str, ...] = ("",),
+        **options: str | int | bool,
+    ) -> Path:
+        """The folder with what `make` writes into an empty one for `row` and `options`. Nobody changes it. `parts`: the
+        folders of the package that it follows from, where these are not all."""
+        key = json.dumps([versions(), sources(self.package, parts), row, sorted(options.items())])
+        place = self.home / hashlib.sha256(key.encode()).hexdigest()[:24]
+        self.home.mkdir(parents=True, exist_ok=True)
+        with locked(place.with_suffix(".lock")):
+            if not place.exists():
+                self._remove_old()
+                part = place.with_suffix(".part")
+                shutil.rmtree(part, ignore_errors=True)
+                part.mkdir()
+                make(part)
+                part.rename(place)  # there whole or not at all
+            os.utime(place)
+        return place
+
+    def _remove_old(self) -> None:
+        limit = time.time() - DAYS * 24 * 3600
+        for place in self.home.iterdir():
+            with contextlib.suppress(OSError):  # another process was faster
+                if place.is_dir() and place.stat().st_mtime < limit:
+                    shutil.rmtree(place)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time; its end frees the lock, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # a system without them: each process has made its own file before
+        yield
+        return
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="session")
+def program_store() -> ProgramStore:
+    import executorch
+
+    home = os.environ.get("EXECUTORCH_PROGRAM_STORE")
+    return ProgramStore(Path(home) if home else HOME, Path(executorch.__file__).parent)
