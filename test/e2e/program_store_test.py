@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from executorch.test.e2e.program_store import DAYS, ProgramStore, sources
+from executorch.tools.tiers.clock import CLOCK
 
 
 @pytest.fixture
@@ -84,6 +85,21 @@ def test_what_nobody_asks_for_goes(tmp_path: Path, package: Path) -> None:
     os.utime(old, (1, time.time() - (DAYS + 1) * 24 * 3600))
     store.folder("new", write)
     assert not old.exists() and kept.exists()
+
+
+def test_what_is_found_costs_what_it_cost_to_make(tmp_path: Path, package: Path) -> None:
+    """A test is in the tier of a machine that has nothing yet."""
+
+    def burn(folder: Path) -> None:
+        end = time.process_time() + 0.2
+        while time.process_time() < end:
+            pass
+
+    store = ProgramStore(tmp_path / "store", package)
+    for _ in range(2):
+        began = CLOCK.seconds()
+        store.folder("mv2", burn)
+        assert 0.2 <= CLOCK.seconds() - began < 0.6
 
 
 CHILD = """

@@ -49,8 +49,9 @@ def over(options: argparse.Namespace) -> int:
     found = misplaced(costs, known)
     if found and len(found) <= AGAIN and not options.once:
         # What the first test of a process imports for all others is not its own: the second time counts.
+        print(f"{len(found)} tests are measured again ...", flush=True)
         command = [sys.executable, "scripts/installed.py", "--reuse", "-q", "--twice", *found]
-        subprocess.run(command, cwd=times.ROOT, check=False)
+        subprocess.run(command, cwd=times.ROOT, capture_output=True, check=False)
         again = seen(result_files([]))
         found = misplaced({name: again.get(name, costs[name]) for name in found}, known)
     for name, (tier, cost) in sorted(found.items()):
@@ -59,10 +60,8 @@ def over(options: argparse.Namespace) -> int:
             f"{cost.seconds:.1f} s"
         )
     if found:
-        print(
-            "next step: make them shorter, or `python -m executorch.tools.tiers record` and commit"
-        )
-        print(f"{times.FILE.relative_to(times.ROOT)}")
+        print("next step: make them shorter, or run `python -m executorch.tools.tiers record` and")
+        print("commit tools/tiers/times.tsv")
         return 1
     print(f"tiers: {len(costs)} tests, none takes {times.OVER} times what its tier allows")
     return 0

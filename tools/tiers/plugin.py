@@ -13,13 +13,13 @@ import math
 import os
 import re
 import sys
-import time
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from executorch.tools.tiers import times
+from executorch.tools.tiers.clock import CLOCK
 
 SECONDS, SHARED, MEGABYTES = "processor_seconds", "shared_seconds", "peak_megabytes"
 LEAST = 0.005  # seconds that are told
@@ -77,12 +77,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in gone]
     if config.getoption("--twice"):
         items[:] = [item for item in items for _ in range(2)]
-
-
-def processor_seconds() -> float:
-    """Of this process with its threads, and of those that it waited for."""
-    ended = os.times()
-    return time.process_time() + ended.children_user + ended.children_system
 
 
 class PeakMemory:
@@ -150,7 +144,7 @@ class Meter:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
         self.memory.start()
-        self.began, self.made_now = processor_seconds(), 0.0
+        self.began, self.made_now = CLOCK.seconds(), 0.0
         return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -159,13 +153,13 @@ class Meter:
     ) -> Generator[None, object, object]:
         if fixturedef.scope == "function":
             return (yield)
-        began = processor_seconds()
+        began = CLOCK.seconds()
         self.depth += 1
         try:
             return (yield)
         finally:
             self.depth -= 1
-            seconds = processor_seconds() - began
+            seconds = CLOCK.seconds() - began
             self.shared[fixturedef.argname] = seconds
             if self.depth == 0:  # one that another asks for is part of that
                 self.made_now += seconds
@@ -176,7 +170,7 @@ class Meter:
         try:
             return (yield)
         finally:
-            own = processor_seconds() - self.began - self.made_now
+            own = CLOCK.seconds() - self.began - self.made_now
             used = sum(self.shared.get(name, 0) for name in getattr(item, "fixturenames", ()))
             put(item, SECONDS, own, LEAST)
             put(item, SHARED, used, LEAST)

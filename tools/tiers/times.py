@@ -98,17 +98,17 @@ def step(value: float) -> float:
 
 def settled(old: float | None, new: float) -> float:
     """`old` while `new` is about the same, or both are next to nothing."""
-    if old is not None and (old / SHARE <= new <= old * SHARE or 0 <= max(old, new) < NOTHING):
+    if old is not None and (old / SHARE <= new <= old * SHARE or max(old, new) < NOTHING):
         return old
     return step(new)
 
 
 def updated(old: Cost | None, new: Cost) -> Cost:
-    if old is None:
-        old = Cost(-1, -1)
-    known = old.megabytes
-    memory = known if new.megabytes is None else int(settled(known, new.megabytes))
-    return Cost(settled(old.own, new.own), settled(old.shared, new.shared), memory)
+    memory = old.megabytes if old else None
+    if new.megabytes is not None:
+        memory = int(settled(memory, new.megabytes))
+    own, shared = (old.own, old.shared) if old else (None, None)
+    return Cost(settled(own, new.own), settled(shared, new.shared), memory)
 
 
 def recorded(times: Times, seen: Mapping[str, Cost]) -> Times:
