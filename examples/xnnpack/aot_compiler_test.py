@@ -15,7 +15,6 @@ from executorch.examples.xnnpack import aot_compiler
 from executorch.test.e2e.build_tree import ROOT, binary, run
 
 
-@pytest.mark.slow
 @pytest.mark.req("PY-008", "BLD-019", "XQ-014", "XQ-016", "XQ-C01")
 @pytest.mark.parametrize(
     "words, name", [([], "mv2_xnnpack_fp32.pte"), (["--quantize"], "mv2_xnnpack_q8.pte")]
@@ -36,7 +35,6 @@ def test_the_commands_of_the_documents(words: list[str], name: str, tmp_path: Pa
     assert "sizes=[1, 1000]" in ran.stdout
 
 
-@pytest.mark.slow
 def test_a_quantized_program_is_as_close_as_its_model(tmp_path: Path) -> None:
     assert aot_compiler.main(["-m", "linear", "-q", "-t", "-o", str(tmp_path)]) == 0
 

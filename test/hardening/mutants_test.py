@@ -17,8 +17,6 @@ from executorch.runtime import Runtime
 from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.hardening import mutants
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def programs(program_store: ProgramStore) -> dict[str, Path]:

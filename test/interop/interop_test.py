@@ -18,7 +18,7 @@ from executorch.test.e2e.programs import Calls, assert_same, run_in_python
 from executorch.test.interop import peer
 from executorch.test.interop.exchanged import Exported, Row, label, lowered_there
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 
 # Upstream drops start values of mutable buffers, so this program means something else there.
 NAMES = [name for name in EXAMPLES if name != "running_total"]

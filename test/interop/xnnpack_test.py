@@ -19,7 +19,7 @@ from executorch.test.e2e.programs import Calls, assert_same, run_in_python
 from executorch.test.interop import peer
 from executorch.test.interop.exchanged import Exported, Row, lowered_there
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 
 NAMES = ["mv2", "resnet18", "vit", "bert"]
 

@@ -38,7 +38,6 @@ def check(name: str, measure: Measure) -> None:
 
 
 @pytest.mark.interop
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_sample_has_no_more_than_upstream(name: str, measure: Measure) -> None:
     check(name, measure)

@@ -53,7 +53,6 @@ def run(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-001", "LLM-003", "LLM-012", "LLM-016", "LLM-018", "DT-013")
 @pytest.mark.req("LLM-C02", "LLM-C03", "LLM-C08")
 def test_the_command_with_a_file(llama: tuple, tmp_path: Path) -> None:
@@ -93,7 +92,6 @@ debug: {{verbose: True, generate_etrecord: True, profile_memory: True, profile_p
     assert methods["use_kv_cache"].execute([]) == [True]
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-001", "LLM-015", "LLM-C01", "LLM-C02")
 def test_the_commands_from_the_root(llama: tuple, tmp_path: Path) -> None:
     folder, model = llama
@@ -111,7 +109,6 @@ def test_the_commands_from_the_root(llama: tuple, tmp_path: Path) -> None:
         torch.testing.assert_close(logits, model(TOKENS), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.slow
 def test_wrong_commands_end_with_what_is_wrong(
     llama: tuple,
     tmp_path: Path,
@@ -141,7 +138,6 @@ def test_wrong_commands_end_with_what_is_wrong(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dynamic", [True, False], ids=["dynamic", "static"])
 @pytest.mark.parametrize("cache", [True, False], ids=["cache", "no_cache"])
 def test_forms_of_inputs(llama: tuple, tmp_path: Path, cache: bool, dynamic: bool) -> None:
