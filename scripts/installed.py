@@ -121,6 +121,8 @@ def run_tests(package: Path, wheel: Path, arguments: list[str]) -> int:
     environment["PATH"] = f"{python.parent}{os.pathsep}{environment['PATH']}"
     environment["EXECUTORCH_INSTALLED"] = str(package)
     environment["EXECUTORCH_WHEEL"] = str(wheel)
+    # PyTorch's threads wait for each other without using the processor: processes share it here.
+    environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     options = ["-c", ROOT / "pyproject.toml", "--rootdir", package, "--confcutdir", package]
     results = results_file(arguments)
     results.unlink(missing_ok=True)
