@@ -134,11 +134,14 @@ def file_of(test: str) -> str:
 
 
 def is_there(name: str, root: Path = ROOT) -> bool:
-    """Whether a test's file is in the tree and has its function."""
+    """Whether a test's file is in the tree and has its function, or takes functions from another file."""
     path, _, rest = name.partition("::")
     function = rest.partition("[")[0].rpartition("::")[2]
     file = root / path
-    return file.is_file() and (not function or f"def {function}(" in file.read_text())
+    if not file.is_file() or not function:
+        return file.is_file()
+    text = file.read_text()
+    return f"def {function}(" in text or "import *" in text
 
 
 def proves_the_wheel(test: str) -> bool:

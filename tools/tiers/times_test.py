@@ -135,3 +135,4 @@ def test_names_that_left_the_tree_are_known() -> None:
     assert times.is_there(f"{here}::test_numbers_are_steps[1-1]")
     assert not times.is_there(f"{here}::test_" + "gone")
     assert not times.is_there("tools/tiers/gone_test.py::test_x")
+    assert times.is_there("backends/test/conformance/conformance_test.py::test_of_another_file")
