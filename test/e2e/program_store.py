@@ -4,7 +4,7 @@
 What is made has a name by its content: versions of PyTorch and of what brings models, the sources of the package as
 tests import it, the row (a model, or a group of them) and its options. Whoever comes first makes it, in all processes
 of all runs; the others wait and find it, in build/programs or in the folder that EXECUTORCH_PROGRAM_STORE names. What
-nobody asked for in three days goes.
+nobody asked for goes when it is full.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ from executorch.tools.tiers.clock import CLOCK
 SUFFIXES = (".py", ".so", ".yaml", ".json", ".txt", ".fbs", ".bfbs", ".tsv")
 DISTRIBUTIONS = ("torch", "torchao", "transformers", "numpy", "tokenizers")
 SKIPPED = ("__pycache__", "pip-out", "third-party", "include", "lib", "share")
-DAYS = 3
+BYTES, HOURS = (
+    2 << 30,
+    2,
+)  # the store's size, and how long what a run has used stays whatever its size
 HOME = Path(__file__).resolve().parents[2] / "build" / "programs"
 
 
@@ -96,11 +99,27 @@ class ProgramStore:
         part.rename(place)
 
     def _remove_old(self) -> None:
-        limit = time.time() - DAYS * 24 * 3600
-        for place in self.home.iterdir():
+        """The folders that nobody asked for lately, until the others fit; a run in progress keeps its own."""
+        sizes = {place: size_of(place) for place in self.home.iterdir() if place.is_dir()}
+        used = {}
+        for place in sizes:
             with contextlib.suppress(OSError):  # another process was faster
-                if place.is_dir() and place.stat().st_mtime < limit:
-                    shutil.rmtree(place)
+                used[place] = place.stat().st_mtime
+        total = sum(sizes.values())
+        for place in sorted(used, key=lambda one: used[one]):
+            if total <= BYTES or time.time() - used[place] < HOURS * 3600:
+                break
+            shutil.rmtree(place, ignore_errors=True)
+            total -= sizes[place]
+
+
+def size_of(folder: Path) -> int:
+    found = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                found += Path(place, name).stat().st_size
+    return found
 
 
 @contextlib.contextmanager

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from executorch.test.e2e.program_store import DAYS, ProgramStore, sources
+from executorch.test.e2e import program_store
+from executorch.test.e2e.program_store import ProgramStore, sources
 from executorch.tools.tiers.clock import CLOCK
 
 
@@ -79,12 +80,22 @@ def test_what_was_not_finished_is_made_again(tmp_path: Path, package: Path) -> N
     assert (folder / "model.pte").read_text() != "half"
 
 
-def test_what_nobody_asks_for_goes(tmp_path: Path, package: Path) -> None:
-    store = ProgramStore(tmp_path / "store", package)
-    old, kept = store.folder("old", write), store.folder("kept", write)
-    os.utime(old, (1, time.time() - (DAYS + 1) * 24 * 3600))
+def test_what_nobody_asks_for_goes(
+    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oldest first, and nothing of a run that goes on."""
+    monkeypatch.setattr(program_store, "BYTES", 50)
+    store, hour = ProgramStore(tmp_path / "store", package), 3600
+    made = [
+        store.folder(row, lambda folder: (folder / "a").write_bytes(bytes(30))) for row in "abc"
+    ]
+    for place, hours in zip(made, (5, 9, 1)):
+        os.utime(place, (0, time.time() - hours * hour))
     store.folder("new", write)
-    assert not old.exists() and kept.exists()
+    assert [place.exists() for place in made] == [False, False, True]
+    monkeypatch.setattr(program_store, "BYTES", 0)
+    store.folder("another", write)
+    assert made[2].exists()
 
 
 def test_what_is_found_costs_what_it_cost_to_make(tmp_path: Path, package: Path) -> None:
