@@ -74,7 +74,8 @@ def sources_state() -> str:
     words = ["git", "ls-files", "-o", "-z", "--exclude-standard", *no_docs]
     listing = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in listing.split("\0")[:-1]:
-        state.update(name.encode() + (ROOT / name).read_bytes())
+        path = ROOT / name
+        state.update(name.encode() + (path.read_bytes() if path.is_file() else b""))
     return state.hexdigest()
 
 
