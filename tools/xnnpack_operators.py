@@ -10,15 +10,16 @@ import io
 import sys
 from pathlib import Path
 
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
+from executorch.backends.xnnpack.aot.ops import TABLE, Row
+from executorch.exir.backend.lowering.annotation import Kind
 
 COLUMNS = ("Operator", "Compute DType", "Quantization", "Not delegated because")
 QUANTIZATION = {
-    Quantized.NO: "",
-    Quantized.GEMM: "static and dynamic int8 activations; int8 weights, constant",
-    Quantized.ARITHMETIC: "static int8, results of a range of their own",
-    Quantized.SHARED_PARAMETERS: "static int8, shared quantization parameters",
-    Quantized.LOOKUP_TABLE: "static int8 where inputs and results are, by a look-up table",
+    Kind.NONE: "",
+    Kind.WEIGHTED: "static and dynamic int8 activations; int8 weights, constant",
+    Kind.ARITHMETIC: "static int8, results of a range of their own",
+    Kind.SHARED: "static int8, shared quantization parameters",
+    Kind.LOOKUP: "static int8 where inputs and results are, by a look-up table",
 }
 
 
@@ -26,7 +27,7 @@ def line(operator: str, row: Row) -> tuple[str, str, str, str]:
     return (
         operator,
         "fp32",
-        QUANTIZATION[row.quantized],
+        QUANTIZATION[row.annotation.kind],
         "; ".join(each.reason for each in row.conditions),
     )
 

@@ -7,7 +7,8 @@ import csv
 import io
 from pathlib import Path
 
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized
+from executorch.backends.xnnpack.aot.ops import TABLE
+from executorch.exir.backend.lowering.annotation import Kind
 from tools import xnnpack_operators
 
 
@@ -19,7 +20,7 @@ def lines() -> dict[str, dict[str, str]]:
 def test_every_row_is_there(tmp_path: Path) -> None:
     assert list(lines()) == list(TABLE)
     for operator, line in lines().items():
-        quantized = TABLE[operator].quantized is not Quantized.NO
+        quantized = TABLE[operator].annotation.kind is not Kind.NONE
         assert bool(line["Quantization"]) == quantized, operator
     assert xnnpack_operators.main(["--write", str(tmp_path / "made" / "op-support.csv")]) == 0
     assert (tmp_path / "made" / "op-support.csv").read_text() == xnnpack_operators.table()
