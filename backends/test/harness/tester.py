@@ -245,7 +245,7 @@ class Tester:
         for _ in range(number_of_runs):
             chosen = inputs if inputs is not None else self.generate_random_inputs()
             self.reference_output = self._reference(reference.artifact, chosen)
-            self.quantization_scale = _output_scale(reference.artifact)
+            self.quantization_scale = self.output_step()
             self.stage_output = self._stage(stage).run_artifact(chosen)
             self._compare_outputs(
                 self.reference_output, self.stage_output, self.quantization_scale,
@@ -254,6 +254,10 @@ class Tester:
             if artifact_dir is not None:
                 self._dump_golden_artifacts(artifact_dir, artifact_name or "test", chosen)
         return self
+
+    def output_step(self) -> float | None:
+        """The step of an output that leaves a dequantize node."""
+        return _output_scale(self.get_artifact(StageType.EXPORT))
 
     @staticmethod
     def _reference(program: ExportedProgram, inputs: tuple[Any, ...]) -> Any:
