@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints which operators the XNNPACK backend takes, as CSV from its table: `python -m tools.xnnpack_operators`
-(--write FILE). The conditions are the reasons for which its rows do not delegate a call."""
+"""Prints which operators a backend takes, as CSV from its table: `python -m tools.backend_operators xnnpack` (--write
+FILE). The conditions are the reasons for which its rows do not take a call. `--pages` writes those that backends say
+are pages of the repository (`path` in backend.py)."""
 
 from __future__ import annotations
 
@@ -8,46 +9,63 @@ import argparse
 import csv
 import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
+from executorch.backends.discovery import all_backends
+from executorch.exir.backend.lowering.manifest import BackendManifest
+from executorch.exir.backend.lowering.op_table import Row
 
+ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = ("Operator", "Compute DType", "Quantization", "Not delegated because")
-QUANTIZATION = {
-    Quantized.NO: "",
-    Quantized.GEMM: "static and dynamic int8 activations; int8 weights, constant",
-    Quantized.ARITHMETIC: "static int8, results of a range of their own",
-    Quantized.SHARED_PARAMETERS: "static int8, shared quantization parameters",
-    Quantized.LOOKUP_TABLE: "static int8 where inputs and results are, by a look-up table",
-}
+KERNELS_COLUMNS = (*COLUMNS[:3], "Not replaced because")
 
 
-def line(operator: str, row: Row) -> tuple[str, str, str, str]:
-    return (
-        operator,
-        "fp32",
-        QUANTIZATION[row.quantized],
-        "; ".join(each.reason for each in row.conditions),
+def paged() -> dict[str, BackendManifest]:
+    """Backends with a table of operators, by name."""
+    return {name: each for name, each in all_backends().items() if each.operators is not None}
+
+
+def table(backend: BackendManifest) -> str:
+    page = backend.operators
+    quantization: Callable[[Row], str] = (
+        backend.load(page.quantization) if page.quantization else lambda row: ""
     )
-
-
-def table() -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(line(operator, row) for operator, row in TABLE.items())
+    writer.writerow(COLUMNS if backend.id else KERNELS_COLUMNS)
+    for operator, row in backend.load(page.table).items():
+        reasons = "; ".join(each.reason for each in row.conditions)
+        writer.writerow((operator, page.dtypes, quantization(row), reasons))
     return text.getvalue()
+
+
+def pages() -> dict[Path, str]:
+    """Path and text of each that the repository has."""
+    return {
+        ROOT / each.operators.path: table(each) for each in paged().values() if each.operators.path
+    }
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("backend", nargs="?", choices=paged(), help="whose operators")
     parser.add_argument("--write", type=Path, help="a file instead of standard output")
+    parser.add_argument("--pages", action="store_true", help="write the pages of the repository")
     options = parser.parse_args(argv)
-    if options.write is None:
-        sys.stdout.write(table())
-        return 0
-    options.write.parent.mkdir(parents=True, exist_ok=True)
-    options.write.write_text(table())
+    if options.pages == (options.backend is not None):
+        parser.error("expected a backend, or --pages")
+    if options.pages:
+        made = pages()
+    else:
+        text = table(paged()[options.backend])
+        if options.write is None:
+            sys.stdout.write(text)
+            return 0
+        made = {options.write: text}
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     return 0
 
 
