@@ -103,13 +103,14 @@ def _write(root: Path, files: dict[str, str]) -> None:
 NPU = {
     "npu/backend.py": _manifest(
         "npu",
-        """id="XnnpackBackend", partitioner="npu:NpuPartitioner", recipes="npu:NpuRecipeType",
-        recipe_of={"int2": "INT2"}, language_models="llm", pt2e_quantizations=("npu_int2",),
-        operators=OperatorPage(table="npu:TABLE", dtypes="int2")""",
+        """id="XnnpackBackend", partitioner="npu:NpuPartitioner", quantizer="npu:NpuQuantizer",
+        recipes="npu:NpuRecipeType", recipe_of={"int2": "INT2"}, language_models="llm",
+        pt2e_quantizations=("npu_int2",), operators=OperatorPage(table="npu:TABLE", dtypes="int2")""",
     ),
     "npu/npu.py": """
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner as NpuPartitioner
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import XNNPACKQuantizer as NpuQuantizer
 from executorch.export import BackendRecipeProvider, ExportRecipe, RecipeType, recipe_registry
 
 class NpuRecipeType(RecipeType):
@@ -175,6 +176,7 @@ with pytest.raises(RuntimeError, match="it is macOS's"):
 from executorch.backends.test.suite.flow import all_flows
 import executorch.backends.test.suite.flows.xnnpack as documented
 assert documented.XNNPACK_TEST_FLOW is all_flows()["xnnpack"] and "npu" in all_flows()
+assert type(all_flows()["npu_quantized"].quantize_stage_factory().quantizer).__name__ == "XNNPACKQuantizer"
 from tools import backend_operators
 assert backend_operators.main(["npu"]) == 0
 """

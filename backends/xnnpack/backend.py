@@ -18,7 +18,7 @@ BACKENDS = (
             "int4-weights": "TORCHAO_INT8_DYNAMIC_ACT_INT4_WEIGHT_PER_TENSOR",
         },
         language_models="aot.language_models",
-        flows="test.flows:FLOWS",
+        flows="test.tester.flows:FLOWS",
         operators=OperatorPage(
             table="aot.ops:TABLE",
             dtypes="fp32",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -65,14 +65,21 @@ def all_flows() -> dict[str, TestFlow]:
 
 
 def flows_of(backend: BackendManifest) -> list[TestFlow]:
-    """Those that its folder has, else one that lowers to its partitioner, or with its passes."""
+    """Those that its folder has, else one that lowers to its partitioner, or with its passes, and one that quantizes
+    first, if it has a quantizer."""
     if backend.flows:
         return backend.load(backend.flows)
     stage = partial(Lower, backend)
     classes = Tester.default_stage_classes() | {StageType.TO_EDGE_TRANSFORM_AND_LOWER: stage}
     is_here = not backend.id or backend.id in portable_lib._get_registered_backend_names()
     factory = partial(Tester, stage_classes=classes)
-    return [TestFlow(backend.name, backend.name, factory, supports_serialize=is_here)]
+    plain = TestFlow(backend.name, backend.name, factory, supports_serialize=is_here)
+    if not backend.quantizer:
+        return [plain]
+    quantizer = backend.load(backend.quantizer)
+    name = f"{backend.name}_quantized"
+    how = {"quantize": True, "quantize_stage_factory": lambda: Quantize(quantizer())}
+    return [plain, replace(plain, name=name, **how)]
 
 
 class Lower(ToEdgeTransformAndLower):

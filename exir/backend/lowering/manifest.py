@@ -39,12 +39,13 @@ class BackendManifest:
     passes: of a backend that is kernels: a function (method's name, exported program) -> passes of the edge program
         (`edge_transform_passes` of a LoweringRecipe).
     edge_config: of such a backend, a function that gives the EdgeCompileConfig it wants, as for operators to preserve.
-    quantizer: the class.
+    quantizer: the class, of which an instance without arguments is what users begin with.
     recipes: its RecipeType; importing the module registers the provider.
     recipe_of: what `--quantize` means, as members of that type; "" for none.
     language_models: a module (LANGUAGE_MODELS says what of) for `export_llm`.
     pt2e_quantizations: values of quantization.pt2e_quantize that the documents do not name.
-    flows: a list of TestFlow of `backends/test/suite`; empty: one flow of the partitioner or the passes.
+    flows: a list of TestFlow of `backends/test/suite`; empty: one flow of the partitioner or the passes, and one that
+        quantizes first.
     operators: its page of operators.
     extras: pip's name of a set of packages -> their requirements (`pip install executorch[name]`); written out, as the
         build of the package reads it without running it.
