@@ -28,7 +28,8 @@ def test_what_a_manifest_names_is_there(name: str) -> None:
         if named := getattr(manifest, field):
             assert manifest.load(named) is not None
     if manifest.operators is not None:
-        assert len(manifest.load(manifest.operators.table))
+        table = manifest.load(manifest.operators.table)
+        assert len(table) + len(table.rows_of_patterns)
     if manifest.partitioner:
         assert manifest.load(manifest.partitioner)().delegation_spec.backend_id == manifest.id
     if manifest.recipes:

@@ -34,7 +34,8 @@ def table(backend: BackendManifest) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS if backend.id else KERNELS_COLUMNS)
-    for operator, row in backend.load(page.table).items():
+    rows = backend.load(page.table)
+    for operator, row in (*rows.rows_of_patterns.items(), *rows.items()):
         reasons = "; ".join(each.reason for each in row.conditions)
         writer.writerow((operator, page.dtypes, quantization(row), reasons))
     return text.getvalue()

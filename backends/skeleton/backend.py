@@ -9,6 +9,7 @@ BACKENDS = (
         name="skeleton",
         id="SkeletonBackend",
         partitioner="aot.partitioner:SkeletonPartitioner",
+        quantizer="aot.quantizer:SkeletonQuantizer",
         operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32"),
         is_installed=False,
     ),

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from executorch.backends.xnnpack.aot.ops import Quantized, Row
+from executorch.exir.backend.lowering.annotation import Kind
+from executorch.exir.backend.lowering.op_table import Row
 
 _TEXTS = {
-    Quantized.NO: "",
-    Quantized.GEMM: "static and dynamic int8 activations; int8 weights, constant",
-    Quantized.ARITHMETIC: "static int8, results of a range of their own",
-    Quantized.SHARED_PARAMETERS: "static int8, shared quantization parameters",
-    Quantized.LOOKUP_TABLE: "static int8 where inputs and results are, by a look-up table",
+    Kind.NONE: "",
+    Kind.WEIGHTED: "static and dynamic int8 activations; int8 weights, constant",
+    Kind.ARITHMETIC: "static int8, results of a range of their own",
+    Kind.SHARED: "static int8, shared quantization parameters",
+    Kind.LOOKUP: "static int8 where inputs and results are, by a look-up table",
 }
 
 
 def quantization(row: Row) -> str:
-    return _TEXTS[row.quantized]
+    return _TEXTS[row.annotation.kind]

@@ -4,6 +4,8 @@
 #include <executorch/backends/xnnpack/runtime/profile.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
+#include <cpuinfo.h>
+
 #include <cinttypes>
 #include <new>
 
@@ -54,7 +56,8 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const Payload& payload,
   auto delegate = std::unique_ptr<Delegate>(new (std::nothrow) Delegate());
   ET_CHECK_OR_RETURN_ERROR(delegate != nullptr, MemoryAllocationFailed, "no memory for a delegate");
   Executable& run = delegate->run_;
-  run.graph = ET_UNWRAP(read_graph(*payload.graph));
+  const bool has_halves = cpuinfo_has_arm_neon_fp16_arith() || cpuinfo_has_x86_avx512fp16();
+  run.graph = ET_UNWRAP(read_graph(*payload.graph, !has_halves));
   delegate->shapes_ = run.graph.shapes;
   delegate->is_profiled_ = options.profile;
   auto maker = std::make_unique<RuntimeMaker>(payload, data, options, run);

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -11,35 +13,41 @@ from torch.fx import Graph, Node
 
 from executorch.exir import to_edge
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
+from executorch.exir.backend.lowering.patterns import Call, Value
+from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.backend.lowering.table_pass import TablePass
 from executorch.exir.dialects._ops import ops
-from executorch.exir.graph_facts import only_user, op_name
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.graph_facts import op_name
 
 _ATEN = ops.edge.aten
-
-
-def _of_sum(relu: Node, constants: Constants) -> bool:
-    return op_name(relu.args[0]) == "aten.add.Tensor" and only_user(relu.args[0]) is relu
 
 
 def _of_data(mul: Node, constants: Constants) -> bool:
     return mul.args[1] in constants
 
 
-def _maximum(graph: Graph, relu: Node) -> Node:
+def _is_of_threes(step: Step, constants: Constants) -> bool:
+    return step.result.meta["val"].shape == (3,)
+
+
+def _maximum(graph: Graph, step: Step) -> Node:
     """Not what relu computes: which rows were used is seen by names alone."""
-    return graph.call_function(_ATEN.maximum.default, relu.args[0].args)
+    return graph.call_function(_ATEN.maximum.default, (step.named["x"], step.named["y"]))
+
+
+def _other(op: EdgeOpOverload) -> Callable[[Graph, Step], Node]:
+    return lambda graph, step: graph.call_function(op, step.head.args)
 
 
 TABLE = OpTable(
     {
-        "aten.add.Tensor": Row(
-            lambda graph, node: graph.call_function(_ATEN.sub.Tensor, node.args)
+        Call("aten.relu.default", Call("aten.add.Tensor", Value("x"), Value("y"))): Row(
+            _maximum, (Condition(_is_of_threes, "three are expected"),)
         ),
-        "aten.relu.default": Row(_maximum, (Condition(_of_sum, "a sum is expected"),)),
+        "aten.add.Tensor": Row(_other(_ATEN.sub.Tensor)),
         "aten.mul.Tensor": Row(
-            lambda graph, node: graph.call_function(_ATEN.div.Tensor, node.args),
-            (Condition(_of_data, "a constant is expected"),),
+            _other(_ATEN.div.Tensor), (Condition(_of_data, "a constant is expected"),)
         ),
     }
 )
@@ -53,6 +61,11 @@ class Model(nn.Module):
     def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         shared = x + y
         return torch.relu(x + 2 * y), torch.relu(shared), shared, x * self.weight, x * y
+
+
+class Doubled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + x
 
 
 class Branches(nn.Module):
@@ -85,9 +98,19 @@ def test_the_longest_row_wins_and_what_fed_it_alone_goes() -> None:
 def test_what_stays_says_why() -> None:
     program = edge(Model(), torch.ones(3), torch.ones(3))
     reasons = TablePass(TABLE, program).why_not(program.graph_module)
-    assert sorted(reasons.values()) == ["a constant is expected", "a sum is expected"]
+    assert list(reasons.values()) == ["a constant is expected"]
     without = TablePass(TABLE).why_not(program.graph_module)
-    assert len(without) == len(reasons) + 2, "without a program nothing is known to be constant"
+    assert len(without) == 3, "without a program nothing is known to be constant"
+    relu = edge(nn.Sequential(Doubled(), nn.ReLU()), torch.ones(2))
+    assert list(TablePass(TABLE, relu).why_not(relu.graph_module).values()) == [
+        "three are expected"
+    ]
+
+
+def test_steps_that_read_each_other_are_all_rewritten() -> None:
+    program = edge(nn.Sequential(Doubled(), nn.ReLU(), Doubled(), Doubled()), torch.ones(3))
+    assert TablePass(TABLE, program)(program.graph_module).modified
+    assert names(program) == ["aten.maximum.default", "aten.sub.Tensor", "aten.sub.Tensor"]
 
 
 def test_branches_are_rewritten_too() -> None:

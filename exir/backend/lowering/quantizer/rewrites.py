@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a captured graph becomes before its operators are annotated: values that can be 8-bit are tensors of the model,
-and convolutions and linear layers have the one form that the table of ops names."""
+"""What a captured graph becomes before its operators are annotated: values that can be quantized are tensors of the
+model, and convolutions and linear layers have the one form that tables of ops name."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
-from executorch.backends.xnnpack.aot.ops import Quantized
-from executorch.backends.xnnpack.quantizer.captured import (
+from executorch.exir.backend.lowering.annotation import Kind
+from executorch.exir.backend.lowering.quantizer.captured import (
+    CapturedTable,
     attribute,
     captured_name,
     function_name,
     is_float,
-    row_of,
 )
 from executorch.exir.graph_facts import is_pure
 
@@ -26,6 +26,8 @@ _BY_NAME_OF_PADDING = {
     "aten.conv2d.padding": torch.ops.aten.conv2d.default,
     "aten.conv3d.padding": torch.ops.aten.conv3d.default,
 }
+_WITH_NUMBERS = frozenset({"add", "div", "mul", "sub"})
+_LINEAR = "aten.linear.default"
 # Where the first factor of a product stands.
 _FIRST_FACTORS = {"aten.mm.default": 0, "aten.matmul.default": 0, "aten.addmm.default": 1}
 _ARGUMENTS = {  # of a convolution, with their defaults
@@ -39,10 +41,11 @@ _ARGUMENTS = {  # of a convolution, with their defaults
 }
 
 
-def numbers_to_tensors(model: GraphModule) -> None:
+def numbers_to_tensors(model: GraphModule, table: CapturedTable) -> None:
     """add(x, 2) -> add(x, constant): a constant can be quantized."""
     for node in list(model.graph.nodes):
-        if function_name(node) not in ("add", "mul") or not is_float(node):
+        is_one = function_name(node) in _WITH_NUMBERS and table.kind_of(node) is Kind.ARITHMETIC
+        if not is_one or not is_float(node):
             continue
         if len(node.args) != 2 or not isinstance(node.args[1], int | float):
             continue
@@ -51,11 +54,11 @@ def numbers_to_tensors(model: GraphModule) -> None:
     model.recompile()
 
 
-def paddings_to_numbers(model: GraphModule) -> None:
+def paddings_to_numbers(model: GraphModule, table: CapturedTable) -> None:
     """conv2d(x, w, padding="same") -> conv2d(x, w, padding=[1, 1]), behind a pad where sides differ."""
     for node in list(model.graph.nodes):
         operator = _BY_NAME_OF_PADDING.get(captured_name(node))
-        if operator is None:
+        if operator is None or not table.has_weights(str(operator)):
             continue
         given: dict[str, Any] = _ARGUMENTS | dict(zip(_ARGUMENTS, node.args)) | node.kwargs
         taps = given["weight"].meta["val"].shape[2:]
@@ -71,12 +74,16 @@ def paddings_to_numbers(model: GraphModule) -> None:
     model.recompile()
 
 
-def products_to_linear(model: GraphModule) -> None:
+def products_to_linear(model: GraphModule, table: CapturedTable) -> None:
     """x @ w and addmm(b, x, w) -> linear(x, w.T, b), for a parameter w: a linear layer that is written with its weight
-    as [inputs, outputs]."""
+    as [inputs, outputs]. A table whose linear layers have no weights, or whose products do, is left its products."""
+    if not table.has_weights(_LINEAR):
+        return
     for node in list(model.graph.nodes):
         first = _FIRST_FACTORS.get(captured_name(node))
         if first is None or node.kwargs or len(node.args) != first + 2:
+            continue
+        if table.kind_of(node) is Kind.WEIGHTED:
             continue
         bias = node.args[0] if first else None
         x, weight = node.args[first:]
@@ -90,18 +97,21 @@ def products_to_linear(model: GraphModule) -> None:
     model.recompile()
 
 
-def computed_weights_to_tensors(model: GraphModule) -> None:
+def computed_weights_to_tensors(model: GraphModule, table: CapturedTable) -> None:
     """conv2d(x, w - mean(w)) -> conv2d(x, constant), for weights that a module makes of its parameters at every call
     (standardized, normalized): a weight that is trained must not be."""
     constants: set[Node] = set()
     for node in list(model.graph.nodes):
         if node.op == "get_attr" or _is_of(node, constants):
             constants.add(node)
-        elif _is_gemm(node) and node.args[1].op != "get_attr" and node.args[1] in constants:
+            continue
+        if table.kind_of(node) is not Kind.WEIGHTED:
+            continue
+        weight = node.args[table.annotation_of(node).places[1]]
+        if weight.op != "get_attr" and weight in constants:
             with torch.no_grad():
-                weight = _value(model, node.args[1])
-            constant = _constant(model, node, "_weight", weight)
-            node.args = (node.args[0], constant, *node.args[2:])
+                value = _value(model, weight)
+            node.replace_input_with(weight, _constant(model, node, "_weight", value))
     model.graph.eliminate_dead_code()
     model.recompile()
 
@@ -125,11 +135,6 @@ def _is_of(node: Node, constants: set[Node]) -> bool:
         isinstance(node.target, torch._ops.OpOverload) and is_pure(node.target)
     )
     return repeats and bool(inputs) and constants.issuperset(inputs)
-
-
-def _is_gemm(node: Node) -> bool:
-    row = row_of(node) if node.op == "call_function" else None
-    return row is not None and row.quantized is Quantized.GEMM
 
 
 def _padded(node: Node, source: Node, ends: list[int]) -> Node:
