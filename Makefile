@@ -83,7 +83,7 @@ api: setup ## Which documented C++ and Python names exist here (build/api.md)
 
 docs: requirements api ## Regenerate the generated pages
 	@$(PYTHON_BIN) -m tools.operator_page
-	@$(PYTHON_BIN) -m tools.xnnpack_operators --write docs/guide/op-support.csv
+	@$(PYTHON_BIN) -m tools.backend_operators --pages
 
 clean: ## Remove build trees and caches; leaves .venv
 	@./install_executorch.sh --clean

@@ -28,6 +28,7 @@ NOT_READ: dict[str, list[str]] = {
         "node_visitor:NodeVisitor:get_serialized_buffer_index vals_to_ids",
         "xnnpack_config:XNNPartitionerConfig:check_common_constraints ep",
         "xnnpack_partitioner:XnnpackPartitioner:ops_to_not_decompose ep",
+        "passes:edge_passes method_name",
         "operator_support:DontPartition:is_node_supported submodules",
         "operator_support:DontPartitionModule:is_node_supported submodules",
         "operator_support:DontPartitionName:is_node_supported submodules",
@@ -84,7 +85,6 @@ NOT_READ: dict[str, list[str]] = {
         "llm_config:QNNConfig *",
         "llm_config:VgfConfig *",
         "llm_config:VulkanConfig *",
-        "partitioner_lib:get_* *",
     ],
     "torch asks it for shapes, with all arguments of an operator": [
         "custom_ops:*_meta *",
@@ -125,6 +125,7 @@ NOT_READ: dict[str, list[str]] = {
         "_results:ExecutionPlanDiff operators_only_in_b",
         "_results:ExecutionPlanDiff value_count_a",
         "_results:ExecutionPlanDiff value_count_b",
+        "llm_config:BackendConfig mlx",
         "padding:Sides bottom",
         "tracer:ExirDynamoConfig allow_rnn",
         "tracer:ExirDynamoConfig assume_static_by_default",
@@ -137,6 +138,9 @@ NOT_READ: dict[str, list[str]] = {
         "_results:ElementDiff flat_index",
         "_results:TensorDataDiff tensor_b",
         "op_table:Row is_custom",
+        # the suite's flows are made of them
+        "manifest:BackendManifest flows",
+        "manifest:BackendManifest quantizer",
         "base_schema:Node named_args",
         "base_schema:Node output_shapes",
         "base_schema:OperatorGraph graph_name",
