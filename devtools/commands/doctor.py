@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 
 from executorch.devtools.commands import given, python_model
 from executorch.devtools.commands.arguments.options import HERE
+from executorch.devtools.commands.delegate_options import options_table
 from executorch.devtools.commands.findings.layers import fields_of, lines_of
 from executorch.devtools.commands.findings.measured import Run
 from executorch.devtools.commands.inputs.declared import num_bytes
@@ -150,7 +151,7 @@ def examine(
         *_outside(file, record, origins),
         *_moves(file, origins),
     ]
-    tables, pictures = [], []
+    tables, pictures = [options_table(file)], []
     for plan in file.program.execution_plan:
         memory = memory_of(plan, origins)
         if memory is not None:

@@ -36,6 +36,7 @@ class TestFlow:
     skip_patterns: list[str] = field(default_factory=list)
     param_skip_reasons: dict[str, dict[Any, str]] = field(default_factory=dict)
     supports_serialize: bool = True
+    tolerance: float = 0.0  # what results may be apart, where a row's own is less
 
     def should_skip_test(
         self, test_name: str, params: dict[str, Any] | None = None

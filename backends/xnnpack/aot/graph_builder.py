@@ -199,10 +199,6 @@ class GraphBuilder(Writer[Any, Any]):
     def make_value(self, node: Node, layout: Layout) -> int:
         return self._value(in_layout(shape_of(node), layout), type_of(node))
 
-    def same_as(self, node: Node, layout: Layout) -> int:
-        """A value that is no node's, of the sizes of `node`."""
-        return self.make_value(node, layout)
-
     def intermediate(self, shape: list[int], like: Node) -> int:
         """A value that is no node's, of the type of `like` as it is read."""
         return self._value(shape, type_of(self.stored(like)))

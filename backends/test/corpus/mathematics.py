@@ -9,9 +9,8 @@ import torch
 from torch import nn
 from torch._higher_order_ops.map import map as torch_map
 from torch._higher_order_ops.while_loop import while_loop
-from torch.export import Dim
 
-from executorch.test.survey.row import Row, integers, numbers, row
+from executorch.backends.test.corpus.row import Row, integers, numbers, row, varying
 
 X, B = numbers(4, 6), numbers(2, 3, 3)
 SQUARE = numbers(4, 4) + 4 * torch.eye(4)
@@ -45,7 +44,9 @@ PRODUCTS: list[Row] = [
     ),
     row("chain_matmul", lambda x: torch.linalg.multi_dot([x, x.t(), x]), X),
     row("matrix_power", lambda x: torch.matrix_power(x, 3), SQUARE),
-    row("matrix_exp", lambda x: torch.matrix_exp(x), SQUARE / 8),
+    row(
+        "matrix_exp", lambda x: torch.matrix_exp(x), SQUARE / 8, refused=r"aten::linalg_matrix_exp"
+    ),
     row("cross", lambda x: torch.linalg.cross(x, x.flip(1)), B),
     row(
         "vecdot norms",
@@ -79,15 +80,17 @@ DECOMPOSITIONS: list[Row] = [
         SQUARE,
         numbers(4, 2),
     ),
-    row("qr", lambda x: torch.linalg.qr(x)[1].abs(), SQUARE),
-    row("svd", lambda x: torch.linalg.svd(x)[1], SQUARE),
-    row("svdvals", lambda x: torch.linalg.svdvals(x), SQUARE),
-    row("eigh", lambda x: torch.linalg.eigh(x)[0], SPD),
-    row("eigvals", lambda x: torch.linalg.eigvals(x), SQUARE),
-    row("pinv", lambda x: torch.linalg.pinv(x), X),
-    row("lstsq", lambda x, y: torch.linalg.lstsq(x, y)[0], SQUARE, numbers(4, 2)),
-    row("matrix_rank", lambda x: torch.linalg.matrix_rank(x), SQUARE),
-    row("lu", lambda x: torch.linalg.lu_factor(x)[0], SQUARE),
+    row("qr", lambda x: torch.linalg.qr(x)[1].abs(), SQUARE, refused=r"aten::linalg_qr"),
+    row("svd", lambda x: torch.linalg.svd(x)[1], SQUARE, refused=r"aten::_linalg_svd"),
+    row("svdvals", lambda x: torch.linalg.svdvals(x), SQUARE, refused=r"aten::_linalg_svd"),
+    row("eigh", lambda x: torch.linalg.eigh(x)[0], SPD, refused=r"aten::_linalg_eigh"),
+    row("eigvals", lambda x: torch.linalg.eigvals(x), SQUARE, refused=r"aten::linalg_eig"),
+    row("pinv", lambda x: torch.linalg.pinv(x), X, refused=r"aten::linalg_pinv"),
+    row(
+        "lstsq", lambda x, y: torch.linalg.lstsq(x, y)[0], SQUARE, numbers(4, 2), is_exported=False
+    ),
+    row("matrix_rank", lambda x: torch.linalg.matrix_rank(x), SQUARE, refused=r"aten::_linalg_svd"),
+    row("lu", lambda x: torch.linalg.lu_factor(x)[0], SQUARE, refused=r"aten::linalg_lu"),
 ]
 
 SPECTRA: list[Row] = [
@@ -182,17 +185,6 @@ def _bounded(n: torch.Tensor) -> int:
     return size
 
 
-_ROWS = {0: Dim("rows", min=2, max=16)}
-
-
-def varying(name: str, code: Any, *inputs: torch.Tensor, **options: Any) -> Row:
-    """A row whose first input has any number of rows."""
-    shapes = tuple(_ROWS if place == 0 else None for place in range(len(inputs)))
-    first = inputs[0]
-    more = tuple((torch.cat([first, first.flip(0) + 3])[:n] % 10, *inputs[1:]) for n in (2, 7))
-    return row(name, code, *inputs, dynamic_shapes=shapes, more=more, **options)
-
-
 VARYING: list[Row] = [
     varying("varying linear", nn.Linear(6, 3), X),
     varying("varying sort", lambda x: (x.sort(0), x.argsort(0)), X),
@@ -217,4 +209,11 @@ VARYING: list[Row] = [
     varying("varying embedding bag", nn.EmbeddingBag(10, 4), integers(10, 4, 3)),
 ]
 
-ALL = [*PRODUCTS, *DECOMPOSITIONS, *SPECTRA, *COMPLEX, *CONTROL, *VARYING]
+FAMILIES = {
+    "products": PRODUCTS,
+    "decompositions": DECOMPOSITIONS,
+    "spectra": SPECTRA,
+    "complex numbers": COMPLEX,
+    "control flow": CONTROL,
+    "dynamic sizes": VARYING,
+}

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from executorch.test.survey.row import Row, integers, numbers, row
+from executorch.backends.test.corpus.row import Row, integers, numbers, row
 
 LINE, IMAGE, VOLUME = numbers(2, 4, 12), numbers(2, 4, 8, 10), numbers(1, 4, 6, 6, 8)
 ROWS, WORDS = numbers(3, 8), integers(10, 2, 6)
@@ -53,7 +53,6 @@ _SHAPED: list[tuple[nn.Module, torch.Tensor]] = [
     (nn.AdaptiveAvgPool1d(5), LINE),
     (nn.AdaptiveAvgPool2d((3, 4)), IMAGE),
     (nn.AdaptiveAvgPool3d((2, 4, 3)), VOLUME),
-    (nn.FractionalMaxPool2d(2, output_ratio=0.5, _random_samples=torch.rand(2, 4, 2)), IMAGE),
     (nn.ReflectionPad1d(2), LINE),
     (nn.ReflectionPad2d(2), IMAGE),
     (nn.ReflectionPad3d(1), VOLUME),
@@ -142,7 +141,6 @@ _TWO: list[tuple[nn.Module, tuple[Any, ...]]] = [
     (nn.BCELoss(), (ROWS.sigmoid(), (ROWS > 0).float())),
     (nn.BCEWithLogitsLoss(), (ROWS, (ROWS > 0).float())),
     (nn.PoissonNLLLoss(), (ROWS, ROWS.abs())),
-    (nn.GaussianNLLLoss(), (ROWS, ROWS + 1, ROWS.abs() + 0.1)),
     (nn.HingeEmbeddingLoss(), (ROWS, ROWS.sign())),
     (nn.MarginRankingLoss(), (ROWS[0], ROWS[1], ROWS[2].sign())),
     (nn.MultiLabelMarginLoss(), (ROWS, integers(8, 3, 8))),
@@ -151,21 +149,32 @@ _TWO: list[tuple[nn.Module, tuple[Any, ...]]] = [
     (nn.SoftMarginLoss(), (ROWS, ROWS.sign())),
     (nn.CosineEmbeddingLoss(), (ROWS, ROWS + 1, torch.tensor([1.0, -1.0, 1.0]))),
     (nn.TripletMarginLoss(), (ROWS, ROWS + 1, ROWS - 2)),
-    (
-        nn.CTCLoss(),
-        (
-            numbers(6, 2, 5).log_softmax(-1),
-            torch.tensor([[1, 2, 1], [3, 4, 1]]),
-            torch.tensor([6, 5]),
-            torch.tensor([3, 2]),
-        ),
-    ),
 ]
 
-_ALL: list[Row] = [
-    *(row(_name(module), module, ROWS) for module in _ACTIVATIONS),
-    *(row(f"{_name(module)} {list(x.shape)}", module, x) for module, x in _SHAPED),
-    *(row(f"{_name(module)} of {len(inputs)}", module, *inputs) for module, inputs in _TWO),
+_REFUSED: list[Row] = [
+    row(
+        "FractionalMaxPool2d",
+        nn.FractionalMaxPool2d(2, output_ratio=0.5, _random_samples=torch.rand(2, 4, 2)),
+        IMAGE,
+        refused=r"aten::fractional_max_pool2d",
+    ),
+    row(
+        "GaussianNLLLoss",
+        nn.GaussianNLLLoss(),
+        ROWS,
+        ROWS + 1,
+        ROWS.abs() + 0.1,
+        is_exported=False,
+    ),
+    row(
+        "CTCLoss",
+        nn.CTCLoss(),
+        numbers(6, 2, 5).log_softmax(-1),
+        torch.tensor([[1, 2, 1], [3, 4, 1]]),
+        torch.tensor([6, 5]),
+        torch.tensor([3, 2]),
+        is_exported=False,
+    ),
 ]
 
 
@@ -180,4 +189,13 @@ def _distinct(rows: list[Row]) -> list[Row]:
     return named
 
 
-ALL = _distinct(_ALL)
+FAMILIES = {
+    "activations": _distinct([row(_name(module), module, ROWS) for module in _ACTIVATIONS]),
+    "layers": _distinct(
+        [
+            *(row(f"{_name(module)} {list(x.shape)}", module, x) for module, x in _SHAPED),
+            *(row(f"{_name(module)} of {len(inputs)}", module, *inputs) for module, inputs in _TWO),
+            *_REFUSED,
+        ]
+    ),
+}
