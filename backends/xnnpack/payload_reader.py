@@ -13,7 +13,7 @@ from executorch.backends.xnnpack.serialization.graph import (
     deserialize,
     serialize,
 )
-from executorch.exir.backend.lowering.blocks import XNNPACK_HEADER
+from executorch.exir.backend.lowering.payload.blocks import XNNPACK_HEADER
 from executorch.exir.backend.payload import PayloadConstant, PayloadOperator, PayloadValue
 
 if TYPE_CHECKING:  # who reads a payload needs no PyTorch

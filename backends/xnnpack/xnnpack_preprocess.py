@@ -17,7 +17,7 @@ from executorch.backends.xnnpack.operators.node_visitor import NodeVisitor, get_
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.options import from_compile_specs
+from executorch.exir.backend.lowering.payload.options import from_compile_specs
 from executorch.exir.backend.lowering.quantized_values import check_quantized_values
 from executorch.exir.graph_facts import op_name
 

@@ -14,13 +14,13 @@ from torch.export import ExportedProgram
 
 from executorch.devtools.commands import given, python_model
 from executorch.devtools.commands.arguments.options import HERE
-from executorch.devtools.commands.delegate_options import options_table
 from executorch.devtools.commands.findings.layers import fields_of, lines_of
 from executorch.devtools.commands.findings.measured import Run
 from executorch.devtools.commands.inputs.declared import num_bytes
 from executorch.devtools.commands.inputs.used import is_asked, sentence
 from executorch.devtools.commands.memory import Memory, memory_of
 from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands.output.delegate_options import options_table
 from executorch.devtools.commands.output.finding import (
     BREAK,
     MEMORY,

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from executorch.devtools.commands import owners
-from executorch.devtools.commands.delegate_options import options_table
+from executorch.devtools.commands.output.delegate_options import options_table
 from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.exir.dump import summary

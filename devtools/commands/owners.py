@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from executorch.devtools.commands.program_file import Call, ProgramFile
 from executorch.exir import schema
 from executorch.exir._serialize._codec import program_codec
-from executorch.exir.backend.lowering.blocks import Place, places_in
+from executorch.exir.backend.lowering.payload.blocks import Place, places_in
 
 PARTS = ("program", "constants", "start values", "delegates", "named data", "unnamed", "padding")
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compile specs as a struct: the runtime's side of exir/backend/lowering/options.py.
+// Compile specs as a struct: the runtime's side of exir/backend/lowering/payload/options.py.
 //
 //   struct MyOptions {
 //     bool check_finite = false;
@@ -61,8 +61,8 @@ inline Result<uint64_t> spec_number(const char* backend, const CompileSpec& spec
 inline Error read_spec(const char* backend, const CompileSpec& spec, bool& out) {
   const uint64_t number = ET_UNWRAP(spec_number(backend, spec, 1));
   ET_CHECK_OR_RETURN_ERROR(number <= 1, InvalidProgram,
-                           "%s: compile spec %s: expected 0 or 1, found %u", backend, spec.key,
-                           static_cast<unsigned>(number));
+                           "%s: compile spec %s: expected 0 or 1, found %zu", backend, spec.key,
+                           static_cast<size_t>(number));
   out = number == 1;
   return Error::Ok;
 }

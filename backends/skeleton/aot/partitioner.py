@@ -6,8 +6,8 @@ from __future__ import annotations
 from executorch.backends.skeleton.aot.ops import TABLE
 from executorch.backends.skeleton.aot.options import SkeletonOptions
 from executorch.backends.skeleton.aot.preprocess import SkeletonBackend
-from executorch.exir.backend.lowering.options import to_compile_specs
 from executorch.exir.backend.lowering.partitioner import TablePartitioner
+from executorch.exir.backend.lowering.payload.options import to_compile_specs
 
 
 class SkeletonPartitioner(TablePartitioner):

@@ -11,7 +11,7 @@ from executorch.backends.skeleton.aot.payload import Payload
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
-from executorch.exir.backend.lowering.options import from_compile_specs
+from executorch.exir.backend.lowering.payload.options import from_compile_specs
 
 
 class SkeletonBackend(BackendDetails):

@@ -15,7 +15,7 @@ from executorch.backends.skeleton.aot.preprocess import SkeletonBackend
 from executorch.backends.skeleton.test.conformance import BACKENDS
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.backend.backend_api import to_backend
-from executorch.exir.backend.lowering.options import OptionError, options_of
+from executorch.exir.backend.lowering.payload.options import OptionError, options_of
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.exir.schema import CompileSpec
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer

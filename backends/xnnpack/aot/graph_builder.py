@@ -25,8 +25,8 @@ from executorch.backends.xnnpack.serialization.graph import (
 )
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
 from executorch.exir.backend.lowering.op_table import OpTable
+from executorch.exir.backend.lowering.payload.writer import NotCompiled, Writer
 from executorch.exir.backend.lowering.quantized import quantizes_back
-from executorch.exir.backend.lowering.writer import NotCompiled, Writer
 from executorch.exir.error import ExportErrorType
 from executorch.exir.graph_facts import op_name
 from executorch.exir.sym_util import eval_shape_upper_bound

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from executorch.exir.backend.lowering.blocks import XNNPACK_HEADER
-from executorch.exir.backend.lowering.payload_schema import PayloadSchema
+from executorch.exir.backend.lowering.payload.blocks import XNNPACK_HEADER
+from executorch.exir.backend.lowering.payload.schema import PayloadSchema
 
 INVALID_VALUE_ID = 0xFFFFFFFF
 NAMED_DATA_OFFSET = 0xFFFFFFFFFFFFFFFF

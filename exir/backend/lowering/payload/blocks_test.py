@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from executorch.exir.backend.lowering.blocks import (
+from executorch.exir.backend.lowering.payload.blocks import (
     ETHOS_U_BLOCKS,
     FORMATS,
     QUALCOMM_HEADER,
@@ -21,7 +21,7 @@ from executorch.exir.backend.lowering.blocks import (
     places_in,
 )
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 TWO = {"flatbuffer": b"abcdefghij", "constants": b"01234"}
 ONE = {"context binary": b"qnn"}
 VELA = {

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from executorch.exir.backend.lowering.options import (
+from executorch.exir.backend.lowering.payload.options import (
     I64,
     JSON,
     U8,
@@ -21,10 +21,10 @@ from executorch.exir.backend.lowering.options import (
     shown_options,
     to_compile_specs,
 )
-from executorch.exir.backend.lowering.payload_schema import PayloadSchema
+from executorch.exir.backend.lowering.payload.schema import PayloadSchema
 from executorch.exir.schema import CompileSpec
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SCHEMA = PayloadSchema(ROOT / "backends" / "skeleton" / "schema" / "skeleton.fbs")
 BACKEND = "KindsBackend"
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from executorch.devtools.commands.output.report import Table
 from executorch.devtools.commands.program_file import ProgramFile, payload_reader
-from executorch.exir.backend.lowering.options import shown_options
+from executorch.exir.backend.lowering.payload.options import shown_options
 
 
 def options_table(file: ProgramFile) -> Table:
