@@ -9,6 +9,7 @@ from executorch.backends.xnnpack.aot.batches import unfold_batches
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
 from executorch.backends.xnnpack.aot.ops import TABLE
+from executorch.backends.xnnpack.aot.options import XnnpackOptions
 from executorch.backends.xnnpack.aot.padding import fold_sides
 from executorch.backends.xnnpack.aot.quantized_steps import quantized_steps_of
 from executorch.backends.xnnpack.aot.steps import Step
@@ -16,8 +17,8 @@ from executorch.backends.xnnpack.operators.node_visitor import NodeVisitor, get_
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.payload.options import from_compile_specs
 from executorch.exir.backend.lowering.quantized_values import check_quantized_values
-from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_facts import op_name
 
 
@@ -28,13 +29,7 @@ class XnnpackBackend(BackendDetails):
     def preprocess(
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
-        if compile_specs:
-            keys = ", ".join(repr(spec.key) for spec in compile_specs)
-            raise ExportError(
-                ExportErrorType.NOT_SUPPORTED,
-                f"XnnpackBackend has no compile specs, found {keys}: leave them out; precision and partitioning are "
-                "options of XnnpackPartitioner",
-            )
+        from_compile_specs(XnnpackOptions, compile_specs, XnnpackBackend.__name__)
         fold_sides(edge_program)
         unfold_batches(edge_program)
         constants = Constants(edge_program)

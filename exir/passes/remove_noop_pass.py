@@ -88,7 +88,8 @@ def __getattr__(name: str) -> Any:
     if name != "_DEQUANT_OPS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     primitives = importlib.import_module("executorch.exir.operator.util")._QUANT_PRIMITIVES
-    return tuple(op for op in primitives if "::dequantize" in op._schema.name)
+    kind = "quantized_decomposed::dequantize_"
+    return tuple(op for op in primitives if op._schema.name.startswith(kind))
 
 
 def eliminate_dq_q(graph_module: GraphModule, dequant_nodes: list[Node]) -> None:

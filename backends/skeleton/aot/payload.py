@@ -9,9 +9,9 @@ from typing import Any
 from torch.fx import Node
 
 from executorch.exir.backend.lowering.layout import PLAIN, Layout
-from executorch.exir.backend.lowering.payload_schema import PayloadSchema
+from executorch.exir.backend.lowering.payload.schema import PayloadSchema
+from executorch.exir.backend.lowering.payload.writer import Writer
 from executorch.exir.backend.lowering.steps import Step
-from executorch.exir.backend.lowering.writer import Writer
 
 SCHEMA = PayloadSchema(Path(__file__).parents[1] / "schema" / "skeleton.fbs")
 

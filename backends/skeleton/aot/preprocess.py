@@ -6,10 +6,12 @@ from __future__ import annotations
 from torch.export import ExportedProgram
 
 from executorch.backends.skeleton.aot.ops import TABLE
+from executorch.backends.skeleton.aot.options import SkeletonOptions
 from executorch.backends.skeleton.aot.payload import Payload
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
+from executorch.exir.backend.lowering.payload.options import from_compile_specs
 
 
 class SkeletonBackend(BackendDetails):
@@ -19,9 +21,7 @@ class SkeletonBackend(BackendDetails):
     def preprocess(
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
+        from_compile_specs(SkeletonOptions, compile_specs, SkeletonBackend.__name__)
         payload = Payload(TABLE, Constants(edge_program))
-        if compile_specs:
-            keys = [spec.key for spec in compile_specs]
-            raise payload.refused(f"it has no compile specs, found {keys}")
         payload.lower(edge_program)
         return payload.result(payload.packed())

@@ -31,6 +31,7 @@ from executorch.backends.test.harness.stages import (
     ToEdgeTransformAndLower,
     ToExecutorch,
 )
+from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
 
 _DEFAULT_CLASSES: dict[StageType, Callable] = {
     StageType.QUANTIZE: Quantize,
@@ -343,6 +344,7 @@ def _output_scale(program: ExportedProgram) -> float | None:
     """The step of an output that leaves a dequantize node."""
     (output,) = program.graph.find_nodes(op="output")
     for node in output.all_input_nodes:
-        if "dequantize_per_tensor" in str(node.target) and isinstance(node.args[1], float):
-            return node.args[1]
+        said = quantization_of(node) if is_dequantize(node) else None
+        if said is not None and said.is_static:
+            return float(said.scale)
     return None

@@ -319,12 +319,6 @@ def is_across_rows(softmax: Node) -> bool:
     return softmax.args[1] not in (-1, len(sizes_of(softmax)) - 1)
 
 
-def is_across_channels(softmax: Node) -> bool:
-    """Of NCHW or NCL, but where that is the last dimension."""
-    rank = len(sizes_of(softmax))
-    return rank in (3, 4) and softmax.args[1] % rank == 1 != rank - 1
-
-
 def _rows_are_long_or_few(node: Node, constants: Constants) -> bool:
     """A row of few elements costs as much as one of a vector."""
     sizes = list(sizes_of(node))

@@ -25,8 +25,8 @@ from executorch.backends.xnnpack.serialization.graph import (
 )
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
 from executorch.exir.backend.lowering.op_table import OpTable
+from executorch.exir.backend.lowering.payload.writer import NotCompiled, Writer
 from executorch.exir.backend.lowering.quantized import quantizes_back
-from executorch.exir.backend.lowering.writer import NotCompiled, Writer
 from executorch.exir.error import ExportErrorType
 from executorch.exir.graph_facts import op_name
 from executorch.exir.sym_util import eval_shape_upper_bound
@@ -198,10 +198,6 @@ class GraphBuilder(Writer[Any, Any]):
 
     def make_value(self, node: Node, layout: Layout) -> int:
         return self._value(in_layout(shape_of(node), layout), type_of(node))
-
-    def same_as(self, node: Node, layout: Layout) -> int:
-        """A value that is no node's, of the sizes of `node`."""
-        return self.make_value(node, layout)
 
     def intermediate(self, shape: list[int], like: Node) -> int:
         """A value that is no node's, of the type of `like` as it is read."""

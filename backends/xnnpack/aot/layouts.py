@@ -14,7 +14,7 @@ from executorch.backends.xnnpack.aot.lower import is_same_in_both_layouts, keeps
 from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
-from executorch.exir.backend.lowering.writer import num_bytes
+from executorch.exir.backend.lowering.payload.writer import num_bytes
 
 Ways = Mapping[Layout, Way]
 

@@ -104,10 +104,10 @@ def group_norm(builder: GraphBuilder, step: Step) -> None:
     source, gamma, beta = head.args[:3]
     layout = builder.layout
     rows = Rows(builder, step.result, source, len(shape_of(source)) - 1, layout)
-    found = builder.same_as(source, layout)
+    found = builder.make_value(source, layout)
     sizes = in_layout(shape_of(source), layout)
     emit_reshape(builder, step.result, rows.normalized(head.args[7]), found, sizes)
-    scaled = builder.same_as(source, layout)
+    scaled = builder.make_value(source, layout)
     for kind, data, value, out in (
         ("XNNMultiply", gamma, found, scaled),
         ("XNNAdd", beta, scaled, builder.write(step.result, layout)),
@@ -123,7 +123,7 @@ def batch_norm(builder: GraphBuilder, step: Step) -> None:
     layout = builder.layout
     scale, shift = scale_and_shift(builder, head)
     value = builder.read(source, layout)
-    scaled = builder.same_as(source, layout)
+    scaled = builder.make_value(source, layout)
     builder.emit(
         head,
         "XNNMultiply",

@@ -71,10 +71,10 @@ def quantized_group(node: Node, constants: Constants) -> list[Node]:
     match step.mode:
         case Mode.STATIC:
             sources = [each for each in _operands(node) if is_dequantize(each)]
-            return [*sources, *computed_inputs(node, constants), *nodes_of(step)]
+            return [*sources, *constants.computed_inputs(node), *nodes_of(step)]
         case Mode.DYNAMIC:
             chain = chain_of(node.args[0])
-            return [*chain.nodes, *computed_inputs(node, constants), node]
+            return [*chain.nodes, *constants.computed_inputs(node), node]
     return []
 
 
@@ -101,12 +101,6 @@ def _operands(node: Node) -> list[Node]:
     if TABLE.row(node).annotation.kind is Kind.WEIGHTED:
         return [node.args[0]]
     return list(node.all_input_nodes)
-
-
-def computed_inputs(node: Node, constants: Constants) -> list[Node]:
-    """Calls that are computed ahead for `node`."""
-    direct = [each for each in node.all_input_nodes if constants.is_computed(each)]
-    return [found for each in direct for found in (*computed_inputs(each, constants), each)]
 
 
 def _is_static(step: Step, around: QuantizedStep, constants: Constants) -> bool:

@@ -32,7 +32,7 @@ from executorch.backends.xnnpack.utils.xnnpack_constants import (
     XNN_VALUE_FLAG_EXTERNAL_INPUT,
 )
 from executorch.exir._serialize._named_data_store import NamedDataStore
-from executorch.exir.backend.lowering.constant_store import ConstantStore
+from executorch.exir.backend.lowering.payload.constant_store import ConstantStore
 from executorch.exir.passes.external_constants_pass import delegate_data_file
 
 _FLOATS = {torch.float32: "xnn_datatype_fp32", torch.float16: "xnn_datatype_fp16"}

@@ -104,7 +104,6 @@ def check_each(name: str, seeds: range, config: str) -> None:
 
 
 @needs_runtime
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_quantized_is_loaded_and_computed(name: str) -> None:
     check_each(name, range(6), "by channel")

@@ -108,6 +108,10 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def rows_of_patterns(self) -> Mapping[Call, AnyRow]:
+        return self._patterns
+
     def row(self, node: Node) -> AnyRow:
         """Of a call that has one."""
         return self._rows[op_name(node)]

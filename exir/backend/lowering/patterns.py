@@ -61,6 +61,12 @@ class Call:
         for key, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, key, value)
 
+    def __str__(self) -> str:
+        """Such as `aten.relu.default(aten.add.Tensor(x, y))`."""
+        inner = [each.name if isinstance(each, Value) else str(each) for each in self.reads]
+        text = f"{' or '.join(self.ops)}({', '.join(inner)})"
+        return f"{text}, if it is there" if self.optional else text
+
     def results(self) -> tuple[str, ...]:
         """The operators whose result may be the pattern's."""
         inner = self.reads[0] if self.optional and self.reads else None

@@ -19,6 +19,15 @@ _FORMS = frozenset(
     {*_BY_TENSOR, "per_token.default", "per_channel.default", "per_channel_group.default"}
     | {"affine.default"}
 )
+# What makes weights of data, and is computed ahead where all that it reads is data: `computed` of Constants.
+OF_WEIGHTS = frozenset(
+    {"torchao.quantize_affine.default", "torchao.dequantize_affine.default"}
+    | {
+        f"quantized_decomposed.{verb}{form}.default"
+        for verb in _VERBS
+        for form in ("per_tensor", "per_channel", "per_channel_group")
+    }
+)
 _TABLES = {
     "torchao.dequantize_affine.default": (torch.int8,),
     "quantized_decomposed.dequantize_per_channel.default": (torch.int8, torch.uint8),

@@ -24,3 +24,9 @@ XNNPACK_TEST_FLOW = TestFlow("xnnpack", "xnnpack", Tester)
 XNNPACK_DYNAMIC_INT8_PER_CHANNEL_TEST_FLOW = _quantized("dynamic_int8_per_channel", True, True)
 XNNPACK_STATIC_INT8_PER_CHANNEL_TEST_FLOW = _quantized("static_int8_per_channel", True, False)
 XNNPACK_STATIC_INT8_PER_TENSOR_TEST_FLOW = _quantized("static_int8_per_tensor", False, False)
+FLOWS = [
+    XNNPACK_TEST_FLOW,
+    XNNPACK_DYNAMIC_INT8_PER_CHANNEL_TEST_FLOW,
+    XNNPACK_STATIC_INT8_PER_CHANNEL_TEST_FLOW,
+    XNNPACK_STATIC_INT8_PER_TENSOR_TEST_FLOW,
+]

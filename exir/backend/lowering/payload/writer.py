@@ -26,9 +26,9 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
 from executorch.exir.backend.backend_details import PreprocessResult
-from executorch.exir.backend.lowering.constant_store import ConstantStore
 from executorch.exir.backend.lowering.layout import PLAIN, Layout, Ports, Way, solve
 from executorch.exir.backend.lowering.op_table import OpTable, tensor_text
+from executorch.exir.backend.lowering.payload.constant_store import ConstantStore
 from executorch.exir.backend.lowering.steps import Step, nodes_of, sources_of
 from executorch.exir.backend.payload import operator_key
 from executorch.exir.error import ExportError, ExportErrorType, InternalError, source_line

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from executorch.exir._native import FormatError
-from executorch.exir.backend.lowering.payload_schema import PayloadSchema
+from executorch.exir.backend.lowering.payload.schema import PayloadSchema
 
 SOURCE = """
 namespace made.up;

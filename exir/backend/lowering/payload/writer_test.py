@@ -15,8 +15,8 @@ from executorch.exir import to_edge
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
 from executorch.exir.backend.lowering.op_table import Condition, OpTable, Row
+from executorch.exir.backend.lowering.payload.writer import NotCompiled, Writer
 from executorch.exir.backend.lowering.steps import Step
-from executorch.exir.backend.lowering.writer import NotCompiled, Writer
 from executorch.exir.error import InternalError
 
 

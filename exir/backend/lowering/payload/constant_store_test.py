@@ -9,7 +9,7 @@ import struct
 import torch
 from torch.fx import Graph, Node
 
-from executorch.exir.backend.lowering.constant_store import ConstantStore, FiledConstant
+from executorch.exir.backend.lowering.payload.constant_store import ConstantStore, FiledConstant
 
 
 def placeholder(data_file: str | None = None) -> Node:
