@@ -187,7 +187,7 @@ def test_both_copies_are_built_and_pass_where_nothing_else_changes(tree: Path) -
     _in(tree, "-c", IN_EVERY_LIST)
     pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     conformance = _in(tree, *pytest_, "backends/test/conformance", "-k", "NpuBackend")
-    assert "passed" in conformance and "skipped" not in conformance, conformance
+    assert "35 passed" in conformance, conformance
     _in(tree, *pytest_, "backends/dsp", "backends/discovery_test.py", "-k", "dsp or npu")
     _in(tree, *pytest_, "backends/test/suite/operators", "-k", "dsp or npu")
     _in(tree, *pytest_, *(f"test/repository/{rule}" for rule in RULES))
