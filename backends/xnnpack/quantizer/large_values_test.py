@@ -149,3 +149,33 @@ def test_what_is_bounded_again_is_8_bit(name: str) -> None:
 def test_what_is_not_bounded_stays_float() -> None:
     found = converted(Bounded(lambda self, x: x), torch.randn(4, SIZE))
     assert not is_8_bit(found, "linear") and not steps_of_ranges(found)
+
+
+class Sliced(nn.Module):
+    """Sizes and ends of slices are large numbers, too, but no values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(SIZE, SIZE), nn.Linear(SIZE // 2, SIZE)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(self.first(x)[:, SIZE // 2 :])
+
+
+class Offset(nn.Module):
+    """Numbers of rows are no values either."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table, self.last = nn.Embedding(20_010, SIZE), nn.Linear(SIZE, SIZE)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.last(self.table(ids + 20_000))
+
+
+def test_large_places_are_no_values() -> None:
+    for model, x, layer in (
+        (Sliced(), torch.randn(4, SIZE), "linear_1"),
+        (Offset(), torch.arange(4), "linear"),
+    ):
+        assert is_8_bit(converted(model, x), layer)
