@@ -213,3 +213,15 @@ def test_the_order_in_which_specs_come_changes_no_plan(
             algorithm(16, given, module, signature, 0).spec_dict for given in (specs, specs[::-1])
         )
         assert there == back
+
+
+def test_what_branches_yield_needs_no_place_beside_theirs() -> None:
+    """One for both, in which the result is: x, it and their sum live together, nothing else."""
+
+    class Choice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + torch.cond(x.sum() > 0, lambda a: a + 1, lambda a: a * 2, (x,))
+
+    program = to_edge(export(Choice(), (torch.randn(1000),))).to_executorch().executorch_program
+    (plan,) = program.execution_plan
+    assert 3 * 4000 <= sum(plan.non_const_buffer_sizes) < 3 * 4000 + 200
