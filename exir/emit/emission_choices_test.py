@@ -88,3 +88,20 @@ def test_what_an_operator_writes_is_not_what_it_gives_a_view_of() -> None:
         (aten.unbind.int, []),
     ):
         assert [p.name for p in signature_of(op).parameters if p.is_result] == written, op
+
+
+def test_a_tensor_that_is_left_out_is_none_where_it_may_be() -> None:
+    conv = torch.nn.Conv2d(2, 3, 1, bias=False)
+    (plan,) = (
+        to_edge(export(conv, (torch.randn(1, 2, 4, 4),)))
+        .to_executorch()
+        .executorch_program.execution_plan
+    )
+    (call,) = (
+        each.instr_args
+        for each in plan.chains[0].instructions
+        if plan.operators[each.instr_args.op_index].name == "aten::convolution"
+    )
+    assert plan.values[call.args[2]].val == schema.Null()
+    kinds = {p.name: p.kind for p in signature_of(torch.ops.aten.convolution.out).parameters}
+    assert (kinds["bias"], kinds["weight"]) == ("TensorType", "RequiredTensor")
