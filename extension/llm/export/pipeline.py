@@ -18,10 +18,10 @@ from executorch.extension.llm.checkpoint.tokenizer import chat_settings, tokeniz
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
 from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
 from executorch.extension.llm.export.config.reading import build
-from executorch.extension.llm.export.config.rules import check
+from executorch.extension.llm.export.config.rules import check, enabled_backends
 from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
 from executorch.extension.llm.export.models import LoadedModel, family_of, load_model
-from executorch.extension.llm.export.partitioner_lib import get_xnnpack_partitioner
+from executorch.extension.llm.export.partitioner_lib import language_models
 from executorch.extension.llm.export.perplexity import module_logits, perplexity
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.export.tokens import read_tokenizer
@@ -180,15 +180,12 @@ def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:
 
 
 def partitioners_for(config: LlmConfig) -> list[Any]:
-    """XNNPACK takes quantized linear layers; all it can where `extended_ops` asks, or nothing is quantized."""
-    if not config.backend.xnnpack.enabled:
-        return []
-    quantization = config.quantization
-    quantized = quantization.qmode or quantization.pt2e_quantize or config.base.preq_mode
-    found = [get_xnnpack_partitioner(dynamic_quant_only_partitioner=True)] if quantized else []
-    if config.backend.xnnpack.extended_ops or not quantized:
-        found.append(get_xnnpack_partitioner(dynamic_quant_only_partitioner=False))
-    return found
+    """Of each backend that is enabled, those first whose names the config has first."""
+    return [
+        each
+        for name in enabled_backends(config)
+        for each in language_models(name).partitioners(config)
+    ]
 
 
 def output_path(config: LlmConfig) -> Path:
@@ -234,14 +231,10 @@ def _export(config: LlmConfig, stages: Stages, eval_text: str | Path | None = No
     if config.export.export_only:
         return str(path)
     if config.quantization.pt2e_quantize:
-        from executorch.extension.llm.export.quantizer_lib import (
-            get_pt2e_quantization_params,
-            get_pt2e_quantizers,
-        )
+        from executorch.extension.llm.export.quantizer_lib import quantizers_for
 
         with stages.stage("pt2e quantize"):
-            wanted = get_pt2e_quantization_params(str(config.quantization.pt2e_quantize))
-            manager.pt2e_quantize(get_pt2e_quantizers(wanted, config.export.so_library))
+            manager.pt2e_quantize(quantizers_for(config))
     tags = weight_tags(config.export)
     embedding = _embedding_manager(config, stages) if config.export.embed else None
     with stages.stage("lower"):

@@ -6,6 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from executorch.extension.llm.export.config.llm_config import LlmConfig
+from executorch.extension.llm.export.config.rules import pt2e_backend
+from executorch.extension.llm.export.partitioner_lib import language_models
+
 
 @dataclass
 class EmbeddingQuantOptions:
@@ -53,24 +57,26 @@ def get_pt2e_quantizers(
     quant_params: PT2EQuantOptions | None, so_library: str | None = None
 ) -> list[Any]:
     """Dynamic quantization of linear layers for XNNPACK."""
-    if so_library is not None:
-        raise ValueError(
-            "export.so_library: no library is needed here: operators are registered from Python; leave it out"
-        )
+    _check_no_library(so_library)
     if quant_params is None or quant_params.quantize_linear is None:
         return []
     if quant_params.quantize_embedding is not None:
         raise ValueError(
             "embeddings of captured graphs stay in float; give quantization.embedding_quantize"
         )
-    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
-        XNNPACKQuantizer,
-        get_symmetric_quantization_config,
-    )
-
     wanted = quant_params.quantize_linear
-    low = {"weight_qmin": -8, "weight_qmax": 7} if wanted.is_qc4 else {}
-    config = get_symmetric_quantization_config(
-        is_per_channel=wanted.is_per_channel, is_dynamic=True, **low
-    )
-    return [XNNPACKQuantizer().set_global(config)]
+    return language_models("xnnpack").linear_quantizers(wanted.is_per_channel, wanted.is_qc4)
+
+
+def quantizers_for(config: LlmConfig) -> list[Any]:
+    """Those of the backend whose name `quantization.pt2e_quantize` begins with."""
+    _check_no_library(config.export.so_library)
+    name = str(config.quantization.pt2e_quantize)
+    return language_models(pt2e_backend(name)).quantizers(name)
+
+
+def _check_no_library(so_library: str | None) -> None:
+    if so_library is not None:
+        raise ValueError(
+            "export.so_library: no library is needed here: operators are registered from Python; leave it out"
+        )
