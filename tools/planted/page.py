@@ -51,10 +51,11 @@ def written(page: str, rows: Iterable[tuple[Kind, str]]) -> str:
     """The page with these rows in the place of those of the same kinds."""
     lines = page.splitlines()
     for kind, row in rows:
-        places = [i for i, line in enumerate(lines) if line.startswith(f"| {kind.name}: ")]
+        start = f"| {kind.name}: {kind.about} |"
+        places = [i for i, line in enumerate(lines) if line.startswith(start)]
         if len(places) != 1:
             raise ValueError(
-                f"expected one row that begins with '| {kind.name}: ', found {len(places)}; add it to the page's table"
+                f"expected one row that begins with {start!r}, found {len(places)}; add it to the page's table"
             )
         lines[places[0]] = row
     return "\n".join(lines) + "\n"

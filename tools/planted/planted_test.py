@@ -197,8 +197,8 @@ def test_a_page_tells_what_tests_of_a_commit_noticed(repository: Path) -> None:
     ]
     rows = list(rows_of(repository, [kind], results, [(names[2], "the same")], "HEAD"))
     assert rows == [(kind, f"| k: of a.py | {len(names)} | 3 | 1 | 2 | 1 |")]
-    page = "| kind |\n|---|\n| k: old | 0 |\n| other: stays | 0 |\n"
-    assert written(page, rows) == page.replace("| k: old | 0 |", rows[0][1])
+    page = "| kind |\n|---|\n| k: of a.py | 0 |\n| other: stays | 0 |\n"
+    assert written(page, rows) == page.replace("| k: of a.py | 0 |", rows[0][1])
     with pytest.raises(ValueError, match="found 0; add it to the page's table"):
         written("", rows)
 
