@@ -11,6 +11,7 @@ from torch.fx import Node
 from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.aot.ops import TABLE
 from executorch.backends.openvino.aot.options import Options
+from executorch.backends.openvino.aot.static import StaticValues
 from executorch.backends.openvino.preprocess import OpenvinoBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
@@ -42,3 +43,12 @@ class OpenvinoPartitioner(ExternalPartitioner):
         if node.name in self._skipped_names:
             return "its name is in op_names_to_skip"
         return super().claim(node, program, constants)
+
+    def look_at(self, program: ExportedProgram) -> StaticValues:
+        self._values = StaticValues(program)
+        return self._values
+
+    def why_leave(self, nodes: list[Node]) -> str:
+        sources = {each for node in nodes for each in node.all_input_nodes}
+        has_input = any(each not in self._values for each in sources)
+        return "" if has_input else "all operands are static"

@@ -77,7 +77,6 @@ NOT_READ: dict[str, list[str]] = {
     "of a backend that is not in this package, which enabling it says": [
         "llm_config:CoreMLConfig *",
         "llm_config:EthosUConfig *",
-        "llm_config:OpenvinoConfig *",
         "llm_config:QNNConfig *",
         "llm_config:VgfConfig *",
         "llm_config:VulkanConfig *",

@@ -47,7 +47,7 @@ def compile_program(
     return _compiled(core, model, said)
 
 
-OPENVINO = ExternalCompiler("OpenVINO", compile_program, "openvino", WANTED, "openvino")
+OPENVINO = ExternalCompiler("OpenVINO", "openvino", WANTED, "openvino", compile_program)
 
 
 def model_of(program: ExportedProgram) -> openvino.Model:

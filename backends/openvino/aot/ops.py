@@ -3,7 +3,7 @@
 
 Its CPU library computes int64 in int32, float64 in float32 and narrow integers with saturation; so only such dtypes
 are taken as make no difference: floats and int32 where an operator computes, what does not change when it is moved,
-int64 where it is an index."""
+int64 where it is an index. Comparisons and signs of floats are not: NaN is equal to numbers and larger there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from executorch.exir.backend.lowering.op_table import (
 )
 
 FLOATS = (torch.float32, torch.float16)
-NUMBERS = (*FLOATS, torch.int32)
+INTS = (torch.int32,)
+NUMBERS = (*FLOATS, *INTS)
 NARROW = (torch.int8, torch.uint8, torch.bool)
 MOVED = (*NUMBERS, *NARROW)
 BOOLS = (torch.bool,)
@@ -35,7 +36,7 @@ def compiled(*_: object) -> None:
 
 
 def _names(dtypes: Iterable[torch.dtype]) -> str:
-    names = [str(dtype).removeprefix("torch.") for dtype in dtypes]
+    names = [str(dtype).removeprefix("torch.") for dtype in dtypes] or ["a constant"]
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
@@ -50,12 +51,16 @@ def _has_known_dtype(tensor: Node, call: Node) -> bool:
 
 def _has_sizes_that_fit(tensor: Node, call: Node) -> bool:
     value = tensor.meta.get("val")
-    return not isinstance(value, torch.Tensor) or value.dim() <= 8
+    return not isinstance(value, torch.Tensor) or (value.dim() <= 8 and 0 not in value.shape)
 
 
 def _is_number_of_sizes(tensor: Node, call: Node) -> bool:
     """A tensor, or a size; booleans and floats of the program's own are none of a delegate's arguments."""
     return isinstance(tensor.meta.get("val"), torch.Tensor | torch.SymInt | int)
+
+
+def _is_static(node: Node, constants: Constants) -> bool:
+    return all(each in constants for each in node.all_input_nodes)
 
 
 def _reads(node: Node, allowed: tuple[torch.dtype, ...], but: tuple[int, ...]) -> bool:
@@ -113,14 +118,8 @@ def _check(
     node: Node,
     constants: Constants,
 ) -> bool:
-    return test(node, dtypes, but)
-
-
-def _reads_a_value(node: Node, constants: Constants) -> bool:
-    return any(
-        each not in constants and isinstance(each.meta.get("val"), torch.Tensor)
-        for each in node.all_input_nodes
-    )
+    """What is computed once, when it is compiled, may have any dtype."""
+    return _is_static(node, constants) or test(node, dtypes, but)
 
 
 def _same_dtypes(node: Node, constants: Constants) -> bool:
@@ -130,11 +129,13 @@ def _same_dtypes(node: Node, constants: Constants) -> bool:
 ONE_DTYPE = Condition(_same_dtypes, "operands and result of one dtype are expected")
 
 UNARY = """abs acos acosh asin asinh atanh ceil cos cosh erf exp floor log log10 log1p log2 neg reciprocal relu round
-    rsqrt sigmoid sign sin sinh sqrt tan tanh hardsigmoid hardswish silu gelu elu leaky_relu hardtanh"""
-EXACT_UNARY = "abs neg relu sign"
-BINARY = "add.Tensor sub.Tensor mul.Tensor maximum.default minimum.default add.Scalar sub.Scalar mul.Scalar"
-FLOAT_BINARY = """div.Tensor div.Scalar pow.Tensor_Tensor pow.Tensor_Scalar pow.Scalar fmod.Tensor fmod.Scalar
-    remainder.Tensor remainder.Scalar rsub.Scalar rsub.Tensor"""
+    rsqrt sigmoid sin sinh sqrt tan tanh hardsigmoid hardswish silu gelu elu leaky_relu hardtanh"""
+EXACT_UNARY = "abs neg relu"
+BINARY = "add.Tensor sub.Tensor mul.Tensor maximum.default minimum.default"
+FLOAT_BINARY = "div.Tensor pow.Tensor_Tensor pow.Tensor_Scalar pow.Scalar fmod.Tensor remainder.Tensor rsub.Tensor"
+WITH_A_NUMBER = (
+    "add.Scalar sub.Scalar mul.Scalar div.Scalar rsub.Scalar fmod.Scalar remainder.Scalar"
+)
 COMPARISONS = "eq ne lt le gt ge"
 MOVES = """alias_copy.default clone.default permute_copy.default select_copy.int slice_copy.Tensor split_copy.Tensor
     split_with_sizes_copy.default squeeze_copy.dims squeeze_copy.dim squeeze_copy.default unsqueeze_copy.default
@@ -148,7 +149,7 @@ RESIZES = """pixel_shuffle.default upsample_nearest2d.default upsample_nearest2d
 NORMS = """_log_softmax.default _softmax.default native_group_norm.default native_layer_norm.default
     _native_batch_norm_legit_no_training.default logsumexp.default"""
 REDUCTIONS = """amax.default amin.default mean.dim mean.default sum.dim_IntList sum.default prod.default prod.dim_int
-    var.correction std.correction linalg_vector_norm.default"""
+    linalg_vector_norm.default"""
 
 
 def _rows() -> dict[str, Row]:
@@ -156,8 +157,9 @@ def _rows() -> dict[str, Row]:
     rows |= {f"aten.{name}.default": row(NUMBERS) for name in EXACT_UNARY.split()}
     rows |= {f"aten.{name}": row(NUMBERS, ONE_DTYPE) for name in BINARY.split()}
     rows |= {f"aten.{name}": row(FLOATS, ONE_DTYPE) for name in FLOAT_BINARY.split()}
+    rows |= {f"aten.{name}": row((torch.float32,)) for name in WITH_A_NUMBER.split()}
     for name in COMPARISONS.split():
-        rows |= {f"aten.{name}.{kind}": row(NUMBERS, gives=BOOLS) for kind in ("Tensor", "Scalar")}
+        rows |= {f"aten.{name}.{kind}": row(INTS, gives=BOOLS) for kind in ("Tensor", "Scalar")}
     for name in ("and", "or", "xor"):
         rows[f"aten.bitwise_{name}.Tensor"] = row(BOOLS)
         rows[f"aten.logical_{name}.default"] = row(BOOLS)
@@ -190,8 +192,10 @@ def _rows() -> dict[str, Row]:
         "aten.reflection_pad2d.default": row(FLOATS),
         "aten.tril.default": row(MOVED),
         "aten.triu.default": row(MOVED),
-        "aten._to_copy.default": row(MOVED),
-        "dim_order_ops._to_dim_order_copy.default": row(MOVED),
+        "aten._to_copy.default": row(MOVED, gives=NUMBERS),
+        "aten.bitwise_and.Scalar": row(()),  # of weights in 4 bits
+        "aten.bitwise_right_shift.Tensor_Scalar": row(()),
+        "dim_order_ops._to_dim_order_copy.default": row(MOVED, gives=NUMBERS),
         "dim_order_ops._clone_dim_order.default": row(MOVED),
         "quantized_decomposed.quantize_per_tensor.default": row(FLOATS, gives=NARROW),
         "quantized_decomposed.dequantize_per_tensor.default": row(NARROW, gives=FLOATS),
@@ -206,7 +210,8 @@ TABLE = OpTable(
     of_tensors=(
         TensorCondition(_is_number_of_sizes, "a tensor or a size is expected"),
         TensorCondition(_has_known_dtype, f"dtype {_names(DTYPES)} is expected"),
-        TensorCondition(_has_sizes_that_fit, "at most 8 dimensions are expected"),
+        TensorCondition(
+            _has_sizes_that_fit, "1 to 8 dimensions with elements, or none, are expected"
+        ),
     ),
-    of_calls=(Condition(_reads_a_value, "all operands are static: it is computed ahead of time"),),
 )

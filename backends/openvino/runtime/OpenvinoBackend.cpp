@@ -5,6 +5,8 @@
 #include <executorch/backends/openvino/runtime/library.h>
 #include <executorch/backends/openvino/runtime/payload.h>
 
+#include <array>
+
 namespace executorch::backends::openvino {
 
 using runtime::Error;
@@ -50,7 +52,12 @@ Error OpenvinoBackend::set_option(runtime::BackendOptionContext&,
                                   const Span<runtime::BackendOption>& options) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const runtime::BackendOption& option : options) {
-    defaults_[option.key] = option;
+    const auto* text = std::get_if<std::array<char, runtime::kMaxOptionValueLength>>(&option.value);
+    if (text != nullptr && text->front() == '\0') {
+      defaults_.erase(option.key);
+    } else {
+      defaults_[option.key] = option;
+    }
   }
   return Error::Ok;
 }

@@ -4,7 +4,8 @@
 // Options, given when a method is loaded (LoadBackendOptionsMap) or as defaults (set_option()):
 // `device` ("CPU", "GPU", "NPU", "AUTO", ...), and any property of OpenVINO, such as NUM_STREAMS,
 // INFERENCE_NUM_THREADS, INFERENCE_PRECISION_HINT or CACHE_DIR. They win over compile specs of the
-// file. Computing is as precise as the model unless one of them says otherwise.
+// file; a default that is set to "" is none again. Computing is as precise as the model unless one
+// of them says otherwise.
 #pragma once
 
 #include <executorch/runtime/backend/interface.h>

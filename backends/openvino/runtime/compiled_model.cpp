@@ -17,17 +17,34 @@ std::string name_of_device(const std::string& device) {
   return device.substr(0, device.find_first_of(":."));
 }
 
+/// Those that are here, without their numbers.
+std::vector<std::string> available_devices(const Api& api, ov_core_t* core) {
+  ov_available_devices_t devices{};
+  if (api.ov_core_get_available_devices(core, &devices) != kOk) {
+    return {};
+  }
+  std::vector<std::string> names;
+  for (size_t i = 0; i < devices.size; ++i) {
+    names.push_back(name_of_device(devices.devices[i]));
+  }
+  api.ov_available_devices_free(&devices);
+  return names;
+}
+
 /// Float32 stays float32 where devices would compute in fewer bits. A device that chooses among
-/// others knows no such property, or does not hand it on; an NPU has no choice.
+/// others knows no such property, or does not hand it on: each of them is told. An NPU has no
+/// choice.
 void keep_precision(const Api& api, ov_core_t* core, const std::string& device) {
   std::vector<std::string> names = {device};
-  if (device != "CPU" && device != "GPU") {
-    names = device == "NPU" ? std::vector<std::string>()
-                            : std::vector<std::string>{device, "CPU", "GPU"};
+  if (device != "CPU" && device != "GPU" && device != "NPU") {
+    const std::vector<std::string> others = available_devices(api, core);
+    names.insert(names.end(), others.begin(), others.end());
   }
   for (const std::string& name : names) {
-    static_cast<void>(
-        api.ov_core_set_property(core, name.c_str(), "EXECUTION_MODE_HINT", "ACCURACY"));
+    if (name != "NPU") {
+      static_cast<void>(
+          api.ov_core_set_property(core, name.c_str(), "EXECUTION_MODE_HINT", "ACCURACY"));
+    }
   }
 }
 
@@ -120,9 +137,7 @@ bool has_device(const Api& api) {
   if (api.ov_core_create(&core) != kOk) {
     return false;
   }
-  ov_available_devices_t devices{};
-  const bool has = api.ov_core_get_available_devices(core, &devices) == kOk && devices.size > 0;
-  api.ov_available_devices_free(&devices);
+  const bool has = !available_devices(api, core).empty();
   api.ov_core_free(core);
   return has;
 }

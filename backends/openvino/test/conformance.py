@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import torch
 
+from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.partitioner import OpenvinoPartitioner
 from executorch.backends.test.conformance.backend import Backend, Sample, Weights
 
@@ -18,8 +19,9 @@ BACKENDS = [
     Backend(
         "OpenvinoBackend",
         OpenvinoPartitioner,
-        weights=Weights.PACKED,
+        weights=Weights.BOTH,
         named_data=False,
         weighted=matrix,
+        why_missing=OPENVINO.why_missing,
     )
 ]

@@ -23,6 +23,7 @@ class Weights(Enum):
 
     IN_PLACE = "the bytes of the file are read"
     PACKED = "there is one copy in a layout of the backend, and the file's bytes are given back"
+    BOTH = "there is such a copy, and the bytes of the file stay in use"
     INPUTS = "delegates own no constants: they are inputs"
 
 
@@ -44,7 +45,7 @@ class Backend:
     """`library`: the path of the shared library with the runtime half (of a backend in this package, its name in the
     build); empty for what is part of the Python runtime. `named_data`: constants are named data, which delegates share.
     `dynamic_shapes`: sizes may be dynamic inside a delegate. `weighted`: a model that is delegated as a whole, with so
-    many bytes of weights."""
+    many bytes of weights. `why_missing`: what is not installed of another maker's compiler; empty when nothing is."""
 
     id: str
     partitioner: Callable[[], Partitioner]
@@ -53,6 +54,7 @@ class Backend:
     named_data: bool = True
     dynamic_shapes: bool = True
     weighted: Callable[[int], Sample] = added_weight
+    why_missing: Callable[[], str] = str
 
     def load_runtime(self) -> None:
         """Registers the runtime half; again without effect."""

@@ -26,6 +26,8 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     found = BACKENDS[request.param]
     if found.library:
         found = dataclasses.replace(found, library=str(loadable(found.library)))
+    if found.why_missing():
+        pytest.skip(found.why_missing())
     found.load_runtime()
     if found.id not in portable_lib._get_registered_backend_names():
         pytest.skip(f"built without {found.id}")

@@ -47,6 +47,7 @@ class TestFlow:
 
 # module of flows -> the names of its flows
 _FLOWS = {
+    "openvino": ["OPENVINO_TEST_FLOW", "OPENVINO_INT8_TEST_FLOW"],
     "portable": ["PORTABLE_TEST_FLOW"],
     "xnnpack": [
         "XNNPACK_TEST_FLOW",

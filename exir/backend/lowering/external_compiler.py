@@ -31,6 +31,7 @@ Options = Mapping[str, str]
 Compile = Callable[[ExportedProgram, Options, Path | None], bytes]
 
 _log = logging.getLogger(__name__)
+KEPT = 256  # payloads and refusals that nobody has taken yet
 _ARTIFACTS = "EXECUTORCH_COMPILER_ARTIFACTS"
 _CACHE = "EXECUTORCH_COMPILER_CACHE"
 
@@ -51,17 +52,13 @@ class MissingCompiler(ExportError, ImportError):
 
 
 @dataclass(frozen=True)
-class ExternalCompiler:
-    """`distribution`: the package that it comes with, in versions `wanted`, installed by our `extra`. Compilations that
-    end with an exception which is no ExportError are refusals. `time_limit` is in seconds."""
+class ExternalPackage:
+    """A package of another maker: `distribution`, in versions `wanted`, which our `extra` installs."""
 
     name: str
-    compile: Compile
     distribution: str
     wanted: str
     extra: str
-    time_limit: float | None = None
-    _made: dict[str, bytes | Refused] = field(default_factory=dict, compare=False, repr=False)
 
     def version(self) -> str:
         """The one that is installed; empty when none is."""
@@ -84,6 +81,15 @@ class ExternalCompiler:
         missing = self.why_missing()
         if missing:
             raise MissingCompiler(ExportErrorType.MISSING_PROPERTY, missing)
+
+
+@dataclass(frozen=True)
+class ExternalCompiler(ExternalPackage):
+    """Compilations that end with an exception which is no ExportError are refusals. `time_limit` is in seconds."""
+
+    compile: Compile
+    time_limit: float | None = None
+    _made: dict[str, bytes | Refused] = field(default_factory=dict, compare=False, repr=False)
 
     def refusal(self, program: ExportedProgram, options: Options) -> Refused | None:
         """What the compiler has against a program. The payload is kept for `payload`."""
@@ -122,7 +128,10 @@ class ExternalCompiler:
         if key not in self._made:
             stored = _stored(key)
             known = stored is not None and stored.exists()
-            self._made[key] = stored.read_bytes() if known else self._new(key, program, options)
+            made = stored.read_bytes() if known else self._new(key, program, options)
+            while len(self._made) >= KEPT:
+                self._made.pop(next(iter(self._made)))
+            self._made[key] = made
         return self._made[key]
 
     def _new(self, key: str, program: ExportedProgram, options: Options) -> bytes | Refused:

@@ -73,7 +73,7 @@ class VendorPartitioner(ExternalPartitioner):
             for name in ("add.Tensor", "mul.Tensor", "sin.default", "max.dim")
         }
     )
-    compiler = ExternalCompiler("Vendor", VENDOR.compile, "torch", ">=2", "vendor")
+    compiler = ExternalCompiler("Vendor", "torch", ">=2", "vendor", VENDOR.compile)
 
 
 class Model(torch.nn.Module):
@@ -146,7 +146,7 @@ def test_one_delegate_per_call(vendor: Vendor) -> None:
 
 
 def test_a_compiler_that_takes_too_long(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
-    limited = ExternalCompiler("Vendor", vendor.compile, "torch", ">=2", "vendor", time_limit=0.05)
+    limited = ExternalCompiler("Vendor", "torch", ">=2", "vendor", vendor.compile, time_limit=0.05)
     monkeypatch.setattr(VendorPartitioner, "compiler", limited)
     vendor.wrong["aten.sin.default"] = "late"
     assert set(_reasons().values()) == {"compiling takes more than 0.05 s"}
@@ -160,7 +160,7 @@ def test_a_compiler_that_takes_too_long(vendor: Vendor, monkeypatch: pytest.Monk
 def test_a_compiler_that_is_missing_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, distribution: str, wanted: str, found: str
 ) -> None:
-    missing = ExternalCompiler("Vendor", VENDOR.compile, distribution, wanted, "vendor")
+    missing = ExternalCompiler("Vendor", distribution, wanted, "vendor", VENDOR.compile)
     monkeypatch.setattr(VendorPartitioner, "compiler", missing)
     with pytest.raises(MissingCompiler) as caught:
         _lowered()

@@ -20,7 +20,7 @@ def get_xnnpack_partitioner(dynamic_quant_only_partitioner: bool = True) -> Any:
 
 def _absent(name: str) -> NoReturn:
     raise RuntimeError(
-        f"the {name} backend is not in this package; for language models here is: xnnpack"
+        f"the {name} backend is not in this package; for language models here are: xnnpack, openvino"
     )
 
 
@@ -35,7 +35,10 @@ def get_mps_partitioner(use_kv_cache: bool = False) -> Any:
 
 
 def get_openvino_partitioner(device: str) -> Any:
-    _absent("OpenVINO")
+    from executorch.backends.openvino.partitioner import OpenvinoPartitioner
+    from executorch.exir.backend.compile_spec_schema import CompileSpec
+
+    return OpenvinoPartitioner([CompileSpec("device", device.encode())])
 
 
 def get_coreml_partitioner(

@@ -21,7 +21,10 @@ from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.config.rules import check
 from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
 from executorch.extension.llm.export.models import LoadedModel, family_of, load_model
-from executorch.extension.llm.export.partitioner_lib import get_xnnpack_partitioner
+from executorch.extension.llm.export.partitioner_lib import (
+    get_openvino_partitioner,
+    get_xnnpack_partitioner,
+)
 from executorch.extension.llm.export.perplexity import module_logits, perplexity
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.export.tokens import read_tokenizer
@@ -180,12 +183,17 @@ def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:
 
 
 def partitioners_for(config: LlmConfig) -> list[Any]:
-    """XNNPACK takes quantized linear layers; all it can where `extended_ops` asks, or nothing is quantized."""
+    """OpenVINO takes all it can, first. XNNPACK takes quantized linear layers; all it can where `extended_ops` asks, or
+    nothing is quantized."""
+    openvino = config.backend.openvino
+    first = [get_openvino_partitioner(str(openvino.device))] if openvino.enabled else []
     if not config.backend.xnnpack.enabled:
-        return []
+        return first
     quantization = config.quantization
     quantized = quantization.qmode or quantization.pt2e_quantize or config.base.preq_mode
-    found = [get_xnnpack_partitioner(dynamic_quant_only_partitioner=True)] if quantized else []
+    found = [*first]
+    if quantized:
+        found.append(get_xnnpack_partitioner(dynamic_quant_only_partitioner=True))
     if config.backend.xnnpack.extended_ops or not quantized:
         found.append(get_xnnpack_partitioner(dynamic_quant_only_partitioner=False))
     return found
@@ -198,7 +206,8 @@ def output_path(config: LlmConfig) -> Path:
         return Path(config.export.output_dir) / name
     if not name:
         half = "_h" if str(config.model.dtype_override) == "fp16" else ""
-        name = f"{config.base.model_class}{half}"
+        backend = "openvino_" if config.backend.openvino.enabled else ""
+        name = f"{backend}{config.base.model_class}{half}"
     return Path(config.export.output_dir) / f"{name}.pte"
 
 
@@ -234,14 +243,8 @@ def _export(config: LlmConfig, stages: Stages, eval_text: str | Path | None = No
     if config.export.export_only:
         return str(path)
     if config.quantization.pt2e_quantize:
-        from executorch.extension.llm.export.quantizer_lib import (
-            get_pt2e_quantization_params,
-            get_pt2e_quantizers,
-        )
-
         with stages.stage("pt2e quantize"):
-            wanted = get_pt2e_quantization_params(str(config.quantization.pt2e_quantize))
-            manager.pt2e_quantize(get_pt2e_quantizers(wanted, config.export.so_library))
+            _quantize_captured(config, manager)
     tags = weight_tags(config.export)
     embedding = _embedding_manager(config, stages) if config.export.embed else None
     with stages.stage("lower"):
@@ -255,6 +258,29 @@ def _export(config: LlmConfig, stages: Stages, eval_text: str | Path | None = No
     with stages.stage("plan and emit"):
         manager.to_executorch(external_constants_tag=tags)
     return _write(config, stages, manager, loaded, path)
+
+
+def _quantize_captured(config: LlmConfig, manager: LLMEdgeManager) -> None:
+    from executorch.extension.llm.export import quantizer_lib
+
+    name = str(config.quantization.pt2e_quantize)
+    if not name.startswith("openvino"):
+        wanted = quantizer_lib.get_pt2e_quantization_params(name)
+        manager.pt2e_quantize(quantizer_lib.get_pt2e_quantizers(wanted, config.export.so_library))
+        return
+    from executorch.backends.openvino.quantizer import apply_nncf_data_aware_compression
+
+    openvino = config.backend.openvino
+    group = config.quantization.group_size or openvino.nncf_compression_group_size
+    apply_nncf_data_aware_compression(
+        manager,
+        quantizer_lib.get_ov_quantizer(name, group),
+        openvino.openvino_awq,
+        openvino.openvino_scale_estimation,
+    )
+    manager.model = manager.pre_autograd_graph_module
+    manager.quantized = True
+    manager.export()
 
 
 def _embedding_manager(config: LlmConfig, stages: Stages) -> LLMEdgeManager:

@@ -74,3 +74,20 @@ def get_pt2e_quantizers(
         is_per_channel=wanted.is_per_channel, is_dynamic=True, **low
     )
     return [XNNPACKQuantizer().set_global(config)]
+
+
+def get_ov_quantizer(pt2e_quantize: str, group_size: int | None = 128) -> Any:
+    """OpenVINO's: weights of 4 bits in groups along a row (-1: a whole row), or of 8 bits by row."""
+    from executorch.backends.openvino.quantizer import OpenVINOQuantizer, QuantizationMode
+
+    if pt2e_quantize == "openvino_8wo":
+        return OpenVINOQuantizer(mode=QuantizationMode.INT8WO_ASYM, group_size=-1)
+    if pt2e_quantize != "openvino_4wo":
+        raise ValueError(
+            f"quantization.pt2e_quantize: expected openvino_4wo or openvino_8wo, found {pt2e_quantize!r}"
+        )
+    if group_size is None:
+        raise ValueError(
+            "quantization.group_size: expected a number of weights, -1 for a whole row"
+        )
+    return OpenVINOQuantizer(mode=QuantizationMode.INT4WO_SYM, group_size=group_size, ratio=1)

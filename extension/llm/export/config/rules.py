@@ -12,7 +12,7 @@ from executorch.extension.llm.export.config.llm_config import (
 )
 
 # Backends, of those that `backend.<name>.enabled` may name, that lower language models here.
-PRESENT = ("xnnpack",)
+PRESENT = ("xnnpack", "openvino")
 BACKENDS = (
     "xnnpack",
     "coreml",
