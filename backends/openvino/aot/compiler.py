@@ -60,6 +60,7 @@ def model_of(program: ExportedProgram) -> openvino.Model:
     decoder = TorchFXPythonDecoder(module)
     model = frontend.convert_partially(frontend.load(decoder))
     _check_translated(model)
+    _check_computes(model)
     _set_inputs(model, module, program)
     model.validate_nodes_and_infer_types()
     return _with_dtypes(model, module)
@@ -78,6 +79,13 @@ def _check_translated(model: openvino.Model) -> None:
     if names:
         operators = ", ".join(sorted({operator for _, _, operator in names}))
         raise Refused(f"OpenVINO translates no {operators}", [name for name, _, _ in names])
+
+
+def _check_computes(model: openvino.Model) -> None:
+    """A model that gives its inputs back writes nothing into memory that is given to it for its results."""
+    kinds = {op.get_type_name() for op in model.get_ordered_ops()}
+    if kinds <= {"Parameter", "Constant", "Result"}:
+        raise Refused("nothing is computed", is_final=True)
 
 
 def _set_inputs(model: openvino.Model, module: GraphModule, program: ExportedProgram) -> None:

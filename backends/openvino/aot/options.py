@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError, ExportErrorType
 
-DEVICE, PAYLOAD, CONFIG, CHECKSUM = "device", "payload", "config", "checksum"
+DEVICE, PAYLOAD, CONFIG = "device", "payload", "config"
+CHECKSUM, VERSION = "checksum", "version"  # which preprocess writes
 PAYLOADS = ("auto", "compiled", "ir")
 _PRECISION = {"INFERENCE_PRECISION_HINT", "EXECUTION_MODE_HINT"}
 
@@ -34,7 +35,7 @@ class Options:
 
     @staticmethod
     def of_texts(texts: Mapping[str, str]) -> Options:
-        found = {key: text for key, text in texts.items() if key != CHECKSUM}
+        found = {key: text for key, text in texts.items() if key not in (CHECKSUM, VERSION)}
         device = found.pop(DEVICE, "CPU")
         payload = found.pop(PAYLOAD, "auto")
         if payload not in PAYLOADS:

@@ -91,6 +91,7 @@ Result<ov_compiled_model_t*> import_compiled(const Api& api, ov_core_t* core,
       payload.version.c_str(), found.c_str(), payload.version.c_str());
   ov_compiled_model_t* model = nullptr;
   const std::string what = "importing a payload for device " + device +
+                           (payload.version.empty() ? " (of a version that it does not say)" : "") +
                            (payload.isa.empty() ? "" : ", compiled for " + payload.isa);
   ET_CHECK_OK_OR_RETURN_ERROR(
       check_status(api,

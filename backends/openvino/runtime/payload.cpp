@@ -137,6 +137,9 @@ Result<Payload> open_payload(const void* data, size_t size, const Settings& sett
   const std::string_view magic(kPortableMagic);
   const bool is_portable = payload.bytes.substr(0, magic.size()) == magic;
   ET_CHECK_OK_OR_RETURN_ERROR(is_portable ? read_portable(payload) : read_compiled(payload));
+  if (payload.version.empty()) {
+    payload.version = settings.version;
+  }
   return payload;
 }
 

@@ -14,7 +14,7 @@ struct Payload {
   std::string_view bytes;
 
   // Of one that OpenVINO compiled for a device, as it exported it:
-  std::string version;  // that made it, such as "2026.4.1"; empty where its header does not say
+  std::string version;  // that made it, such as "2026.4.1"; empty where nothing says so
   std::string isa;      // the instruction set that it needs; empty where its header does not say
 
   // Of a portable one, which is compiled when it is loaded:

@@ -47,6 +47,8 @@ Error Settings::add(runtime::ArrayRef<runtime::CompileSpec> specs) {
       ET_CHECK_OR_RETURN_ERROR(value.size() == 8 && *end == '\0', InvalidArgument,
                                "OpenVINO: compile spec %s: expected 8 hexadecimal digits, found %s",
                                kChecksumKey, value.c_str());
+    } else if (std::strcmp(spec.key, kVersionKey) == 0) {
+      version = value;
     } else if (std::strcmp(spec.key, kPayloadKey) != 0) {
       properties[spec.key] = value;
     }

@@ -15,11 +15,13 @@ namespace executorch::backends::openvino {
 constexpr char kDeviceKey[] = "device";
 constexpr char kPayloadKey[] = "payload";    // for the exporter
 constexpr char kChecksumKey[] = "checksum";  // of the payload, written by the exporter
+constexpr char kVersionKey[] = "version";    // of OpenVINO that compiled it, likewise
 
 struct Settings {
   std::string device = "CPU";
   std::map<std::string, std::string> properties;
   std::optional<uint32_t> checksum;
+  std::string version;
 
   /// Takes what a file says. InvalidArgument for what is no text, or a checksum that is none.
   ET_NODISCARD runtime::Error add(runtime::ArrayRef<runtime::CompileSpec> specs);
