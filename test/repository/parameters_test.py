@@ -74,6 +74,9 @@ NOT_READ: dict[str, list[str]] = {
         "sessions:RopeOfSessions:get_freqs local",
         "sessions:RopeOfSessions:get_freqs seq_len",
     ],
+    "torchao gives it to observers of every kind": [
+        "observers:WeightObserverBase:__init__ kwargs",
+    ],
     "of a backend that is not in this package, which enabling it says": [
         "llm_config:CoreMLConfig *",
         "llm_config:EthosUConfig *",

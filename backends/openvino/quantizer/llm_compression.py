@@ -10,9 +10,7 @@ import torch
 from executorch.backends.openvino.quantizer.nncf_library import nncf
 
 
-def get_calibration_data(
-    model: Any, tokenizer: Any, text: str, max_len: int
-) -> list[tuple[int, int]]:
+def get_calibration_data(tokenizer: Any, text: str, max_len: int) -> list[tuple[int, int]]:
     """(position, token) of a text, at most `max_len`."""
     tokens = tokenizer.encode(text, bos=True, eos=False)
     return list(enumerate(tokens[:max_len]))
@@ -65,7 +63,6 @@ def _dataset(builder: Any, library: Any, needed: bool) -> Any:
     from pytorch_tokenizers import get_tokenizer
 
     data = get_calibration_data(
-        builder.pre_autograd_graph_module,
         get_tokenizer(wanted["tokenizer_path"]),
         wanted["calibration_data"],
         wanted["calibration_seq_length"],

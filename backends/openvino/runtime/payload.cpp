@@ -2,6 +2,7 @@
 #include <executorch/backends/openvino/runtime/payload.h>
 
 #include <array>
+#include <cinttypes>
 #include <cstring>
 
 namespace executorch::backends::openvino {
@@ -129,10 +130,9 @@ Result<Payload> open_payload(const void* data, size_t size, const Settings& sett
   if (settings.checksum) {
     const uint32_t found = crc32(payload.bytes);
     ET_CHECK_OR_RETURN_ERROR(found == *settings.checksum, DelegateInvalidCompatibility,
-                             "OpenVINO payload of %zu bytes is corrupted: expected checksum %08x, "
-                             "found %08x; copy or export the file again",
-                             size, static_cast<unsigned>(*settings.checksum),
-                             static_cast<unsigned>(found));
+                             "OpenVINO payload of %zu bytes is corrupted: expected checksum "
+                             "%08" PRIx32 ", found %08" PRIx32 "; copy or export the file again",
+                             size, *settings.checksum, found);
   }
   const std::string_view magic(kPortableMagic);
   const bool is_portable = payload.bytes.substr(0, magic.size()) == magic;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -88,7 +90,7 @@ TEST_F(PayloadTest, ChecksumsAreZlibs) {
 TEST_F(PayloadTest, OtherBytesThanWereExportedAreRefused) {
   std::string bytes = portable(6, 7);
   char digits[9];
-  std::snprintf(digits, sizeof(digits), "%08x", static_cast<unsigned>(crc32(bytes)));
+  std::snprintf(digits, sizeof(digits), "%08" PRIx32, crc32(bytes));
   CompileSpec spec{kChecksumKey, {digits, 8}};
   Settings settings;
   ASSERT_EQ(settings.add({&spec, 1}), Error::Ok);

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds the backend and what runs its programs into cmake-out, as the OpenVINO page says.
 set -euo pipefail
 
