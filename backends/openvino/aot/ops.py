@@ -28,6 +28,7 @@ NUMBERS = (*FLOATS, *INTS)
 NARROW = (torch.int8, torch.uint8, torch.bool)
 MOVED = (*NUMBERS, *NARROW)
 BOOLS = (torch.bool,)
+INDICES = (torch.int64, torch.int32)
 DTYPES = (*MOVED, torch.int64)
 
 
@@ -51,7 +52,10 @@ def _has_known_dtype(tensor: Node, call: Node) -> bool:
 
 def _has_sizes_that_fit(tensor: Node, call: Node) -> bool:
     value = tensor.meta.get("val")
-    return not isinstance(value, torch.Tensor) or (value.dim() <= 8 and 0 not in value.shape)
+    if not isinstance(value, torch.Tensor):
+        return True
+    is_empty = any(isinstance(size, int) and size == 0 for size in value.shape)
+    return value.dim() <= 8 and not is_empty
 
 
 def _is_number_of_sizes(tensor: Node, call: Node) -> bool:
@@ -64,12 +68,14 @@ def _is_static(node: Node, constants: Constants) -> bool:
 
 
 def _reads(node: Node, allowed: tuple[torch.dtype, ...], but: tuple[int, ...]) -> bool:
-    """Whether all tensors that a call reads, but arguments `but`, have one of the dtypes."""
+    """Whether all tensors that a call reads have one of the dtypes; those of arguments `but` are indices."""
     indices = {
         id(each) for place in but if place < len(node.args) for each in _flat(node.args[place])
     }
-    read = [each for each in node.all_input_nodes if id(each) not in indices]
-    return all(_dtype(each) in (None, *allowed) for each in read)
+    return all(
+        _dtype(each) in (None, *(INDICES if id(each) in indices else allowed))
+        for each in node.all_input_nodes
+    )
 
 
 def _gives(node: Node, allowed: tuple[torch.dtype, ...], items: tuple[int, ...]) -> bool:
@@ -126,6 +132,11 @@ def _same_dtypes(node: Node, constants: Constants) -> bool:
     return len({_dtype(each) for each in tensors_of(node)} - {None}) == 1
 
 
+def _has_one_index(node: Node, constants: Constants) -> bool:
+    return sum(index is not None for index in node.args[1]) == 1
+
+
+ONE_INDEX = Condition(_has_one_index, "one tensor of indices is expected")
 ONE_DTYPE = Condition(_same_dtypes, "operands and result of one dtype are expected")
 
 UNARY = """abs acos acosh asin asinh atanh ceil cos cosh erf exp floor log log10 log1p log2 neg reciprocal relu round
@@ -182,7 +193,7 @@ def _rows() -> dict[str, Row]:
         "aten.embedding.default": row(FLOATS, indices=(1,)),
         "aten.gather.default": row(MOVED, indices=(2,)),
         "aten.index_select.default": row(MOVED, indices=(2,)),
-        "aten.index.Tensor": row(MOVED, indices=(1,)),
+        "aten.index.Tensor": row(MOVED, ONE_INDEX, indices=(1,)),
         "aten.where.self": row(MOVED),
         "aten.any.dim": row(BOOLS),
         "aten.grid_sampler_2d.default": row(FLOATS),
