@@ -8,6 +8,8 @@ PRESET ?= linux
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 MODEL ?= mv2
 PYTEST_ARGS ?=
+SHARD ?=
+PROCESSES := -n $(JOBS) --dist loadfile
 WHEEL_ARGS ?=
 PYTHON_BIN := $(VENV)/bin/python
 
@@ -18,7 +20,7 @@ export EXECUTORCH_BUILD_DIR := $(BUILD)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build wheel demo test test-full unit bench lint format size requirements api docs clean
+.PHONY: help setup configure build wheel demo check test test-slow test-full tiers unit bench lint format size requirements api docs clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,18 +40,27 @@ wheel: setup ## A release wheel in dist/, for glibc 2.27 and later (WHEEL_ARGS="
 demo: build ## Export MobileNetV2 (MODEL=mv2; MODEL=smollm2 writes text), run it from Python, C++ and on XNNPACK, compare with eager PyTorch
 	@$(PYTHON_BIN) -m executorch.examples.demo.$(if $(filter smollm2,$(MODEL)),smollm2,demo --model $(MODEL))
 
-test: build ## What a change must pass: C++ tests (ctest), then Python tests (pytest) on the wheel, installed in build/installed
+check: build ## Two minutes: C++ tests, lint, and the Python tests that the change reaches by imports, on the tree
+	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS)
+	@./scripts/lint.sh
+	@$(PYTHON_BIN) -m executorch.tools.tiers reached -- $(PYTEST_ARGS)
+
+test: build ## Six minutes: C++ tests (ctest), then the fast Python tests (pytest) on the wheel, installed in build/installed
 	@rm -rf "$(BUILD)/results"
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS)
 	@$(PYTHON_BIN) -m executorch.tools.skipped "$(BUILD)/results"
-	@$(PYTHON_BIN) scripts/installed.py -q -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+	@$(PYTHON_BIN) scripts/installed.py -q $(PROCESSES) --tier fast $(PYTEST_ARGS)
 
-test-full: build ## Everything there is, sanitizers and interoperability included; writes docs/results
+test-slow: build ## The Python tests of more than a second; SHARD=3/8: one part of eight, SHARD=drawn: the commit's
+	@$(PYTHON_BIN) scripts/installed.py --reuse -q $(PROCESSES) --tier slow $(if $(SHARD),--shard $(SHARD)) $(PYTEST_ARGS)
+
+test-full: build ## Everything there is, sanitizers and interoperability included; goes on where it stopped; writes docs/results
 	@$(PYTHON_BIN) -m executorch.tools.results.full_run
 
-unit: build ## The tests beside the code, in under a minute
-	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS) -LE slow
-	@$(PYTHON_BIN) -m pytest -q -m "not slow and not full" --junitxml=build/results/pytest-unit.xml $(PYTEST_ARGS)
+tiers: setup ## Whether a test of the last runs took three times what its tier allows
+	@$(PYTHON_BIN) -m executorch.tools.tiers over
+
+unit: check ## The same as check
 
 bench: build ## Operators and networks beside eager PyTorch, in the same run
 	@$(PYTHON_BIN) -m tools.bench.ops
@@ -72,7 +83,7 @@ api: setup ## Which documented C++ and Python names exist here (build/api.md)
 
 docs: requirements api ## Regenerate the generated pages
 	@$(PYTHON_BIN) -m tools.operator_page
-	@$(PYTHON_BIN) -m tools.xnnpack_operators --write docs/guide/op-support.csv
+	@$(PYTHON_BIN) -m tools.backend_operators --pages
 
 clean: ## Remove build trees and caches; leaves .venv
 	@./install_executorch.sh --clean

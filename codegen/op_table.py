@@ -54,8 +54,9 @@ class Row:
     is_custom: bool
 
 
-# What a row and one of its kernels may have; other tools read the second list.
+# What a row and one of its kernels may have; other tools read the second and third lists.
 ROW_KEYS = ("op", "func", "kernels", "type_alias", "dim_order_alias")
+FACT_KEYS = ("work", "moves", "complex")  # exir/operator/facts.py
 TORCHGEN_ROW_KEYS = (
     *("variants", "tags", "dispatch", "autogen", "python_module", "device_check", "device_guard"),
     *("structured", "structured_delegate", "structured_inherits", "cpp_no_default_args"),
@@ -114,7 +115,7 @@ def _read_row(loader: yaml.SafeLoader, path: Path, node: yaml.Node) -> YamlRow:
     row = YamlRow(content)
     row.where = where
     try:
-        _check_keys(content, "a row", ROW_KEYS, TORCHGEN_ROW_KEYS)
+        _check_keys(content, "a row", ROW_KEYS, FACT_KEYS + TORCHGEN_ROW_KEYS)
     except SchemaError as error:
         raise SchemaError(f"{where}: {error}") from None
     return row

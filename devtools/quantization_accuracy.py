@@ -14,6 +14,9 @@ from torch import Tensor, nn
 from torch.fx import GraphModule, Interpreter, Node
 from torch.utils._pytree import tree_leaves
 
+from executorch.exir.backend.lowering.quantized import form_of, is_dequantize
+from executorch.exir.backend.lowering.quantized_steps import quantized_step
+
 _COLUMNS = ("SQNR dB", "own dB", "largest", "operator", "layer", "node")
 _BAR_STEP = 5  # dB
 
@@ -122,19 +125,14 @@ def _pairs(captured: torch.fx.Graph, quantized: torch.fx.Graph) -> Iterator[tupl
 
 
 def _is_quantized(node: Node) -> bool:
-    near = (*node.all_input_nodes, *node.users)
-    own = "quantize" in str(node.target) or "choose_qparams" in str(node.target)
-    return not own and any("quantize_per" in str(each.target) for each in near)
+    step = quantized_step(node)
+    return not form_of(node) and bool(step.inputs or step.outputs)
 
 
 def _stored(node: Node) -> Node:
     """With the rounding of the result, where it is quantized."""
-    for user in node.users:
-        if "quantized_decomposed.quantize_per" in str(user.target):
-            for reader in user.users:
-                if "dequantize_per" in str(reader.target):
-                    return reader
-    return node
+    readers = (reader for stored in quantized_step(node).outputs for reader in stored.users)
+    return next(filter(is_dequantize, readers), node)
 
 
 class _Recorder(Interpreter):

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes build/installed: an environment whose `executorch` is the wheel of this tree, with this tree's tests beside it.
 
-    installed.py [--wheel FILE] [pytest argument...]
+    installed.py [--wheel FILE] [--reuse] [pytest argument...]
 
-The wheel is built as a user builds it (`pip wheel .`), or given. The environment takes everything else from the one
-that runs this. Tests stay where they are; the package has links to them: <site-packages>/executorch/exir/emit_test.py
-is exir/emit_test.py of this tree. So a test imports what was installed, and nothing else of the tree can be imported.
+The wheel is built as a user builds it (`pip wheel .`), or given. With --reuse, an environment that was made of the same
+sources is taken as it is. The environment takes everything else from the one that runs this. Tests stay where they are;
+the package has links to them: <site-packages>/executorch/exir/emit_test.py is exir/emit_test.py of this tree. So a test
+imports what was installed, and nothing else of the tree can be imported.
 Then pytest runs there with the arguments given; its results go to build/results (tools/requirements reads them).
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import shutil
@@ -23,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 HOME = BUILD / "installed"
+STAMP = HOME / "made-of"  # what the wheel in it was built of
 # What is not in the wheel and that tests import, besides the tests themselves (wheel.exclude in pyproject.toml).
 SUPPORT = ("test", "tools", "kernels/test", "extension/llm/tokenizers/test")
 TESTS = ("*_test.py", "test_*.py", "*_bench.py", "conftest.py")
@@ -60,10 +63,41 @@ def make_environment(wheel: Path) -> Path:
     return site / "executorch"
 
 
+def sources_state() -> str:
+    """A name for the sources as they stand, committed or not, documents aside; empty where git does not tell."""
+    state, no_docs = hashlib.sha256(sys.executable.encode()), ["--", ".", ":!docs"]
+    for words in (["rev-parse", "HEAD"], ["diff", "--binary", "HEAD", *no_docs]):
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=False)
+        if done.returncode:
+            return ""
+        state.update(done.stdout)
+    words = ["git", "ls-files", "-o", "-z", "--exclude-standard", *no_docs]
+    listing = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listing.split("\0")[:-1]:
+        path = ROOT / name
+        state.update(name.encode() + (path.read_bytes() if path.is_file() else b""))
+    return state.hexdigest()
+
+
+def made_environment(given: Path | None, reuse: bool) -> tuple[Path, Path]:
+    """The installed package's folder and its wheel; with `reuse`, those that are there, if of these sources."""
+    state = "" if given else sources_state()
+    if reuse and state and STAMP.is_file() and STAMP.read_text() == state:
+        packages = list(HOME.glob("lib/python*/site-packages/executorch"))
+        wheels = list((BUILD / "wheel").glob("executorch-*.whl"))
+        if len(packages) == len(wheels) == 1:
+            return packages[0], wheels[0]
+    wheel = (given or build_wheel(BUILD / "wheel")).resolve()
+    package = make_environment(wheel)
+    STAMP.write_text(state)
+    return package, wheel
+
+
 def link_tests(package: Path) -> None:
     """Links tests and what they are written with into the package."""
     for folder in SUPPORT:
-        (package / folder).symlink_to(ROOT / folder)
+        if not (package / folder).is_symlink():
+            (package / folder).symlink_to(ROOT / folder)
     for folder in sorted(path.name for path in package.iterdir() if path.is_dir()):
         if folder in SUPPORT or not (ROOT / folder).is_dir():
             continue
@@ -88,6 +122,8 @@ def run_tests(package: Path, wheel: Path, arguments: list[str]) -> int:
     environment["PATH"] = f"{python.parent}{os.pathsep}{environment['PATH']}"
     environment["EXECUTORCH_INSTALLED"] = str(package)
     environment["EXECUTORCH_WHEEL"] = str(wheel)
+    # PyTorch's threads wait for each other without using the processor: processes share it here.
+    environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     options = ["-c", ROOT / "pyproject.toml", "--rootdir", package, "--confcutdir", package]
     results = results_file(arguments)
     results.unlink(missing_ok=True)
@@ -101,9 +137,9 @@ def run_tests(package: Path, wheel: Path, arguments: list[str]) -> int:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--wheel", type=Path, help="take this wheel instead of building one")
+    parser.add_argument("--reuse", action="store_true", help="keep what is of these sources")
     options, arguments = parser.parse_known_args(argv)
-    wheel = (options.wheel or build_wheel(BUILD / "wheel")).resolve()
-    package = make_environment(wheel)
+    package, wheel = made_environment(options.wheel, options.reuse)
     link_tests(package)
     return run_tests(package, wheel, arguments)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Begins a backend: `python -m tools.new_backend NAME` copies backends/skeleton to backends/NAME under that name. The
-build finds the folder, and so does the conformance suite: `pytest backends/test/conformance -k NameBackend`. A backend
-outside of this tree begins with `executorch new-backend NAME`, which reads the same folder."""
+"""Begins a backend: `python -m tools.new_backend NAME` copies backends/skeleton, a delegate, to backends/NAME under
+that name; with --kernels backends/skeleton_kernels, operators of one's own with their kernels. No other file changes:
+the build, commands, tests and pages find the folder (docs/design/007-backend-folder.md). A backend outside of this
+tree begins with `executorch new-backend NAME`, which reads the delegate's folder, too."""
 
 from __future__ import annotations
 
@@ -12,32 +13,37 @@ from pathlib import Path
 from executorch.cli.projects import SKELETON, SUFFIXES, check_name, renamed
 
 BACKENDS = Path(__file__).resolve().parents[1] / "backends"
+KERNELS = f"{SKELETON}_kernels"
 
 
-def copy_skeleton(name: str, into: Path = BACKENDS) -> Path:
+def copy_skeleton(name: str, into: Path = BACKENDS, skeleton: str = SKELETON) -> Path:
     """The new folder; ValueError for a name that is not one or is taken."""
     check_name(name)
-    target = into / name
+    target, source = into / name, BACKENDS / skeleton
     if target.exists():
         raise ValueError(f"{target} is there already: choose another name, or remove it")
-    for source in sorted((BACKENDS / SKELETON).rglob("*")):
-        if source.is_file() and source.suffix in SUFFIXES:
-            place = target / renamed(str(source.relative_to(BACKENDS / SKELETON)), name)
+    for file in sorted(source.rglob("*")):
+        if file.is_file() and file.suffix in SUFFIXES and "__pycache__" not in file.parts:
+            place = target / renamed(str(file.relative_to(source)), name, skeleton)
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(renamed(source.read_text(), name))
+            place.write_text(renamed(file.read_text(), name, skeleton))
     return target
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="of the folder: lower case words joined by _")
+    parser.add_argument(
+        "--kernels", action="store_true", help="of operators and kernels, instead of a delegate"
+    )
     parser.add_argument("--into", type=Path, default=BACKENDS, help="the folder of backends")
     options = parser.parse_args(argv)
+    skeleton = KERNELS if options.kernels else SKELETON
     try:
-        target = copy_skeleton(options.name, options.into)
+        target = copy_skeleton(options.name, options.into, skeleton)
     except ValueError as error:
         parser.error(str(error))
-    print(f"{target}: give it a file_identifier of its own in schema/, then rows in aot/ops.py")
+    print(f"{target}: its README.md says what to change, in which order")
     return 0
 
 

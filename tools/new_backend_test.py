@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A copy of the skeleton under another name is a whole backend: it compiles and passes the conformance suite."""
+"""A copy of a skeleton under another name is a whole backend: it compiles, passes the conformance suite, is in every
+list, and no file outside of its folder changes."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +72,7 @@ def test_a_copy_is_a_whole_backend(tmp_path: Path) -> None:
     environment = os.environ | {"EXECUTORCH_BUILD_DIR": str(tmp_path / "build")}
     command = [sys.executable, "-c", RUN_SUITE, str(backends), str(SUITE)]
     said = _run(*command, cwd=ROOT, env=environment)
-    assert "11 passed" in said, said
+    assert "35 passed" in said, said
 
 
 @pytest.mark.req("BLD-035")
@@ -81,7 +83,7 @@ def test_its_folder_is_added_where_its_option_is_on(value: str, tmp_path: Path) 
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.24)\nproject(user CXX)\n"
         f'add_subdirectory("{ROOT}" executorch EXCLUDE_FROM_ALL)\n'
-        f'include("{ROOT}/tools/cmake/Options.cmake")\n'
+        f'include("{ROOT}/tools/cmake/Options.cmake")\ninclude("{folder}/options.cmake")\n'
         f'include("{ROOT}/tools/cmake/executorch_targets.cmake")\n'
         f'add_subdirectory("{folder}" npu)\n'
         "if(TARGET npu_backend)\n  message(STATUS backend-is-there)\nendif()\n"
@@ -92,14 +94,101 @@ def test_its_folder_is_added_where_its_option_is_on(value: str, tmp_path: Path) 
 
 
 def test_nothing_of_the_skeleton_is_left(tmp_path: Path) -> None:
-    folder = copy_skeleton("npu", tmp_path)
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    texts = {str(path.relative_to(folder)): path.read_text() for path in files}
-    assert len(texts) > 10 and not any("skeleton" in f"{p}{t}".lower() for p, t in texts.items())
-    assert 'register_backend({"NpuBackend"' in texts["runtime/npu_backend.cpp"]
+    for name, options in (("npu", []), ("dsp", ["--kernels"])):
+        assert main([name, *options, "--into", str(tmp_path)]) == 0
+        files = [path for path in (tmp_path / name).rglob("*") if path.is_file()]
+        texts = {str(path.relative_to(tmp_path / name)): path.read_text() for path in files}
+        assert len(texts) > 10
+        assert not any("skeleton" in f"{p}{t}".lower() for p, t in texts.items())
+        assert {"backend.py", "options.cmake", "CMakeLists.txt", "README.md"} <= set(texts)
+    delegate = tmp_path / "npu" / "runtime" / "npu_backend.cpp"
+    assert 'register_backend({"NpuBackend"' in delegate.read_text()
+    assert "dsp::add_relu.out" in (tmp_path / "dsp" / "functions.yaml").read_text()
 
 
 @pytest.mark.parametrize("name", ["skeleton", "Npu", "1st", "my device", "my__device", ""])
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(SystemExit):
         main([name])
+
+
+# ---- Both in a copy of the tree ----
+
+# A build of what they need: the runtime and portable kernels, Python's modules, and the two.
+BUILD = """-DCMAKE_BUILD_TYPE=Release -DEXECUTORCH_DESKTOP_DEFAULTS=OFF -DEXECUTORCH_BUILD_PYBIND=ON
+    -DEXECUTORCH_BUILD_XNNPACK=OFF -DEXECUTORCH_ENABLE_EVENT_TRACER=OFF -DEXECUTORCH_BUILD_TESTS=ON
+    -DEXECUTORCH_BUILD_KERNELS_QUANTIZED=ON""".split()
+CPP_TESTS = ("npu_backend_test", "dsp_test")
+TARGETS = ("python_modules", "npu_backend_loadable", "dsp_loadable", *CPP_TESTS)
+RULES = ["layering_test.py", "layout_test.py", "names_test.py"]
+IN_EVERY_LIST = """
+from executorch.backends.discovery import backends
+from executorch.backends.test.suite.flow import all_flows
+from executorch.cli.export import parser
+from tools.backend_operators import paged
+for name in ("npu", "dsp"):
+    assert name in backends() and name in all_flows() and name in paged()
+    assert parser("x").parse_args(["m", "--backend", name]).backend == name
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository of the files of this one, with both copies."""
+    root = tmp_path_factory.mktemp("tree") / "executorch"
+    listed = _run("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).splitlines()
+    for path in listed:
+        if os.path.lexists(ROOT / path):
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, root / path, follow_symlinks=False)
+    _git(root, "init", "-q")
+    _git(root, "add", "-A")
+    _git(root, "commit", "-q", "-m", "all")
+    for words in (["npu"], ["dsp", "--kernels"]):
+        _in(root, "-m", "tools.new_backend", *words)
+    return root
+
+
+def _git(root: Path, *words: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+    return _run("git", *who, *words, cwd=root)
+
+
+def _in(root: Path, *words: object) -> str:
+    """Python of that tree, with that tree's build."""
+    paths = os.pathsep.join([str(root / "src"), str(root)])
+    environment = {"PYTHONPATH": paths, "EXECUTORCH_BUILD_DIR": str(root / "cmake-out")}
+    return _run(sys.executable, *words, cwd=root, env=os.environ | environment)
+
+
+def _changed(root: Path) -> set[str]:
+    """Folders and files that git sees changed or new."""
+    return {line[3:] for line in _git(root, "status", "--porcelain").splitlines()}
+
+
+def test_a_copy_touches_no_other_file(tree: Path) -> None:
+    assert _changed(tree) == {"backends/npu/", "backends/dsp/"}
+
+
+@pytest.mark.full
+@pytest.mark.skipif(sys.platform != "linux", reason="links as Linux does")
+def test_both_copies_are_built_and_pass_where_nothing_else_changes(tree: Path) -> None:
+    """Also in users' lists, once they are said to be installed."""
+    cache = os.environ.get("EXECUTORCH_SOURCE_CACHE", str(ROOT / "third-party" / ".cache"))
+    environment = os.environ | {"EXECUTORCH_SOURCE_CACHE": cache}
+    options = [*BUILD, f"-DPYTHON_EXECUTABLE={sys.executable}", "-G", "Ninja"]
+    _run("cmake", "-S", tree, "-B", tree / "cmake-out", *options, env=environment)
+    _run("cmake", "--build", tree / "cmake-out", "-j2", "--target", *TARGETS, env=environment)
+    cpp_tests = ["-R", f"^({'|'.join(CPP_TESTS)})$", "--no-tests=error"]
+    _run("ctest", "--test-dir", tree / "cmake-out", "--output-on-failure", *cpp_tests)
+    for name in ("npu", "dsp"):
+        manifest = tree / "backends" / name / "backend.py"
+        manifest.write_text(manifest.read_text().replace("        is_installed=False,\n", ""))
+    _in(tree, "-c", IN_EVERY_LIST)
+    pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    conformance = _in(tree, *pytest_, "backends/test/conformance", "-k", "NpuBackend")
+    assert "passed" in conformance and "skipped" not in conformance, conformance
+    _in(tree, *pytest_, "backends/dsp", "backends/discovery_test.py", "-k", "dsp or npu")
+    _in(tree, *pytest_, "backends/test/suite/operators", "-k", "dsp or npu")
+    _in(tree, *pytest_, *(f"test/repository/{rule}" for rule in RULES))
+    assert _changed(tree) == {"backends/npu/", "backends/dsp/"}

@@ -20,6 +20,7 @@ from executorch.backends.transforms.edits import (
     replace,
     shape_of,
 )
+from executorch.exir.backend.lowering.quantized import form_of, is_dequantize
 from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
@@ -31,7 +32,6 @@ _TRANSPOSES = (
     "aten.permute_copy.default",
     "aten.permute.default",
 )
-_DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.tensor"
 
 
 def get_shape(input_node: Node) -> Any:
@@ -49,7 +49,7 @@ def get_shape(input_node: Node) -> Any:
 
 def get_dqlinear_input(node: Node) -> Node | None:
     """The float tensor behind a dequantize of values that were quantized while running; None for anything else."""
-    if op_name(node) != _DEQUANTIZE:
+    if form_of(node) != "per_tensor.tensor" or not is_dequantize(node):
         return None
     quantize = node.args[0]
     return quantize.args[0] if isinstance(quantize, Node) and quantize.args else None

@@ -22,12 +22,15 @@ from executorch.backends.transforms.utils import (
     get_param_tensor,
     is_param_node,
 )
+from executorch.exir.backend.lowering.quantized import (
+    Quantization,
+    is_dequantize,
+    quantization_of,
+)
 from executorch.exir.graph_facts import attribute_of, data_spec_of, op_name, replace_data
 
 _CONVOLUTIONS = ("aten.conv2d.default", "aten.convolution.default", "aten.conv_transpose2d.input")
 _UNSQUEEZES = ("aten.unsqueeze.default", "aten.unsqueeze_copy.default")
-_TENSOR = "quantized_decomposed.dequantize_per_tensor.default"
-_CHANNEL = "quantized_decomposed.dequantize_per_channel.default"
 _QD = torch.ops.quantized_decomposed
 _QMAX = 2**31 - 1
 
@@ -111,16 +114,21 @@ def _dequantized(node: Node) -> Node:
 def _scales(node: Node, data: _Data) -> torch.Tensor | None:
     """Of the sums that the convolution makes: one in double, or float32 for each output channel. None when it is not
     quantized so."""
-    image, weight = _dequantized(node.args[0]), _dequantized(node.args[1])
-    if op_name(image) != _TENSOR:
+    image, weight = (_said_of(_dequantized(each)) for each in node.args[:2])
+    if image is None or weight is None or not image.is_static:
         return None
-    if op_name(weight) == _TENSOR:
-        return torch.tensor(image.args[1] * weight.args[1], dtype=torch.float64)
-    held = data.tensor(weight.args[1]) if op_name(weight) == _CHANNEL else None
-    if held is None or weight.args[3] != int(_is_transposed(node)):
+    if weight.is_static:
+        return torch.tensor(image.scale * weight.scale, dtype=torch.float64)
+    by_channel = weight.axis == int(_is_transposed(node)) and weight.group_size == 0
+    held = data.tensor(weight.scale) if by_channel else None
+    if held is None:
         return None
-    scales = (held.detach().double() * image.args[1]).float()
+    scales = (held.detach().double() * image.scale).float()
     return scales.repeat(get_arg(node, "groups")) if _is_transposed(node) else scales
+
+
+def _said_of(node: Node) -> Quantization | None:
+    return quantization_of(node) if is_dequantize(node) else None
 
 
 def _is_transposed(node: Node) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from executorch.backends.xnnpack.aot.options import XnnpackOptions
 from executorch.backends.xnnpack.serialization.graph import (
     NO_DEBUG_HANDLE,
-    XNNHeader,
     deserialize,
     serialize,
 )
+from executorch.exir.backend.lowering.payload.blocks import XNNPACK_HEADER
 from executorch.exir.backend.payload import PayloadConstant, PayloadOperator, PayloadValue
 
 if TYPE_CHECKING:  # who reads a payload needs no PyTorch
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # who reads a payload needs no PyTorch
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 
 BACKEND_ID = "XnnpackBackend"
+OPTIONS = XnnpackOptions
 _OUTPUT = 2
 _DTYPES = {
     "xnn_datatype_fp32": "float32",
@@ -90,7 +92,7 @@ def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:
     """The payload with what its operators write as outputs, but for values that no tensor can hold."""
     import torch
 
-    graph, header = deserialize(payload), XNNHeader.from_bytes(payload)
+    graph, constants = deserialize(payload), XNNPACK_HEADER.read(payload)["constants"]
     last = {
         node.debug_handle: node
         for node in graph.xnodes
@@ -111,5 +113,4 @@ def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:
         is_cut = bounds is not None and dtype.is_floating_point
         limits = (bounds.output_min, bounds.output_max) if is_cut else None
         values.append(PayloadValue(handle, tensor.external_id, dtype, tuple(tensor.dims), limits))
-    start = header.constant_data_offset
-    return serialize(graph, payload[start : start + header.constant_data_size]), values
+    return serialize(graph, constants), values

@@ -150,7 +150,6 @@ def run(*words: object) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.req("KS-017")
 @pytest.mark.parametrize("case", CASES)
 def test_the_numbers_of_the_interpreter(case: str, libraries: list[str], tmp_path: Path) -> None:

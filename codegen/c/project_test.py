@@ -95,7 +95,6 @@ def set_expected(folder: Path, output: int) -> None:
     path.write_text(head + start + changed)
 
 
-@pytest.mark.slow
 @pytest.mark.req("KS-017")
 def test_a_project_equals_eager_on_this_computer(case: Path, tmp_path: Path) -> None:
     """Outside of the tree, with the compiler and CMake alone; and its test notices what differs."""
@@ -121,7 +120,6 @@ def test_a_project_equals_eager_on_this_computer(case: Path, tmp_path: Path) -> 
 BOARDS = [target for target in TARGETS.values() if not target.is_host]
 
 
-@pytest.mark.slow
 @pytest.mark.req("KS-017", "EMB-025")
 @pytest.mark.parametrize(
     "target",

@@ -20,6 +20,7 @@ from executorch.devtools.commands.inputs.declared import num_bytes
 from executorch.devtools.commands.inputs.used import is_asked, sentence
 from executorch.devtools.commands.memory import Memory, memory_of
 from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands.output.delegate_options import options_table
 from executorch.devtools.commands.output.finding import (
     BREAK,
     MEMORY,
@@ -150,7 +151,7 @@ def examine(
         *_outside(file, record, origins),
         *_moves(file, origins),
     ]
-    tables, pictures = [], []
+    tables, pictures = [options_table(file)], []
     for plan in file.program.execution_plan:
         memory = memory_of(plan, origins)
         if memory is not None:

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from executorch.devtools.commands import owners
+from executorch.devtools.commands.output.delegate_options import options_table
 from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.exir.dump import summary
@@ -46,6 +47,7 @@ def report(arguments: argparse.Namespace) -> Report:
         ),
         Table("operators", "Operators and the constants that they read", _operators(file), "bytes"),
         Table("delegates", "Delegates", _delegates(delegated), "bytes"),
+        options_table(file),
         Table(
             "delegated", "Operators inside of delegates", _delegated(delegated, origins), "bytes"
         ),
@@ -95,6 +97,7 @@ def _delegates(delegated: list[owners.Delegated]) -> list[Row]:
             "backend": each.backend,
             "operators": len(each.operators) if each.operators is not None else "unknown",
             "payload bytes": each.payload_bytes,
+            "parts": ", ".join(f"{part.name} {part.size:,}" for part in each.parts),
             "bytes": each.payload_bytes + each.named_bytes,
         }
         for each in delegated

@@ -14,9 +14,12 @@ import pytest
 import torch
 from torch.export import export
 
+from executorch.backends.skeleton.aot.options import SkeletonOptions
+from executorch.backends.skeleton.aot.partitioner import SkeletonPartitioner
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools import commands
 from executorch.devtools.commands import owners
+from executorch.devtools.commands.doctor import examine
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.exir import to_edge_transform_and_lower
 
@@ -147,16 +150,14 @@ def test_pages_need_nothing_else(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_help_and_wrong_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "executorch.devtools", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
-
-    overview = run("--help")
-    assert overview.returncode == 0
-    assert all(f"  {name} " in overview.stdout for name in commands.COMMANDS)
-    missing = run("explain", "no.pte")
+    command = [sys.executable, "-m", "executorch.devtools", "explain", "no.pte"]
+    missing = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
     assert missing.returncode == commands.FAILED and "no.pte" in missing.stderr
     assert "Traceback" not in missing.stderr
+    with pytest.raises(SystemExit) as ended:
+        commands.main(["--help"])
+    overview = capsys.readouterr().out
+    assert ended.value.code == 0 and all(f"  {name} " in overview for name in commands.COMMANDS)
     (folder / "text.pte").write_text("not a program, " * 9)
     assert commands.main(["diff", str(folder / "text.pte"), str(folder / "wide.pte")]) == 2
     assert "expected a program file" in capsys.readouterr().err
@@ -171,3 +172,36 @@ def test_every_command_has_help_with_an_example(
     text = capsys.readouterr().out
     assert ended.value.code == 0
     assert f"    {commands.PROGRAM} {name} " in text and "--json" in text and "--html" in text
+
+
+def test_parts_of_payloads_have_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (row,) = found(capsys, "explain", folder / "delegated.pte")["delegates"]
+    (flatbuffer, size), (constants, none) = (part.split() for part in row["parts"].split(", ", 1))
+    assert (flatbuffer, constants, none) == ("flatbuffer", "constants", "0")
+    rounded = -(-int(size.replace(",", "")) // 16) * 16
+    assert row["payload bytes"] == 32 + rounded  # header, and the graph filled up to 16
+
+
+def test_options_of_delegates_have_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exported = export(Doubled(), (torch.ones(2),))
+    options = {"on": SkeletonOptions(check_finite=True), "off": None}
+    for name, given in options.items():
+        lowered = to_edge_transform_and_lower(exported, partitioner=[SkeletonPartitioner(given)])
+        lowered.to_executorch().save(tmp_path / f"{name}.pte")
+    row = {"backend": "SkeletonBackend", "option": "check_finite", "delegates": 1}
+    rows = {
+        "on": [row | {"value": "True", "from": "file"}],
+        "off": [row | {"value": "False", "from": "default"}],
+    }
+    for name, expected in rows.items():
+        path = tmp_path / f"{name}.pte"
+        assert found(capsys, "explain", path)["delegate_options"] == expected
+        _, tables, _ = examine(ProgramFile(path), None)  # of doctor
+        assert [each.rows for each in tables if each.name == "delegate_options"] == [expected]
+
+
+class Doubled(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + x

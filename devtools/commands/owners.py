@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from executorch.devtools.commands.program_file import Call, ProgramFile
 from executorch.exir import schema
 from executorch.exir._serialize._codec import program_codec
+from executorch.exir.backend.lowering.payload.blocks import Place, places_in
 
 PARTS = ("program", "constants", "start values", "delegates", "named data", "unnamed", "padding")
 
@@ -36,6 +37,7 @@ class Delegated:
     operators: (
         tuple[tuple[str, int | None, int], ...] | None
     )  # kind, debug handle, bytes of constants
+    parts: tuple[Place, ...] = ()  # of the payload, where its frame is known
 
 
 def stretches(file: ProgramFile) -> list[Stretch]:
@@ -160,9 +162,7 @@ def delegates(file: ProgramFile) -> list[Delegated]:
                     named += own
                     rows.append((each.kind, each.debug_handle, own + inside))
                 operators = tuple(rows)
-            found.append(
-                Delegated(
-                    plan.name, index, delegate.id, len(file.payload(delegate)), named, operators
-                )
-            )
+            payload = file.payload(delegate)
+            about = (plan.name, index, delegate.id, len(payload), named, operators)
+            found.append(Delegated(*about, tuple(places_in(payload))))
     return found

@@ -164,7 +164,6 @@ def bisect(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAULTS)
 def test_a_planted_fault_is_named(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

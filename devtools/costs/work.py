@@ -10,44 +10,31 @@ import torch
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
+from executorch.exir.operator.facts import (
+    ARRANGE,
+    FREE,
+    FUNCTION,
+    NORM,
+    RESAMPLE,
+    Facts,
+    facts_by_name,
+)
+from executorch.exir.operator.facts import ELEMENTWISE as ELEMENTWISE
+from executorch.exir.operator.facts import REDUCTION as REDUCTION
+
 MATMUL, BATCHED, WINOGRAD = "matmul", "batched matmul", "3x3 convolution"
 CONVOLUTION, DEPTHWISE = "convolution", "depthwise convolution"
-FUNCTION, NORM, REDUCTION, ARRANGE, RESAMPLE, ELEMENTWISE = (
-    "function",
-    "norm",
-    "reduction",
-    "arrange",
-    "resample",
-    "elementwise",
-)
 # Kinds that count multiply-adds; the others count elements.
 CONTRACTIONS = (MATMUL, BATCHED, WINOGRAD, CONVOLUTION, DEPTHWISE)
 _MATMULS = {"mm": 0, "linear": 0, "matmul": 0, "bmm": 0, "addmm": 1, "baddbmm": 1}
 _ATTENTION = ("scaled_dot_product_attention", "custom_sdpa", "sdpa_with_kv_cache")
-_BY_NAME = {
-    FUNCTION: (
-        "exp expm1 log log1p log2 log10 tanh sigmoid gelu silu hardswish erf sin cos pow rsqrt sqrt softplus elu mish "
-        "_softmax _log_softmax"
-    ),
-    NORM: (
-        "native_layer_norm native_group_norm rms_norm _native_batch_norm_legit_no_training "
-        "_native_batch_norm_legit var var_mean"
-    ),
-    REDUCTION: (
-        "avg_pool1d avg_pool2d avg_pool3d max_pool2d_with_indices max_pool3d_with_indices _adaptive_avg_pool2d "
-        "mean sum amax amin max min any cumsum"
-    ),
-    ARRANGE: (
-        "permute_copy transpose_copy index index_put gather scatter constant_pad_nd cat slice_copy split_copy "
-        "split_with_sizes_copy expand_copy select_copy embedding pixel_shuffle pixel_unshuffle roll flip unfold_copy "
-        "repeat repeat_interleave im2col col2im "
-        "_clone_dim_order _to_dim_order_copy clone as_strided_copy reflection_pad2d replication_pad2d"
-    ),
-    RESAMPLE: "upsample_nearest2d upsample_bilinear2d grid_sampler_2d",
+# Of operators that no kernel serves, which delegates take.
+_WITHOUT_KERNEL = {
+    **dict.fromkeys(("silu", "hardswish", "softplus", "mish"), FUNCTION),
+    "rms_norm": NORM,
+    "im2col": ARRANGE,
+    **dict.fromkeys(("getitem", "detach"), FREE),
 }
-_KIND_OF = {name: kind for kind, names in _BY_NAME.items() for name in names.split()}
-# These give a tensor in other words and write nothing, in a delegate or as planned memory.
-_FREE = frozenset("view_copy getitem squeeze_copy unsqueeze_copy detach alias_copy".split())
 
 
 class Work(NamedTuple):
@@ -60,7 +47,8 @@ class Work(NamedTuple):
 def work_of(node: Node) -> Work | None:
     """None for a node that computes no tensor, or whose sizes are not known before it runs."""
     name, outputs = name_of(node), _tensors(node)
-    if not outputs or name in _FREE:
+    kind = _kind_of(name)
+    if not outputs or kind == FREE:
         return None
     adds = multiply_adds_of(node)
     if adds:
@@ -68,8 +56,11 @@ def work_of(node: Node) -> Work | None:
     given = [tensor for each in node.all_input_nodes for tensor in _tensors(each)]
     written = sum(tensor.numel() for tensor in outputs)
     read = max((tensor.numel() for tensor in given), default=0)
-    kind = _KIND_OF.get(name, ELEMENTWISE)
     return Work(kind, written if kind in (ARRANGE, RESAMPLE) else max(written, read))
+
+
+def _kind_of(name: str) -> str:
+    return _WITHOUT_KERNEL.get(name) or facts_by_name().get(name, Facts()).work
 
 
 def works_of(nodes: Iterable[Node]) -> list[Work]:

@@ -16,7 +16,6 @@ def with_the_cpp_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXECUTORCH_BUILD_DIR", str(binary("executor_runner").parent))
 
 
-@pytest.mark.slow
 def test_the_table_has_what_is_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert demo.main(["--model", "linear", "--runs", "4", "--out", str(tmp_path)]) == 0
     text = capsys.readouterr().out
@@ -41,13 +40,11 @@ def test_the_table_has_what_is_promised(tmp_path: Path, capsys: pytest.CaptureFi
     assert (tmp_path / "linear.pte").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["running_total", "dynamic_rows", "two_methods"])
 def test_state_sizes_that_vary_and_several_methods(model: str, tmp_path: Path) -> None:
     assert demo.main(["--model", model, "--runs", "4", "--out", str(tmp_path)]) == 0
 
 
-@pytest.mark.slow
 def test_without_the_cpp_program_and_from_an_empty_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

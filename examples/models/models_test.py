@@ -39,7 +39,6 @@ def test_a_cached_decoder_agrees_with_the_one_without_cache() -> None:
     torch.testing.assert_close(logits, plain(ids), rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_dynamic_form_exports_and_runs_at_three_sizes(name: str) -> None:
     method = make_example(name, dynamic=True).forward

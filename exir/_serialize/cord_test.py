@@ -120,7 +120,7 @@ def test_file_is_complete_or_not_there(tmp_path: Path) -> None:
         write_atomically(tmp_path / "missing" / "model.pte", Cord(b"x"))
 
 
-@pytest.mark.slow
+@pytest.mark.machine("resident memory")
 @pytest.mark.req("RT-009")
 def test_writing_a_file_holds_no_second_copy_of_the_weights(tmp_path: Path) -> None:
     script = f"""

@@ -9,6 +9,8 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.utils.source_matcher_utils import SourcePartition
 
+from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize, quantization_of
+from executorch.exir.backend.lowering.quantized_steps import quantized_step
 from executorch.exir.dialects._ops import ops as exir_ops
 
 T_QuantPerTensor = exir_ops.edge.quantized_decomposed.quantize_per_tensor.default
@@ -29,16 +31,16 @@ def replace_quantized_partition_with_op(
     dequants = [
         source
         for node in partition.nodes
-        for source in node.args
-        if isinstance(source, Node) and source.target == T_DQuantPerTensor and source not in inside
+        for source, said in quantized_step(node).inputs.items()
+        if said.is_static and source not in inside
     ]
     if not dequants:
         raise AssertionError("Dequant nodes missing in node list to be replaced.")
     quants = [
         user
         for node in partition.output_nodes
-        for user in node.users
-        if user.target == T_QuantPerTensor
+        for user, said in quantized_step(node).outputs.items()
+        if said.is_static
     ]
     if not quants:
         raise AssertionError("Quant nodes missing in node list to be replaced.")
@@ -60,8 +62,11 @@ def remove_first_quant_and_last_dequant(graph_module: GraphModule) -> None:
     """Takes the quantizing of inputs and the dequantizing of outputs out: the graph takes and gives bytes."""
     graph = graph_module.graph
     for node in list(graph.nodes):
-        first = node.target == T_QuantPerTensor and node.args[0].op == "placeholder"
-        last = node.target == T_DQuantPerTensor and any(user.op == "output" for user in node.users)
+        said = quantization_of(node)
+        if said is None or not said.is_static:
+            continue
+        first = is_quantize(node) and said.source.op == "placeholder"
+        last = is_dequantize(node) and any(user.op == "output" for user in node.users)
         if first or last:
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)

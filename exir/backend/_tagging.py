@@ -30,11 +30,11 @@ def tag_program(
     instance = _instance(partitioner)
     if isinstance(instance, Partitioner):
         instance.prepare(copy)
-    before = _lines(copy.graph_module) if validate else []
+    before = graph_lines(copy.graph_module) if validate else []
     result = _result_of(instance, copy, name)
     tagged = result.tagged_exported_program
     if validate:
-        _check_unchanged(before, _lines(tagged.graph_module), f"{name} on method {method}")
+        _check_unchanged(before, graph_lines(tagged.graph_module), f"{name} on method {method}")
     return result
 
 
@@ -64,7 +64,7 @@ def _result_of(partitioner: Any, program: ExportedProgram, name: str) -> Partiti
     return result
 
 
-def _lines(module: GraphModule, path: str = "") -> list[_Line]:
+def graph_lines(module: GraphModule, path: str = "") -> list[_Line]:
     """Everything a graph computes, one entry per node, branches included."""
     lines = []
     for node in module.graph.nodes:
@@ -72,7 +72,7 @@ def _lines(module: GraphModule, path: str = "") -> list[_Line]:
         lines.append((path + node.name, node.op, node.target, arguments))
     for name, child in module.named_children():
         if isinstance(child, GraphModule):
-            lines.extend(_lines(child, f"{path}{name}."))
+            lines.extend(graph_lines(child, f"{path}{name}."))
     return lines
 
 

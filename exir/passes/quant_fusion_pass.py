@@ -11,19 +11,19 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.exir.backend.lowering.quantized import Quantization, quantization_of, table_of
+from executorch.exir.backend.lowering.quantized_steps import quantized_step
 from executorch.exir.dialects._ops import ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
 from executorch.exir.graph_facts import called_op
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.passes._quant_patterns_and_replacements import pack_embedding_weight
-from executorch.exir.passes._quantized_tables import table_of
 from executorch.exir.passes.constant_prop_pass import (
     constant_prop_pass,
     get_default_skip_targets_no_quant,
 )
 
 _EDGE = ops.edge.quantized_decomposed
-_QUANTIZE, _DEQUANTIZE = _EDGE.quantize_per_tensor.default, _EDGE.dequantize_per_tensor.default
 # operator between dequantize and quantize -> the fused one, which takes (tensor, scale, zero point, min, max) of each
 # input and the same four numbers of the output
 _FUSED = {ops.edge.aten.add.Tensor: _EDGE.add.default}
@@ -39,36 +39,34 @@ class QuantFusionPass(ExportPass):
         changed = False
         for node in list(graph_module.graph.nodes):
             changed |= _fuse_embedding(node)
-            inputs = _fusible_inputs(node)
-            if inputs is None:
-                continue
-            arguments = [value for each in inputs for value in each.args[:5]]
-            with graph_module.graph.inserting_before(node):
-                fused = graph_module.graph.call_function(
-                    _FUSED[node.args[0].target], (*arguments, *node.args[1:5])
-                )
-            fused.meta = dict(node.meta)
-            node.replace_all_uses_with(fused)
-            _erase_unused([node, node.args[0], *inputs])
-            changed = True
+            changed |= node.target in _FUSED and _fuse(node)
         if changed:
             graph_module.recompile()
         return PassResult(graph_module, changed)
 
 
-def _fusible_inputs(node: Node) -> list[Node] | None:
-    """The dequantize nodes that feed what `node` quantizes, if it can be fused."""
-    if node.target != _QUANTIZE or not isinstance(node.args[0], Node):
-        return None
-    between = node.args[0]
-    if between.target not in _FUSED or between.kwargs.get("alpha", 1) != 1:
-        return None
-    inputs = [each for each in between.args if isinstance(each, Node)]
-    dtypes = {each.args[5] for each in inputs if each.target == _DEQUANTIZE} | {node.args[5]}
-    whole = len(inputs) == 2 and all(
-        each.target == _DEQUANTIZE and each.kwargs.get("out_dtype") is None for each in inputs
-    )
-    return inputs if whole and len(dtypes) == 1 else None
+def _fuse(node: Node) -> bool:
+    """Each quantize of what `node` computes of two dequantized inputs."""
+    step = quantized_step(node)
+    operands = [each for each in node.args if isinstance(each, Node)]
+    inputs = [step.inputs[each] for each in operands if each in step.inputs]
+    if node.kwargs.get("alpha", 1) != 1 or len(operands) != 2 or len(inputs) != 2:
+        return False
+    quantized = [call for call, out in step.outputs.items() if _is_fusible([*inputs, out])]
+    for call in quantized:
+        arguments = [value for each in inputs for value in (each.source, *each.numbers)]
+        numbers = quantization_of(call).numbers
+        with node.graph.inserting_before(call):
+            fused = node.graph.call_function(_FUSED[node.target], (*arguments, *numbers))
+        fused.meta = dict(call.meta)
+        call.replace_all_uses_with(fused)
+        _erase_unused([call, node, *operands])
+    return bool(quantized)
+
+
+def _is_fusible(of: list[Quantization]) -> bool:
+    one_dtype = len({each.dtype for each in of}) == 1
+    return one_dtype and all(each.is_static and each.out_dtype is None for each in of)
 
 
 def _fuse_embedding(node: Node) -> bool:

@@ -8,7 +8,7 @@ Only users call it: no list of the compiler has it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  (defines the operators)
+from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize, quantization_of
 from executorch.exir.dialects._ops import ops
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
@@ -175,9 +176,8 @@ def _quantize_input(
     (node,) = (n for n in graph.find_nodes(op="placeholder") if n.name == name)
     if given is not None:
         return _insert_dequantize(graph, node, given)
-    quantize = ops.edge.quantized_decomposed.quantize_per_tensor.default
     users = list(node.users)
-    others = [str(user.target) for user in users if user.target != quantize]
+    others = [str(user.target) for user in users if not _is_static(user, is_quantize)]
     if others or not users:
         raise ValueError(
             f"input {index} ({name}): expected a quantize operator alone to read it, found "
@@ -193,6 +193,12 @@ def _quantize_input(
         user.replace_all_uses_with(node)
         graph.erase_node(user)
     return found.pop()
+
+
+def _is_static(node: Node, kind: Callable[[Node], bool]) -> bool:
+    """Whether it is of that kind, by numbers."""
+    said = quantization_of(node) if kind(node) else None
+    return said is not None and said.is_static
 
 
 def _insert_dequantize(graph: Graph, node: Node, given: dict[str, Any]) -> QuantParams:
@@ -214,8 +220,8 @@ def _quantize_output(graph: Graph, signature: ExportGraphSignature, index: int) 
     place = [i for i, kind in enumerate(kinds) if kind == OutputKind.USER_OUTPUT][index]
     output = next(iter(reversed(graph.nodes)))
     node = output.args[0][place]
-    target = getattr(node, "target", node)
-    if target != ops.edge.quantized_decomposed.dequantize_per_tensor.default:
+    if not isinstance(node, Node) or not _is_static(node, is_dequantize):
+        target = getattr(node, "target", node)
         raise ValueError(f"output {index}: expected a dequantize operator, found {target}")
     values = list(output.args[0])
     values[place] = node.args[0]

@@ -2,6 +2,8 @@
 """Copies that change nothing go.
 
 before: %y = _to_dim_order_copy(%x, dtype=float32), %x float32     after: %x
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.exir.backend.lowering.quantized import is_dequantize, quantizes_back
 from executorch.exir.graph_facts import torch_op
 from executorch.exir.pass_base import ExportPass
 
@@ -28,9 +31,6 @@ _NOOPS = _TO_COPY | {
     "aten::permute_copy",
     "dim_order_ops::_clone_dim_order",
 }
-_KINDS = ("per_tensor", "per_channel", "per_token")
-_QUANTIZE = frozenset(f"quantized_decomposed::quantize_{kind}" for kind in _KINDS)
-_DEQUANTIZE = frozenset(f"quantized_decomposed::dequantize_{kind}" for kind in _KINDS)
 
 
 def _remove(graph_module: GraphModule, names: frozenset[str]) -> PassResult:
@@ -67,10 +67,6 @@ def _schema_name(target: Any) -> str | None:
     return op._schema.name if op is not None else None
 
 
-def is_dequantize(node: Node) -> bool:
-    return _schema_name(node.target) in _DEQUANTIZE
-
-
 def _is_identity(dims: list[int]) -> bool:
     return all(dim % len(dims) == place for place, dim in enumerate(dims))
 
@@ -83,7 +79,7 @@ class RemoveNoopPass(ExportPass):
         result = _remove(graph_module, _NOOPS)
         nodes = graph_module.graph.nodes
         before = len(nodes)
-        eliminate_dq_q(graph_module, [n for n in nodes if _schema_name(n.target) in _DEQUANTIZE])
+        eliminate_dq_q(graph_module, [node for node in nodes if is_dequantize(node)])
         return PassResult(graph_module, result.modified or len(nodes) != before)
 
 
@@ -91,21 +87,16 @@ def __getattr__(name: str) -> Any:
     """`_DEQUANT_OPS`, for which the operators must be defined first."""
     if name != "_DEQUANT_OPS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return tuple(
-        op
-        for op in importlib.import_module("executorch.exir.operator.util")._QUANT_PRIMITIVES
-        if op._schema.name in _DEQUANTIZE
-    )
+    primitives = importlib.import_module("executorch.exir.operator.util")._QUANT_PRIMITIVES
+    kind = "quantized_decomposed::dequantize_"
+    return tuple(op for op in primitives if op._schema.name.startswith(kind))
 
 
 def eliminate_dq_q(graph_module: GraphModule, dequant_nodes: list[Node]) -> None:
     """quantize(dequantize(%q, p), p) -> %q for each given dequantize, where the parameters are the same."""
     for dequantize in dequant_nodes:
         for user in list(dequantize.users):
-            inverse = _schema_name(user.target) in _QUANTIZE and _schema_name(
-                user.target
-            ) == _schema_name(dequantize.target).replace("::dequantize", "::quantize")
-            if inverse and user.args[1:] == dequantize.args[1:]:
+            if quantizes_back(user):
                 user.replace_all_uses_with(dequantize.args[0])
                 graph_module.graph.erase_node(user)
         if not dequantize.users:

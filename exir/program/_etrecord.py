@@ -16,10 +16,10 @@ from torch.export import ExportedProgram
 
 from executorch.exir.capture.diagnostics.containers import with_stand_ins
 from executorch.exir.error import ExportError, ExportErrorType
-from executorch.exir.program._etrecord_form import from_upstream, to_upstream
 from executorch.exir.serde.compact import compact
 from executorch.exir.serde.export_serialize import SerializedArtifact
 from executorch.exir.serde.serialize import deserialize, serialize
+from executorch.exir.serde.upstream_form import from_upstream, to_upstream
 
 
 class ETRecordReservedFileNames(str, Enum):

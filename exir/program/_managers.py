@@ -50,6 +50,7 @@ from executorch.exir.program._passes import (
     run_steps,
 )
 from executorch.exir.program._programs import Pass, collector_paused, finish_plans, named_programs
+from executorch.exir.program._source import Source
 from executorch.exir.program._training_mode import warn_of_training_mode
 from executorch.exir.program._transform import _transform, _transform_with_pass_manager
 from executorch.exir.program_copies import own_copy
@@ -73,7 +74,11 @@ def to_edge(
 ) -> EdgeProgramManager:
     """Edge programs of what torch.export.export returned (one: the method "forward", or a dict by method name).
     The given programs are not changed. `constant_methods` become methods that return these values."""
-    return _edge_manager(programs, {}, constant_methods, compile_config, generate_etrecord)
+    manager = _edge_manager(programs, {}, constant_methods, compile_config, generate_etrecord)
+    config = manager.compile_config
+    exported = {name: _plain(each, config) for name, each in named_programs(programs).items()}
+    manager._source = Source.of(exported, manager._edge_programs)
+    return manager
 
 
 def to_edge_transform_and_lower(
@@ -87,10 +92,7 @@ def to_edge_transform_and_lower(
     """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
     list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
     config = checked_config(compile_config, EdgeCompileConfig, "compile_config")
-    programs = {
-        name: with_plain_tensors(with_bounded_inputs(program, config.max_dynamic_size))
-        for name, program in named_programs(programs).items()
-    }
+    programs = {name: _plain(each, config) for name, each in named_programs(programs).items()}
     check_methods(partitioner, programs.keys())
     partitioners = {name: partitioners_of(partitioner, name) for name in programs}
     kept = {name: kept_by(partitioners[name], program) for name, program in programs.items()}
@@ -100,17 +102,7 @@ def to_edge_transform_and_lower(
         if manager._etrecord is not None:
             copies = {name: own_copy(manager.exported_program(name)) for name in manager.methods}
             manager._etrecord.add_extra_export_modules({"edge_after_transform": copies})
-    for name in programs:
-        if partitioners[name]:
-            around = Delegation(frozenset(), manager.compile_config)
-            run_steps(BEFORE_PARTITIONING, manager.exported_program(name), around)
-    lowered = manager.to_backend(partitioners)
-    for name, nodes in kept.items():
-        if partitioners[name]:
-            wanted = frozenset(node.target for node in nodes)
-            delegation = Delegation(wanted, manager.compile_config)
-            run_steps(AFTER_PARTITIONING, lowered.exported_program(name), delegation)
-    return lowered
+    return manager._simplified_and_lowered(partitioners, kept)
 
 
 def _edge_manager(
@@ -126,11 +118,7 @@ def _edge_manager(
         warn_of_training_mode(name, program, stacklevel=4)
     with collector_paused():
         edge = {
-            name: _edge_program(
-                with_plain_tensors(with_bounded_inputs(program, config.max_dynamic_size)),
-                kept.get(name, frozenset()),
-                config,
-            )
+            name: _edge_program(_plain(program, config), kept.get(name, frozenset()), config)
             for name, program in named_programs(programs).items()
         }
     manager = EdgeProgramManager(edge, constant_methods, config)
@@ -139,6 +127,10 @@ def _edge_manager(
         manager._etrecord.add_exported_program(programs)
         manager._etrecord.add_edge_dialect_program(manager)
     return manager
+
+
+def _plain(program: ExportedProgram, config: EdgeCompileConfig) -> ExportedProgram:
+    return with_plain_tensors(with_bounded_inputs(program, config.max_dynamic_size))
 
 
 def _gen_edge_manager_for_partitioners(
@@ -216,6 +208,8 @@ class EdgeProgramManager:
         self._edge_programs = named_programs(edge_programs)
         self._config_methods = dict(constant_methods) if constant_methods else None
         self._etrecord: ETRecord | None = None
+        self._source: Source | None = None  # while the programs are as to_edge has made them
+        self._is_lowered = False  # what is done around partitioners, is done
         if self.compile_config._check_ir_validity:
             for program in self._edge_programs.values():
                 check_edge_program(program, "EdgeProgramManager(...)", self.compile_config)
@@ -254,18 +248,63 @@ class EdgeProgramManager:
         }
         manager = self._next(programs, config)
         changed = any(programs[name] is not self._edge_programs[name] for name in programs)
+        if not changed and config == self.compile_config:
+            manager._source = self._source
         if manager._etrecord is not None and changed:  # instructions come from these nodes
             manager._etrecord._set_edge_dialect_program(manager)
         return manager
 
     def to_backend(self, partitioner: Any = None) -> EdgeProgramManager:
         """Hands what the partitioner claims to its backend: one (or its class), a list in order of priority, or a dict
-        by method; without one, nothing."""
+        by method; without one, nothing. Straight after to_edge, backends get what to_edge_transform_and_lower gives
+        them; what a pass has been run on keeps the form that it has."""
         check_methods(partitioner, self.methods)
         wanted = {name: partitioners_of(partitioner, name) for name in self._edge_programs}
+        if self._is_lowered or not any(wanted.values()):
+            return self._lowered(wanted)
+        manager, kept = self._made_for(wanted)
+        return manager._simplified_and_lowered(wanted, kept)
+
+    def _made_for(
+        self, partitioners: dict[str, list[Any]]
+    ) -> tuple[EdgeProgramManager, dict[str, frozenset[Node]]]:
+        """A manager of its own, with what partitioners want whole, as far as it can still be had."""
+        programs, kept = dict(self._edge_programs), {}
+        for name in filter(partitioners.get, programs):
+            program = programs[name]
+            if self._source is not None:
+                kept[name] = self._source.wanted_whole(name, program, partitioners[name])
+            if kept.get(name):
+                exported = self._source.programs[name]
+                programs[name] = _edge_program(exported, kept[name], self.compile_config)
+            else:
+                programs[name] = own_copy(program)
+        manager = self._next(programs, replace(self.compile_config, _check_ir_validity=False))
+        if manager._etrecord is not None and any(kept.values()):
+            manager._etrecord._set_edge_dialect_program(manager)
+        return manager, kept
+
+    def _simplified_and_lowered(
+        self, partitioners: dict[str, list[Any]], kept: dict[str, frozenset[Node]]
+    ) -> EdgeProgramManager:
+        """Changes the programs of this manager. `kept`: nodes that are whole for a partitioner's sake."""
+        chosen = [name for name in self._edge_programs if partitioners[name]]
+        for name in chosen:
+            around = Delegation(frozenset(), self.compile_config)
+            run_steps(BEFORE_PARTITIONING, self._edge_programs[name], around)
+        lowered = self._lowered(partitioners)
+        for name in chosen:
+            wanted = frozenset(node.target for node in kept.get(name, ()))
+            after = Delegation(wanted, self.compile_config)
+            run_steps(AFTER_PARTITIONING, lowered._edge_programs[name], after)
+        return lowered
+
+    def _lowered(self, partitioners: dict[str, list[Any]]) -> EdgeProgramManager:
         with collector_paused():
-            programs = lower_in_rounds(self._edge_programs, wanted)
-        return self._next(programs, replace(self.compile_config, _check_ir_validity=False))
+            programs = lower_in_rounds(self._edge_programs, partitioners)
+        lowered = self._next(programs, replace(self.compile_config, _check_ir_validity=False))
+        lowered._is_lowered = any(partitioners.values()) or self._is_lowered
+        return lowered
 
     def _next(
         self, programs: dict[str, ExportedProgram], config: EdgeCompileConfig
@@ -273,6 +312,7 @@ class EdgeProgramManager:
         """The manager after a step, with a record of its own when there is one."""
         manager = EdgeProgramManager(programs, self._config_methods, config)
         manager._etrecord = self._etrecord.copy() if self._etrecord is not None else None
+        manager._is_lowered = self._is_lowered
         return manager
 
     def to_executorch(

@@ -13,11 +13,11 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.exir.backend.lowering.quantized import Quantization
+from executorch.exir.backend.lowering.quantized import Quantization, table_of
+from executorch.exir.backend.lowering.quantized_steps import quantized_step
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.graph_facts import called_op, data_spec_of, op_name, replace_data
 from executorch.exir.passes._quant_patterns_and_replacements import pack_embedding_weight
-from executorch.exir.passes._quantized_tables import table_of
 from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
 from executorch.exir.passes.quant_fusion_pass import embedding_call
 from executorch.exir.program_copies import own_copy
@@ -59,7 +59,7 @@ def _matrices(program: ExportedProgram, has_backends: bool) -> list[Node]:
     def is_linear(user: Node, node: Node) -> bool:
         if called_op(user) is not torch.ops.aten.linear.default or user.args[1] is not node:
             return False
-        return not has_backends or "dequantize" not in op_name(user.args[0])
+        return not has_backends or user.args[0] not in quantized_step(user).inputs
 
     return [
         node

@@ -21,6 +21,7 @@ from typing import Any, Literal
 import torch
 
 from executorch.codegen.schema import Schema
+from executorch.exir.operator.facts import operator_facts
 from kernels.test.bounds import allowance, rule_of
 from kernels.test.call_generator import LEFT_OUT, eager
 from kernels.test.exact import exact_results, rounded, widened
@@ -40,26 +41,6 @@ Spoil = Callable[[torch.Tensor], torch.Tensor]
 LEAST, _ROUNDS = 100, 12
 # Numbers of 16 bits, at least, that tell the share of those that are rounded as they should be.
 ENOUGH_HALVES = 20
-
-
-def names(kind: str, names: str) -> set[str]:
-    return {f"aten::{name}.{kind}" for name in names.split()}
-
-
-UNARY = (
-    "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal rsqrt"
-    " sigmoid sin sinh sqrt tan tanh neg"
-)
-# What must take complex numbers; other operators may refuse them.
-COMPLEX = (
-    names("out", f"{UNARY} abs logical_not _conj_physical add sub mul div mm bmm addmm cat clone")
-    | names("out", "permute_copy view_copy copy prod mean flip repeat roll stack gather")
-    | names("out", "unsqueeze_copy expand_copy alias_copy detach_copy lift_fresh_copy linear")
-    | names("Scalar_out", "add sub mul div eq ne fill masked_fill rsub")
-    | names("Tensor_out", "eq ne slice_copy split_copy")
-    | names("int_out", "select_copy transpose_copy unbind_copy")
-    | {"aten::sum.IntList_out", "aten::mean.dtype_out", "aten::where.self_out"}
-)
 
 
 @cache
@@ -95,7 +76,7 @@ def _is_optional(op: str, values: list[Any], expected: tuple[torch.Tensor, ...])
     if any(t.dtype == torch.complex32 for t in expected):
         return True
     to_real = any(isinstance(v, torch.dtype) and not v.is_complex for v in values)
-    return _has_complex(values) and (to_real or op not in COMPLEX)
+    return _has_complex(values) and (to_real or operator_facts()[op].complex is not True)
 
 
 def _has_complex(values: list[Any]) -> bool:

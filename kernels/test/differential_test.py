@@ -11,18 +11,16 @@ import pytest
 import torch
 
 from executorch.codegen.schema import Schema
-from executorch.exir.operator.served import REAL_ONLY
+from executorch.exir.operator.facts import operator_facts
 from kernels.test.bounds import RULES
 from kernels.test.call_generator import Drawer, Start, eager, starts
 from kernels.test.differential import (
     LEAST,
     OPS,
-    UNARY,
     brief,
     compared,
     equal,
     library,
-    names,
     outcome_of,
     schemas,
     tally,
@@ -33,6 +31,15 @@ from kernels.test.kernel_call import Call
 from kernels.test.known_differences import KNOWN, NOT_FINITE, Known, NotFinite, known
 from kernels.test.spoiled import SPOILS, Spoil, noticed
 
+
+def names(kind: str, names: str) -> set[str]:
+    return {f"aten::{name}.{kind}" for name in names.split()}
+
+
+UNARY = (
+    "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal rsqrt"
+    " sigmoid sin sinh sqrt tan tanh neg"
+)
 # What may write over its first argument: each element depends on the element at its own place.
 IN_PLACE = sorted(
     names("out", f"{UNARY} abs ceil floor round trunc sign relu erf logical_not bitwise_not clamp")
@@ -57,9 +64,9 @@ def check(name: str, op: str, step: int) -> None:
 
 
 def test_operators_that_exporting_refuses_for_complex_numbers() -> None:
-    """Kernels of REAL_ONLY take no call with complex numbers."""
+    """Kernels of rows with `complex: false` take no call with complex numbers."""
     calls = 0
-    for op in [op for op in OPS if schemas()[op].name in REAL_ONLY]:
+    for op in [op for op in OPS if operator_facts()[op].complex is False]:
         for values in calls_of(schemas()[op], 0):
             if any(isinstance(v, torch.Tensor) and v.is_complex() for v in values):
                 outcome = outcome_of(library("portable"), schemas()[op], values)

@@ -14,7 +14,7 @@ from executorch.examples.models.mlperf_tiny import DSCNNKWS
 from executorch.exir import to_edge
 from executorch.test.boards.pico2_test import BOARDS, ROOT, emulate, firmware, flash_and_ram
 
-pytestmark = [pytest.mark.slow, pytest.mark.full]
+pytestmark = pytest.mark.full
 
 # Batch normalization asks for 512 bytes while it runs; the interpreter has a pool of 1 KB for that.
 FORMS = {

@@ -148,7 +148,6 @@ def sources() -> list[Path]:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.req("EMB-004", "EMB-005", "EMB-025", "RT-047")
 @pytest.mark.parametrize(
     "board",
@@ -188,7 +187,6 @@ def test_the_network_as_source_without_heap(board: str, model: Path, tmp_path: P
     assert 12544 < flash < 64 * 1024 and 3136 < ram - 16384 < 8 * 1024
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("EMB-004", "EMB-005", "EMB-022", "EMB-025", "EMB-026", "RT-047", "BLD-050")
 @pytest.mark.parametrize("board", BOARDS)
@@ -203,7 +201,6 @@ def test_the_interpreter_runs_it_without_heap(board: str, model: Path) -> None:
     assert ram < 64 * 1024 and flash < 160 * 1024
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("EMB-004", "EMB-005", "RT-047")
 def test_the_source_runs_it_there_in_less_memory(model: Path) -> None:
@@ -224,7 +221,6 @@ def test_the_source_runs_it_there_in_less_memory(model: Path) -> None:
     assert flash_and_ram(source)[1] < flash_and_ram(whole)[1]
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("EMB-006", "EMB-007", "KS-037")
 def test_operators_by_name_and_the_documented_looks_at_the_firmware(model: Path) -> None:
@@ -245,7 +241,6 @@ def test_operators_by_name_and_the_documented_looks_at_the_firmware(model: Path)
         assert word in done.stdout, command
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("EMB-004")
 def test_the_same_firmware_on_this_computer(model: Path) -> None:

@@ -16,8 +16,6 @@ from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Runtime
 from executorch.test.clients.environment import Environment, needs_wheel, run
 
-pytestmark = pytest.mark.slow
-
 # torchvision on the package index goes with this build of torch alone
 VISION = ("torch==2.14.1 torchvision==0.29.1",)
 AUDIO = Environment("neural-tilde", ("torch==2.13.0 numpy", "neural-tilde==0.1.0"))

@@ -323,7 +323,6 @@ def test_signatures_are_those_that_the_documents_print(name: str) -> None:
     assert ours == signature(defined)
 
 
-@pytest.mark.slow
 @pytest.mark.req("CMP-057")
 def test_the_quantizing_block() -> None:
     command = [sys.executable, "-m", "executorch.test.documents.quantized_export"]

@@ -42,7 +42,6 @@ def assert_the_file_is_the_model(longest: int) -> None:
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-020", "LLM-021")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_basic_export(shape: nanogpt.GPTConfig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +50,6 @@ def test_the_basic_export(shape: nanogpt.GPTConfig, monkeypatch: pytest.MonkeyPa
     assert_the_file_is_the_model(shape.block_size)
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-021", "LLM-022")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_export_to_xnnpack_and_its_record(

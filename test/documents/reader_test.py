@@ -47,7 +47,6 @@ def test_every_page_is_named_here() -> None:
     assert sorted(EXPECTED) == sorted(page.name for page in WITH_PYTHON)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda p: p.name)
 def test_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
     done = subprocess.run(
@@ -113,7 +112,6 @@ CMAKE = [(page, code) for page in PAGES for code in run_page.blocks(page.read_te
 PROJECT = "cmake_minimum_required(VERSION 3.24)\nproject(app C CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page, code", CMAKE, ids=[page.name for page, _ in CMAKE])
 def test_the_cmake_of_a_page_configures(page: Path, code: str, tmp_path: Path) -> None:
     """With the sources as a folder of the project: the targets that it links are there."""

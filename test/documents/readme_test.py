@@ -78,7 +78,6 @@ def test_the_first_screen_is_short() -> None:
     assert len(body.splitlines()) == 10
 
 
-@pytest.mark.slow
 def test_the_first_lines_classify_a_photo(run) -> None:
     printed = classified(run)
     assert "wrote lite0.pte" in printed and "beside the model in PyTorch" in printed
@@ -99,7 +98,6 @@ def test_the_same_file_in_cpp_gives_the_same_number(run) -> None:
     assert re.search(rf"class 967 \(967: espresso\) at {score} in \d+\.\d ms", printed), printed
 
 
-@pytest.mark.slow
 def test_a_vision_model_is_quantized_and_timed(run) -> None:
     section = SECTIONS[MODEL]
     (run.folder / "my_model.py").write_text(blocks(section, "python")[0])
@@ -121,20 +119,17 @@ def test_a_vision_model_runs_from_cpp(run) -> None:
     assert re.search(r"class 0: -?\d+\.\d+", run(build))
 
 
-@pytest.mark.slow
 def test_a_program_is_looked_at(run) -> None:
     printed = run(blocks(SECTIONS["Find out why it is slow, large or wrong"], "bash")[0])
     assert (run.folder / "doctor.html").read_text().startswith("<!doctype html>")
     assert "It will load in" in printed
 
 
-@pytest.mark.slow
 def test_projects_of_ones_own_begin(run) -> None:
     printed = run(blocks(SECTIONS["Operators and backends of your own"], "bash")[0])
     assert "wrote soft_clip:" in printed and "wrote my_device:" in printed
 
 
-@pytest.mark.slow
 def test_a_program_becomes_firmware(run) -> None:
     lines = blocks(SECTIONS["A microcontroller"], "bash")[0]
     missing = [each for each in FIRMWARE_TOOLS if not shutil.which(each)]

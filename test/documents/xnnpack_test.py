@@ -73,7 +73,6 @@ def outputs(path: str, x: torch.Tensor) -> torch.Tensor:
     return Runtime.get().load_program(path).load_method("forward").execute([x])[0]
 
 
-@pytest.mark.slow
 def test_getting_started_prints_true(capsys: pytest.CaptureFixture[str]) -> None:
     """Random weights and inputs: of a tenth of their draws some element near 0 is off by more than 1e-5, of 2.5."""
     torch.manual_seed(0)
@@ -90,7 +89,6 @@ def edge_of_mv2() -> Any:
     return to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
 
 
-@pytest.mark.slow
 @pytest.mark.req("XQ-017")
 def test_the_overview_and_the_tutorial() -> None:
     names = guide.run(block("xnnpack.md", '"mv2_xnnpack.pte"'), {})
@@ -106,7 +104,6 @@ def test_the_overview_and_the_tutorial() -> None:
         assert 3.9 * weights < Path(path).stat().st_size < 4.2 * weights
 
 
-@pytest.mark.slow
 @pytest.mark.req("XQ-017", "XQ-020", "XQ-C05", "XQ-C06")
 def test_the_tutorial_quantized() -> None:
     names = guide.run(block("xnnpack.md", "exported_program: ExportedProgram"), {})

@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each example is lowered once in a run, however many tests use it."""
+"""Each example is lowered once for these sources, however many tests and runs use it."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from executorch.examples.models import make_example
+from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.e2e.programs import Lowered, lower
 
 LowerByName = Callable[..., Lowered]
 
 
 @pytest.fixture(scope="session")
-def lowered(tmp_path_factory: pytest.TempPathFactory) -> LowerByName:
-    folder: Path = tmp_path_factory.mktemp("programs")
+def lowered(program_store: ProgramStore) -> LowerByName:
     done: dict[tuple[str, bool], Lowered] = {}
 
     def get(name: str, dynamic: bool = False) -> Lowered:
         key = (name, dynamic)
         if key not in done:
-            suffix = "_dynamic" if dynamic else ""
-            done[key] = lower(make_example(name, dynamic), folder / f"{name}{suffix}.pte")
+            done[key] = lower(program_store, name, dynamic)
         return done[key]
 
     return get

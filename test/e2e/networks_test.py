@@ -12,8 +12,6 @@ from executorch.runtime import Runtime
 from executorch.test.e2e.conftest import LowerByName
 from executorch.test.e2e.programs import RUNTIMES, assert_same
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.req("RT-011", "PY-001", "PY-003", "PY-004")
 @pytest.mark.parametrize("runtime", RUNTIMES)

@@ -10,10 +10,11 @@ from typing import Any
 
 import torch
 
-from executorch.examples.models import Example
+from executorch.examples.models import make_example
 from executorch.exir import to_edge
 from executorch.runtime import Runtime
 from executorch.test.e2e.cpp_calls import call_in_cpp
+from executorch.test.e2e.program_store import ProgramStore
 
 Calls = list[tuple[str, list[Any]]]
 
@@ -27,8 +28,14 @@ class Lowered:
     expected: list[list[Any]]
 
 
-def lower(example: Example, path: Path) -> Lowered:
-    to_edge(example.export()).to_executorch().save(str(path))
+def lower(store: ProgramStore, name: str, dynamic: bool = False) -> Lowered:
+    """One of examples/models, for the kernels."""
+    example = make_example(name, dynamic)
+
+    def make(folder: Path) -> None:
+        to_edge(example.export()).to_executorch().save(str(folder / f"{name}.pte"))
+
+    path = store.folder(f"e2e/{name}", make, dynamic=dynamic) / f"{name}.pte"
     calls, expected = [], []
     for name, method in example.methods.items():
         for inputs, outputs in zip(method.calls, method.eager()):

@@ -13,8 +13,6 @@ import pytest
 from executorch.extension.pybindings.portable_lib import _load_for_executorch
 from executorch.test.hardening import language_models, mutants
 
-pytestmark = pytest.mark.slow
-
 
 def test_corrupted_weights_are_refused_or_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,15 +14,14 @@ import pytest
 import torch
 
 from executorch.runtime import Runtime
+from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.hardening import mutants
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    made = mutants.make_programs(tmp_path_factory.mktemp("mutants"))
-    return {path.stem: path for path in made}
+def programs(program_store: ProgramStore) -> dict[str, Path]:
+    made = program_store.folder("mutants", mutants.make_programs)
+    return {name: made / f"{name}.pte" for name in mutants.PROGRAMS}
 
 
 @pytest.mark.parametrize("name", mutants.PROGRAMS)

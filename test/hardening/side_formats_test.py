@@ -62,7 +62,6 @@ def try_mutants(data: bytes, read: Callable[[bytes], object], count: int) -> Cou
     return verdicts
 
 
-@pytest.mark.slow
 def test_corrupted_dumps(files: dict[str, Path]) -> None:
     def read(data: bytes) -> None:
         inspector = Inspector(etdump_data=data, debug_buffer_path=str(files["values"]))
@@ -72,14 +71,12 @@ def test_corrupted_dumps(files: dict[str, Path]) -> None:
     assert verdicts["refused"] > COUNT // 10 and sum(verdicts.values()) == COUNT
 
 
-@pytest.mark.slow
 def test_corrupted_bundles(files: dict[str, Path]) -> None:
     data = files["bundle"].read_bytes()
     verdicts = try_mutants(data, deserialize_from_flatbuffer_to_bundled_program, COUNT)
     assert verdicts["refused"] > COUNT // 10 and sum(verdicts.values()) == COUNT
 
 
-@pytest.mark.slow
 def test_corrupted_records(files: dict[str, Path]) -> None:
     """A record is a zip archive of PyTorch's formats: what is refused there may have any type of exception."""
     refused = 0

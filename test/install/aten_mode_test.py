@@ -14,6 +14,7 @@ import torch
 from executorch.examples.models import NETWORKS, make_example
 from executorch.test.e2e.build_tree import ROOT, binary
 from executorch.test.e2e.cpp_calls import call_in_cpp
+from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.e2e.programs import assert_same, lower
 from executorch.test.install.commands import command
 
@@ -99,17 +100,19 @@ def test_the_tests_of_the_core_pass_in_aten_mode() -> None:
 @pytest.mark.req("RT-019", "KS-005", "IX-008")
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_network_equals_eager_in_aten_mode(name: str, dynamic: bool, tmp_path: Path) -> None:
-    program = lower(make_example(name, dynamic), tmp_path / f"{name}.pte")
+def test_a_network_equals_eager_in_aten_mode(
+    name: str, dynamic: bool, program_store: ProgramStore
+) -> None:
+    program = lower(program_store, name, dynamic)
     found = call_in_cpp(program.path, program.calls, program=built() / "module_calls_aten")
     assert_same(found, program.expected)
 
 
 @pytest.mark.full
 @pytest.mark.req("RT-019")
-def test_executor_runner_aten(tmp_path: Path) -> None:
+def test_executor_runner_aten(tmp_path: Path, program_store: ProgramStore) -> None:
     """The program, and that its kernels are PyTorch's alone."""
-    program = lower(make_example("resnet18"), tmp_path / "resnet18.pte")
+    program = lower(program_store, "resnet18")
     runner = built() / "executor_runner_aten"
     said = command(runner, f"--model_path={program.path}", f"--output_file={tmp_path / 'out'}")
     assert "tensor(sizes=[1, 1000]" in said

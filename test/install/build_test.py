@@ -17,7 +17,7 @@ import pytest
 
 from executorch.test.repository.sources import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.full]
+pytestmark = pytest.mark.full
 
 RUNS = """
 import sys, torch, executorch.exir

@@ -19,8 +19,6 @@ from executorch.extension.training.examples.XOR.model import Net
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install.commands import attempt, beside, command
 
-pytestmark = pytest.mark.slow
-
 LIBRARIES = (
     "executorch",
     "executorch_core",

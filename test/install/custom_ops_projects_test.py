@@ -16,7 +16,6 @@ from executorch.exir import ExecutorchProgramManager, to_edge
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install.commands import attempt, command
 
-pytestmark = pytest.mark.slow
 CONSUMER = ROOT / "test" / "consumer"
 
 

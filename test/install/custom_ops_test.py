@@ -15,7 +15,6 @@ from executorch.test.repository.sources import ROOT
 
 INSTALLED = os.environ.get("EXECUTORCH_INSTALLED", "")
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not INSTALLED, reason="this run takes the packages of the tree"),
 ]
 

@@ -14,7 +14,6 @@ from executorch.test.repository.sources import ROOT
 
 WHEEL = os.environ.get("EXECUTORCH_WHEEL", "")
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not WHEEL, reason="this run takes the packages of the tree"),
 ]
 

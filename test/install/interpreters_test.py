@@ -29,7 +29,6 @@ def interpreter(release: str) -> Path | None:
     return None
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("CMP-012")
 @pytest.mark.parametrize("release", [r for r in ("3.10", "3.11", "3.12", "3.13") if r != OWN])

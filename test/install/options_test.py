@@ -15,23 +15,25 @@ import tomllib
 
 from executorch.test.e2e.build_tree import ROOT, binary
 
-PROJECT = f"""
+PROJECT = """
 cmake_minimum_required(VERSION 3.24)
 project(options NONE)
 @BEFORE@
-include("{ROOT}/tools/cmake/Options.cmake")
+include("@ROOT@/tools/cmake/Options.cmake")
 foreach(name IN LISTS ET_OPTION_NAMES)
-  message(STATUS "value ${{name}}=${{${{name}}}}")
+  message(STATUS "value ${name}=${${name}}")
 endforeach()
 @AFTER@
 """
 
 
 def configure(
-    folder: Path, *arguments: str, before: str = "", after: str = ""
+    folder: Path, *arguments: str, before: str = "", after: str = "", root: Path = ROOT
 ) -> tuple[int, dict[str, str], str]:
     """Exit code, option values and all text of configuring a project that has only our options."""
-    text = PROJECT.replace("@BEFORE@", before).replace("@AFTER@", after)
+    text = (
+        PROJECT.replace("@BEFORE@", before).replace("@AFTER@", after).replace("@ROOT@", str(root))
+    )
     (folder / "CMakeLists.txt").write_text(text)
     command = ["cmake", "-S", str(folder), "-B", str(folder / "b"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -131,14 +133,20 @@ def test_a_badly_named_option_is_refused(definition: str, words: str, tmp_path: 
 
 
 OPTIONS = ROOT / "tools" / "cmake" / "Options.cmake"
-REFUSED = re.findall(
-    r'^  "(\w+)\|(BOOL|STRING)\|(\w+)\|([^"]+)"',
-    (OPTIONS.parent / "RefusedOptions.cmake").read_text(),
-    re.MULTILINE,
-)
+# Ours, and those that the folders of backends have.
+DECLARING = [OPTIONS.read_text(), *(p.read_text() for p in ROOT.glob("backends/**/options.cmake"))]
 DECLARED = re.findall(
-    r"^define_overridable_option\((EXECUTORCH_\w+)", OPTIONS.read_text(), re.MULTILINE
+    r"^define_(?:overridable|backend)_option\((EXECUTORCH_\w+)", "\n".join(DECLARING), re.MULTILINE
 )
+REFUSED = [
+    row
+    for row in re.findall(
+        r'^  "(\w+)\|(BOOL|STRING)\|(\w+)\|([^"]+)"',
+        (OPTIONS.parent / "RefusedOptions.cmake").read_text(),
+        re.MULTILINE,
+    )
+    if row[0] not in DECLARED
+]
 
 
 def test_every_option_is_read_where_something_is_built() -> None:
@@ -147,11 +155,47 @@ def test_every_option_is_read_where_something_is_built() -> None:
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.split()  # fmt: skip
     texts = [(ROOT / path).read_text() for path in paths if "preset" not in path]
-    text = "\n".join(texts).replace(OPTIONS.read_text(), "")
+    text = "\n".join(text for text in texts if text not in DECLARING)
     # Options.cmake itself reads the first; a preset file is included by its name.
     assert "${EXECUTORCH_DESKTOP_DEFAULTS}" in OPTIONS.read_text()
     ignored = [name for name in DECLARED if not re.search(rf"\b{name}\b", text)]
     assert ignored == ["EXECUTORCH_DESKTOP_DEFAULTS"]
+
+
+BACKEND = """# A backend that the documents name.
+define_backend_option(EXECUTORCH_BUILD_COREML "Core ML" PRESETS mine llm)
+define_overridable_option(EXECUTORCH_COREML_LEVEL "Its log" STRING "")
+check_required_options_on(IF_ON EXECUTORCH_BUILD_COREML REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE)
+"""
+IS_OFF = ("-DEXECUTORCH_DESKTOP_DEFAULTS=OFF",)
+LLM = f"-DEXECUTORCH_BUILD_PRESET_FILE={ROOT}/tools/cmake/preset/llm.cmake"
+
+
+@pytest.mark.parametrize(
+    "given, value",
+    [
+        (IS_OFF, "OFF"),
+        ((*IS_OFF, "-DEXECUTORCH_BUILD_COREML=ON"), "ON"),
+        ((*IS_OFF, "-DET_PRESET=mine"), "ON"),
+        ((LLM,), "ON"),
+        ((LLM, "-DEXECUTORCH_BUILD_COREML=OFF"), "OFF"),
+    ],
+)
+def test_a_backends_folder_has_its_options(
+    given: tuple[str, ...], value: str, tmp_path: Path
+) -> None:
+    """In a copy of the tree's two folders that are asked: no file outside of the backend's changes. What it needs comes
+    with all that that needs; and that the option is missing is said no more."""
+    cmake, folder = tmp_path / "tools/cmake", tmp_path / "backends/coreml"
+    shutil.copytree(OPTIONS.parent, cmake)
+    folder.mkdir(parents=True)
+    (folder / "options.cmake").write_text(BACKEND)
+    presets = [each.replace(str(ROOT), str(tmp_path)) for each in given]
+    code, values, text = configure(tmp_path, *presets, root=tmp_path)
+    assert code == 0, text
+    assert values["EXECUTORCH_BUILD_COREML"] == value and values["EXECUTORCH_COREML_LEVEL"] == ""
+    if value == "ON":
+        assert values["EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR"] == "ON"
 
 
 # Name, type and documented default (section 2 of the interface listing); an empty default is none.

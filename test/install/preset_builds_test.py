@@ -18,7 +18,7 @@ from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install import delegated_sums
 from executorch.test.install.commands import beside, command
 
-pytestmark = [pytest.mark.slow, pytest.mark.full]
+pytestmark = pytest.mark.full
 
 
 @dataclass(frozen=True)

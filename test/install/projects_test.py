@@ -15,8 +15,6 @@ import pytest
 
 from executorch.test.install.new_user import command
 
-pytestmark = pytest.mark.slow
-
 # What is installed beside the wheel is on the path; nothing of this tree is, and no variable of this run.
 USE_OPERATOR = """
 import torch, soft_clip

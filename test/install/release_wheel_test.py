@@ -18,7 +18,6 @@ from executorch.test.install.symbols import newer
 from executorch.test.repository.sources import ROOT
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.full,
     pytest.mark.skipif(sys.platform != "linux", reason="manylinux"),
 ]

@@ -15,7 +15,7 @@ from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install import delegated_sums
 from executorch.test.install.commands import attempt, beside, command
 
-pytestmark = [pytest.mark.slow, pytest.mark.full]
+pytestmark = pytest.mark.full
 
 SMALL = ["-DEXECUTORCH_DESKTOP_DEFAULTS=OFF", "-DEXECUTORCH_BUILD_PORTABLE_OPS=OFF"]
 

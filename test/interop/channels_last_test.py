@@ -13,7 +13,7 @@ from executorch.exir import to_edge
 from executorch.exir.passes.row_major_pass_test import INPUTS, REDUCED, Call
 from executorch.test.interop import peer
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 X = INPUTS["channels last"]
 
 

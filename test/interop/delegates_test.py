@@ -18,7 +18,7 @@ from executorch.extension.pybindings.portable_lib import (
 )
 from executorch.test.interop import peer
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 
 
 class MmAdd(torch.nn.Module):

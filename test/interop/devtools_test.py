@@ -20,7 +20,7 @@ from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.runtime import Runtime
 from executorch.test.interop import peer
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 X = torch.linspace(-1, 1, 2 * 3 * 9 * 9).reshape(2, 3, 9, 9)
 
 

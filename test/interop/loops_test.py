@@ -13,7 +13,7 @@ from executorch.exir import to_edge
 from executorch.exir.emit.loops_test import CASES, Call
 from executorch.test.interop import peer
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 MODULES = {name: Call(function).eval() for name, (function, _) in CASES.items()}
 
 

@@ -15,7 +15,7 @@ import torch
 
 from executorch.test.interop import peer, third_party
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 EAGER = third_party.Net()(third_party.X, third_party.Y)
 
 

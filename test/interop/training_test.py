@@ -22,7 +22,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from executorch.extension.training import save_checkpoint
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 STEPS = 100
 OPTIONS = {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.01}
 ROWS = [

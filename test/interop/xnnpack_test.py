@@ -14,29 +14,41 @@ from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.backends.xnnpack.test.quantized_test import calls, converted
 from executorch.examples.models import make_example
 from executorch.exir import to_edge_transform_and_lower
+from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.e2e.programs import Calls, assert_same, run_in_python
 from executorch.test.interop import peer
+from executorch.test.interop.exchanged import Exported, Row, lowered_there
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 
 NAMES = ["mv2", "resnet18", "vit", "bert"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All files of both sides; ours have run there."""
+def theirs(program_store: ProgramStore) -> Path:
+    """The peer's files."""
+    return lowered_there(program_store, exported(program_store), "xnnpack")
+
+
+def exported(store: ProgramStore) -> dict[Row, Exported]:
+    return {(name, False): Exported(store, (name, False)) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore) -> Path:
+    """What our files gave there."""
     folder = tmp_path_factory.mktemp("xnnpack")
     jobs = []
-    for name in NAMES:
-        exported = make_example(name, False).export()["forward"]
-        torch.export.save(exported, folder / f"{name}.pt2")
-        manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
-        manager.to_executorch().save(str(folder / f"ours-{name}.pte"))
+    for (name, _), example in exported(program_store).items():
+
+        def make(made: Path, example: Exported = example) -> None:
+            (program,) = example.programs().values()
+            manager = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+            manager.to_executorch().save(str(made / "model.pte"))
+
+        ours = program_store.folder(f"lowered here/{name} for XNNPACK", make) / "model.pte"
         given, _ = calls_and_answers(name)
-        methods = {"forward": folder / f"{name}.pt2"}
-        theirs = folder / f"theirs-{name}.pte"
-        jobs.append(peer.lower_job(methods, theirs, partitioner="xnnpack"))
-        jobs.append(peer.run_job(folder / f"ours-{name}.pte", given, folder / f"{name}.out"))
+        jobs.append(peer.run_job(ours, given, folder / f"{name}.out"))
     peer.do(jobs, folder)
     return folder
 
@@ -50,9 +62,9 @@ def calls_and_answers(name: str) -> tuple[Calls, list]:
 
 @needs_runtime
 @pytest.mark.parametrize("name", NAMES)
-def test_their_file_runs_here(name: str, folder: Path) -> None:
+def test_their_file_runs_here(name: str, theirs: Path) -> None:
     given, expected = calls_and_answers(name)
-    assert_same(run_in_python(peer.result(folder / f"theirs-{name}.pte"), given), expected)
+    assert_same(run_in_python(theirs / f"{name}.pte", given), expected)
 
 
 @pytest.mark.parametrize("name", NAMES)

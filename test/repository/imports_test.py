@@ -104,7 +104,6 @@ def test_root_relative_names_are_the_same_modules(name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.req("NPU-058")
 @pytest.mark.parametrize("package", ["examples", "executorch.examples"])
 def test_the_exporter_runs_from_the_root(package: str, tmp_path: Path) -> None:
@@ -114,7 +113,6 @@ def test_the_exporter_runs_from_the_root(package: str, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["add.pte"]
 
 
-@pytest.mark.slow
 @pytest.mark.req("CMP-035", "BLD-069")
 def test_the_test_exporter_writes_program_and_data(tmp_path: Path) -> None:
     done = from_root(

@@ -62,7 +62,7 @@ COMPILER_FLOORS = {
     "passes, and what stands for a delegate in a graph": """
         passes passes.* memory_planning verification verification.* capture capture._config lowered_backend_module
         backend._submodules backend.backend_details backend.compile_spec_schema backend.partitioner
-        backend.lowering.quantized""",
+        backend.lowering.quantized backend.lowering.quantized_steps""",
     "delegates": "backend backend.*",
     "emitting": "emit emit.* print_program dump dump.* _serialize _serialize._serialize",
     "the way of a program": """

@@ -36,6 +36,7 @@ def is_test(path: Path) -> bool:
     return (
         path.stem.endswith(("_test", "_bench"))
         or path.stem.startswith("test_")
+        or path.name == "conftest.py"
         or any(part in ("test", "testing_util") for part in path.parts[:-1])
     )
 

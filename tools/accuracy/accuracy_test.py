@@ -31,6 +31,7 @@ def test_reaches_its_floor(network: Network, packages: Path) -> None:
     assert page.problems(row, network.floor) == []
 
 
+@pytest.mark.machine("a page of results")
 def test_the_page_has_every_network_above_its_floor() -> None:
     text = (ROOT / "docs" / "results" / "accuracy.md").read_text()
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in text.splitlines()}

@@ -29,7 +29,6 @@ FLOORS = {
 OF_ALL = 97
 
 
-@pytest.mark.slow
 @pytest.mark.req("CMP-009")
 def test_imported_names_are_here() -> None:
     areas = used_by_area(used_names(API / "imported-names.tsv"), rules())
@@ -57,7 +56,6 @@ def test_every_listing_is_read() -> None:
             assert len(units) > 0.8 * len(titles), page
 
 
-@pytest.mark.slow
 def test_no_rule_is_for_names_that_are_here() -> None:
     """A rule whose every Python name exists by now goes."""
     verdicts = [each.verdict for each in used_names(API / "imported-names.tsv")]

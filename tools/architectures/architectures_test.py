@@ -49,7 +49,6 @@ def check(name: str, measure: Measure, recorded: dict[str, page.Recorded]) -> No
 
 
 @pytest.mark.interop
-@pytest.mark.slow
 @pytest.mark.req("CMP-052")
 @pytest.mark.parametrize("name", SAMPLE)
 def test_sample_equals_eager(
@@ -72,7 +71,7 @@ def test_the_page_covers_the_promised_number(recorded: dict[str, page.Recorded])
     assert {row.name for row in ARCHITECTURES} >= set(recorded)
 
 
-@pytest.mark.slow
+@pytest.mark.machine("resident memory")
 def test_lowering_needs_little_memory_besides_the_weights() -> None:
     """50 million parameters, 190 MB; what is resident beyond them does not grow with them."""
     size = ["--layers", "4", "--width", "512", "--inner", "2048"]

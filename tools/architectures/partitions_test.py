@@ -38,7 +38,6 @@ def check(name: str, measure: Measure) -> None:
 
 
 @pytest.mark.interop
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_sample_has_no_more_than_upstream(name: str, measure: Measure) -> None:
     check(name, measure)
@@ -51,6 +50,7 @@ def test_no_more_than_upstream(name: str, measure: Measure) -> None:
     check(name, measure)
 
 
+@pytest.mark.machine("a page of results")
 def test_the_page_covers_the_promised_number() -> None:
     assert len([name for name, upstream in RECORDED.items() if upstream is not None]) >= 30
 

@@ -21,6 +21,7 @@ WIDTH = 2048
 
 @needs_runtime
 @on_linux
+@pytest.mark.machine("resident memory")
 def test_weights_are_resident_until_their_program_is_unloaded(tmp_path: Path) -> None:
     exported = torch.export.export(torch.nn.Linear(WIDTH, WIDTH), (torch.ones(2, WIDTH),))
     manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
@@ -38,6 +39,7 @@ def test_weights_are_resident_until_their_program_is_unloaded(tmp_path: Path) ->
 @needs_runtime
 @pytest.mark.full
 @on_linux
+@pytest.mark.machine("resident memory")
 @pytest.mark.parametrize("precision", ["fp32", "q8"])
 @pytest.mark.parametrize("model", ["mv2", "resnet18", "vit", "bert"])
 def test_networks_cost_little_more_than_their_files(

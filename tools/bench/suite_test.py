@@ -248,6 +248,7 @@ def test_results_are_kept_by_row(tmp_path: Path) -> None:
     assert ratios.taken(known["a", "float", 2, 1], ratios.OURS) == 1.0
 
 
+@pytest.mark.machine("resident memory")
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is resident")
 def test_memory_of_a_network_is_that_of_its_weights_and_more() -> None:
     wide = Network("wide", "test", lambda: (nn.Linear(2048, 2048), (torch.randn(1, 2048),)))

@@ -8,6 +8,8 @@ if(extension_module_static IN_LIST _extensions)
 endif()
 set(_backends ${_libraries})
 list(FILTER _backends INCLUDE REGEX "_backend$")
+get_property(_kernel_backends GLOBAL PROPERTY ET_KERNEL_BACKENDS)
+list(APPEND _backends ${_kernel_backends})
 
 foreach(_group extensions backends kernels)
   if(NOT TARGET executorch_${_group})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Documented options that can be said and not had: each takes the one value under which nothing is missing, and any other
 # is an error that names what is. A preset that ships with us asks for all that the documents have and leaves these out. A row
-# leaves when its part arrives.
+# leaves when its part arrives, and says nothing of an option that the folder of a backend defines.
 set(_et_refused
   # name | type | value | what is missing
   "EXECUTORCH_BUILD_ARM_BAREMETAL|BOOL|OFF|the Ethos-U delegate and Cortex-M kernels are a later part"
@@ -53,6 +53,15 @@ set(_et_refused
   "EXECUTORCH_BUILD_WHEEL_DO_NOT_USE|BOOL|OFF|the wheel is built by pip alone: pip wheel ."
   "EXECUTORCH_XNNPACK_ENABLE_KLEIDI|BOOL|OFF|KleidiAI, which no package registry has as sources"
   "EXECUTORCH_FLATBUFFERS_MAX_ALIGNMENT|STRING|1024|alignment is not limited by the build: any power of two is written and read")
+
+# Those that the folder of a backend has by now are not missing any more (Options.cmake includes it later).
+foreach(_et_file IN LISTS ET_BACKEND_OPTIONS)
+  file(STRINGS "${_et_file}" _et_lines REGEX "^define_[a-z]+_option")
+  foreach(_et_line IN LISTS _et_lines)
+    string(REGEX MATCH "[A-Z][A-Z0-9_]+" _et_name "${_et_line}")
+    list(FILTER _et_refused EXCLUDE REGEX "^${_et_name}[|]")
+  endforeach()
+endforeach()
 
 # Whether `value` of the option `name` can be had: `missing` gets what is not there, or nothing.
 function(_et_missing name value missing)

@@ -83,10 +83,16 @@ function(et_backend name)
     return()
   endif()
   cmake_parse_arguments(ARG "NO_INSTALL" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARG_UNPARSED_ARGUMENTS})
+  _et_loadable_library(${name} SRCS ${ARG_SRCS} DEPS ${ARG_DEPS} ${ARG_PRIVATE_DEPS})
+endfunction()
+
+# lib<name>.so in the build folder, of the target <name>_loadable. The runtime is the one in portable_lib: of other libraries
+# only how to compile with them.
+function(_et_loadable_library name)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_library(${name}_loadable SHARED ${ARG_SRCS})
   _et_target_defaults(${name}_loadable PRIVATE)
-  # The runtime is the one in portable_lib: of other libraries only how to compile with them.
-  foreach(library ${ARG_DEPS} ${ARG_PRIVATE_DEPS})
+  foreach(library ${ARG_DEPS})
     target_include_directories(${name}_loadable PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
     target_include_directories(${name}_loadable SYSTEM PRIVATE
       $<TARGET_PROPERTY:${library},INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)
@@ -95,6 +101,34 @@ function(et_backend name)
   endforeach()
   target_link_libraries(${name}_loadable PRIVATE portable_lib)
   set_target_properties(${name}_loadable PROPERTIES OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+endfunction()
+
+# et_kernel_backend(name YAML functions.yaml SRCS ... [DEPS ...] [NO_INSTALL] [LOADABLE]): the kernels of a backend that is
+# kernels: <name>_kernels, and <name>_ops_lib, which registers them as the table says and is part of executorch::backends. The
+# table's header is <executorch/backends/FOLDER/CustomOpsNativeFunctions.h>. LOADABLE: as for et_backend. Include Codegen.cmake
+# first.
+function(et_kernel_backend name)
+  cmake_parse_arguments(ARG "NO_INSTALL;LOADABLE" "YAML" "SRCS;DEPS" ${ARGN})
+  set(install_option "")
+  if(ARG_NO_INSTALL)
+    set(install_option NO_INSTALL)
+  endif()
+  if(NOT ARG_NO_INSTALL)
+    set_property(GLOBAL APPEND PROPERTY ET_KERNEL_BACKENDS ${name}_ops_lib)
+  endif()
+  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  et_library(${name}_kernels ${install_option} SRCS ${ARG_SRCS} DEPS executorch_core ${ARG_DEPS}
+    PRIVATE_DEPS $<BUILD_INTERFACE:et_kernel_rules>)
+  generate_bindings_for_kernels(LIB_NAME ${name}_ops_lib CUSTOM_OPS_YAML "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_YAML}"
+    OUTPUT_DIR "${EXECUTORCH_GENERATED_DIR}/executorch/backends/${folder}")
+  add_dependencies(${name}_kernels ${name}_ops_lib_bindings)
+  gen_operators_lib(LIB_NAME ${name}_ops_lib KERNEL_LIBS ${name}_kernels DEPS executorch_core ${install_option})
+  if(TARGET portable_lib AND ARG_LOADABLE)
+    _et_loadable_library(${name} SRCS ${ARG_SRCS} ${gen_command_sources} DEPS executorch_core ${ARG_DEPS})
+    add_dependencies(${name}_loadable ${name}_ops_lib_bindings)
+  elseif(TARGET portable_lib)
+    target_link_libraries(portable_lib PRIVATE ${name}_ops_lib)
+  endif()
 endfunction()
 
 # et_executable(name SRCS ... DEPS ... [NO_INSTALL] [IN_WHEEL]): goes into bin of a prefix; IN_WHEEL: into data/bin of the

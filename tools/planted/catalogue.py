@@ -57,6 +57,7 @@ class Kind:
 
 
 _XNNPACK = "backends/xnnpack"
+_QUANTIZER = "exir/backend/lowering/quantizer"
 _NORM, _UNARY = "kernels/portable/norm/norm.cpp", "kernels/portable/unary.h"
 _QUANTIZED = "kernels/quantized"
 
@@ -106,9 +107,9 @@ KINDS = (
           f"{_XNNPACK}/test/partitioner_test.py", f"{_XNNPACK}/quantizer/xnnpack_quantizer_test.py"),
          (f"{_XNNPACK}/aot/ops.py",), (entries, settings)),
     Kind("annotation", "what the quantizer annotates, and with which observer",
-         (f"{_XNNPACK}/quantizer/xnnpack_quantizer_test.py", f"{_XNNPACK}/test/quantized_test.py"),
-         (f"{_XNNPACK}/quantizer/annotate.py", f"{_XNNPACK}/quantizer/captured.py",
-          f"{_XNNPACK}/quantizer/quantization_config.py"),
+         (f"{_QUANTIZER}/table_quantizer_test.py", f"{_XNNPACK}/quantizer/xnnpack_quantizer_test.py",
+          f"{_XNNPACK}/test/quantized_test.py"),
+         (f"{_QUANTIZER}/annotate.py", f"{_QUANTIZER}/captured.py", f"{_QUANTIZER}/configs.py"),
          (guards, operands, choices, entries, numbers)),
     Kind("planner", "lifetimes, arenas and what is left out of them",
          ("exir/memory_planning_test.py", "exir/emit/memory_planning_choices_test.py", "exir/emit/branches_test.py",

@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs everything there is and writes a dated table to docs/results.
+"""Runs everything there is and writes docs/results/full-run.md.
 
-usage: python -m executorch.tools.results.full_run [--only STEP] [--build cmake-out]
+usage: python -m executorch.tools.results.full_run [--only STEP] [--again] [--build cmake-out]
 
-A step is a few commands; its row says whether it passed, how long it took, the commit it ran on and its last line.
-Steps that need a build of another preset make it first. With --only, the rows of the other steps stay as today's table
-has them.
+A step is a few commands, and brings the build that it needs: steps do not depend on each other. When one has ended,
+what became of it stands in build/test-full/<commit>/<step>.json, its output beside it. A run that was stopped goes on
+there: what passed on this commit is not run again (with --again it is), what failed is. The page is written from these
+files.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
+import re
+import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
+from executorch.tools.tiers.times import SHARDS
+
 ROOT = Path(__file__).resolve().parents[2]
+RUNS, RESULTS = ROOT / "build" / "test-full", ROOT / "build" / "results"
+PAGE = ROOT / "docs" / "results" / "full-run.md"
 PYTHON = sys.executable
 # As many test processes as processors, each with whole files: the tests of a file share what they have built.
 PROCESSES = ["-n", str(os.cpu_count()), "--dist", "loadfile"]
@@ -47,19 +55,25 @@ class Step:
     commands: list[list[str]]
     environment: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def file_name(self) -> str:
+        return "-".join(re.findall(r"[\w.]+", self.name))
+
 
 @dataclass(frozen=True)
 class Outcome:
+    """What became of a step, as its .json has it."""
+
     name: str
     passed: bool
     seconds: float
-    commit: str
+    ended: str  # UTC, "2026-11-27 06:30"
     last_line: str
 
     def row(self) -> str:
         verdict = "passed" if self.passed else "FAILED"
         text = self.last_line.replace("|", "\\|")
-        return f"| {self.name} | {verdict} | {self.seconds:.0f} | {self.commit} | {text} |"
+        return f"| {self.name} | {verdict} | {self.seconds:.0f} | {self.ended} | {text} |"
 
 
 def built(preset: str, folder: Path) -> list[list[str]]:
@@ -102,55 +116,89 @@ def pytest(*arguments: str) -> list[str]:
     return [PYTHON, "-m", "pytest", "-q", *arguments]
 
 
-def installed(marker: str) -> list[str]:
-    return [PYTHON, "scripts/installed.py", "-q", *PROCESSES, "-m", marker]
+def folders_of_full_tests() -> list[str]:
+    """Of the folders that pytest looks into, test/ by its own folders, those with a test that is marked `full`."""
+    roots = [path for path in ROOT.iterdir() if path.is_dir() and (path / "README.md").is_file()]
+    folders = [path for path in roots if path.name not in ("test", "third-party", "docs")]
+    folders += [path for path in (ROOT / "test").iterdir() if path.is_dir()]
+    tests = {folder: [*folder.rglob("*_test.py"), *folder.rglob("test_*.py")] for folder in folders}
+    marked = [f for f in folders if any("mark.full" in test.read_text() for test in tests[f])]
+    return sorted(path.relative_to(ROOT).as_posix() for path in marked)
+
+
+def python_steps(build: list[list[str]]) -> list[Step]:
+    """The tiers that every change sees, the slow one in parts; then what only this run has, by folder. All on the
+    installed wheel: the first of these steps makes it, the others find it."""
+
+    def installed(name: str, *arguments: str) -> Step:
+        command = [PYTHON, "scripts/installed.py", "--reuse", "-q", *PROCESSES, *arguments]
+        return Step(name, [*build, command])
+
+    slow = [f"{index}/{SHARDS}" for index in range(1, SHARDS + 1)]
+    return [
+        installed("Python tests", "--tier", "fast"),
+        *(installed(f"slow Python tests, {p}", "--tier", "slow", "--shard", p) for p in slow),
+        *(installed(f"full tests of {f}", "-m", "full", f) for f in folders_of_full_tests()),
+    ]
 
 
 def sanitizer_steps(name: str) -> list[Step]:
     """Building places the sanitizer's Python modules in the tree; the mutants run on those."""
     folder = ROOT / f"cmake-out-{name}"
-    commands = [*built(name, folder), *ctest(folder)]
-    found = [Step(f"C++ tests, {name}", commands, SANITIZER_SETTINGS)]
+    build = built(name, folder)
+    found = [Step(f"C++ tests, {name}", [*build, *ctest(folder)], SANITIZER_SETTINGS)]
     if name == "asan":
         settings = preloaded()
-        found.append(
-            Step(f"kernels beside eager, {name}", [pytest(*PROCESSES, "kernels")], settings)
-        )
-        found.append(Step(f"drawn calls, {name}", FUZZ, settings))
-        found.append(Step(f"2,500 mutants of each program, {name}", [MUTANTS], settings))
-        side = pytest("test/hardening/side_formats_test.py")
-        many = {**settings, "EXECUTORCH_MUTANTS": "1000"}  # ten times as many of each kind
-        found.append(Step(f"10,000 mutants of events, records and bundles, {name}", [side], many))
+        # Preloaded into the tests alone: compilers are no part of what is tested.
+        preload = ["env", *(f"{key}={value}" for key, value in settings.items())]
+
+        def step(title: str, *commands: list[str], **more: str) -> Step:
+            words = [*preload, *(f"{key}={value}" for key, value in more.items())]
+            return Step(title, [*build, *([*words, *command] for command in commands)])
+
         weights = pytest("test/hardening/language_models_test.py", "-k", "weights")
-        found.append(Step(f"corrupted weights of language models, {name}", [weights], settings))
         files = pytest("-m", "full", "extension/llm/tokenizers/test/mutants_test.py")
-        found.append(Step(f"10,000 corrupted files of each tokenizer, {name}", [files], settings))
+        many = "1000"  # ten times as many of each kind
+        found += [
+            step(f"kernels beside eager, {name}", pytest(*PROCESSES, "kernels")),
+            step(f"drawn calls, {name}", *FUZZ),
+            step(f"2,500 mutants of each program, {name}", MUTANTS),
+            step(
+                f"10,000 mutants of events, records and bundles, {name}",
+                pytest("test/hardening/side_formats_test.py"),
+                EXECUTORCH_MUTANTS=many,
+            ),
+            step(f"corrupted weights of language models, {name}", weights),
+            step(f"10,000 corrupted files of each tokenizer, {name}", files),
+        ]
     return found
 
 
 def steps(build: Path) -> list[Step]:
+    default = built("linux", build)
+
+    def on_default(name: str, *commands: list[str]) -> Step:
+        return Step(name, [*default, *commands])
+
+    bench = [PYTHON, "-m", "executorch.tools.bench.networks"]
+    operators = [PYTHON, "-m", "tools.bench.ops", "--write", "docs/results/operators.md"]
+    lowering = [PYTHON, "-m", "executorch.tools.bench.lowering"]
+    accuracy = [PYTHON, "-m", "executorch.tools.accuracy", "--page", "docs/results/accuracy.md"]
     return [
-        Step("C++ tests", [*built("linux", build), *ctest(build)]),
-        Step("Python tests", [*built("linux", build), installed("full or not full")]),
-        Step("drawn calls", FUZZ),
-        Step("2,500 mutants of each program", [MUTANTS]),
+        on_default("C++ tests", *ctest(build)),
+        *python_steps(default),
+        on_default("drawn calls", *FUZZ),
+        on_default("2,500 mutants of each program", MUTANTS),
         *(step for name in ("asan", "tsan") for step in sanitizer_steps(name)),
-        Step("the default build again", built("linux", build)),  # its Python modules in the tree
-        Step("ATen mode", aten_mode(ROOT / "cmake-out-aten")),
-        Step("size of the core", [["make", "size"]]),
-        Step(
-            "operators beside eager",
-            [[PYTHON, "-m", "tools.bench.ops", "--write", "docs/results/operators.md"]],
-        ),
-        Step("networks beside eager", [[PYTHON, "-m", "executorch.tools.bench.networks"]]),
-        Step("lowering beside upstream", [[PYTHON, "-m", "executorch.tools.bench.lowering"]]),
-        Step(
-            "accuracy on trained weights",
-            [[PYTHON, "-m", "executorch.tools.accuracy", "--page", "docs/results/accuracy.md"]],
-        ),
-        Step("demo", [["make", "demo"]]),
-        Step("requirements", [REQUIREMENTS]),
-        Step("lint", [["make", "lint"]]),
+        Step("ATen mode", [*default, *aten_mode(ROOT / "cmake-out-aten")]),
+        on_default("size of the core", ["make", "size"]),
+        on_default("operators beside eager", operators),
+        on_default("networks beside eager", bench),
+        on_default("lowering beside upstream", lowering),
+        on_default("accuracy on trained weights", accuracy),
+        on_default("demo", ["make", "demo"]),
+        on_default("requirements", REQUIREMENTS),
+        on_default("lint", ["make", "lint"]),
     ]
 
 
@@ -172,18 +220,19 @@ def run(step: Step, log: Path) -> Outcome:
     lines = log.read_text(errors="replace").splitlines()
     said = [line for line in lines if line.strip() and not line.startswith(("make", "[", "+ "))]
     last_line = said[-1][:150] if said else ""
-    return Outcome(step.name, code == 0, time.monotonic() - start, commit(), last_line)
+    ended = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M}"
+    return Outcome(step.name, code == 0, time.monotonic() - start, ended, last_line)
+
+
+def git(*words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 def commit() -> str:
-    done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() or "unknown"
+    """What is checked out; "changed" behind it where files differ, but for the pages that steps write."""
+    changed = git("status", "--porcelain", "--", ".", ":!docs/results")
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("-changed" if changed else "")
 
 
 def chosen(every: list[Step], only: str | None) -> list[Step]:
@@ -191,24 +240,65 @@ def chosen(every: list[Step], only: str | None) -> list[Step]:
     return exact or [step for step in every if (only or "") in step.name]
 
 
-def written_rows(path: Path) -> dict[str, str]:
-    """Rows of an earlier table by their step."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return {line.split("|")[1].strip(): line for line in lines if line.startswith("| ")}
+def outcome_of(step: Step, folder: Path) -> Outcome | None:
+    """Of an earlier run on this commit; None for a step that has not ended."""
+    path = folder / f"{step.file_name}.json"
+    return Outcome(**json.loads(path.read_text())) if path.exists() else None
 
 
-def table(names: list[str], rows: dict[str, str], when: datetime) -> str:
+def keep(step: Step, outcome: Outcome, folder: Path) -> None:
+    """The file is there whole or not at all."""
+    path = folder / f"{step.file_name}.json"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(asdict(outcome), indent=1) + "\n")
+    part.replace(path)
+
+
+def run_once(step: Step, folder: Path, again: bool = False) -> None:
+    """Unless it has passed already, with a line before and after."""
+    before = outcome_of(step, folder)
+    if before and before.passed and not again:
+        print(f"{step.name}: passed at {before.ended} UTC", flush=True)
+        return
+    print(f"{step.name} ...", flush=True)
+    (folder / f"{step.file_name}.json").unlink(missing_ok=True)
+    log = folder / f"{step.file_name}.log"
+    outcome = run(step, log)
+    keep(step, outcome, folder)
+    verdict = "passed" if outcome.passed else f"FAILED, see {log}"
+    print(f"  {verdict} in {outcome.seconds:.0f} s: {outcome.last_line}", flush=True)
+
+
+def page(every: list[Step], folder: Path) -> str:
+    """The table of what has ended on this commit, in the order of the steps."""
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    found = [outcome for step in every if (outcome := outcome_of(step, folder))]
+    failed = sum(not outcome.passed for outcome in found)
+    hours = sum(outcome.seconds for outcome in found) / 3600
     lines = [
-        f"# Full run of {when:%Y-%m-%d}",
+        f"# Full run of {folder.name}",
         "",
-        f"{machine}. Command: `make test-full`.",
+        f"{machine}. Command: `make test-full`. {len(found)} of {len(every)} steps have ended, {failed} failed, "
+        f"{hours:.1f} hours in all.",
         "",
-        "| step | result | seconds | commit | last line |",
+        "| step | result | seconds | ended (UTC) | last line |",
         "|---|---|---|---|---|",
-        *(rows[name] for name in names if name in rows),
+        *(outcome.row() for outcome in found),
     ]
     return "\n".join(lines) + "\n"
+
+
+def folder_of(name: str) -> Path:
+    """For what is kept of a commit. The first run on one removes results of others: what was not run again would
+    count. Nothing is kept of files that are not committed, as they may differ the next time."""
+    folder = RUNS / name
+    if name.endswith("-changed"):
+        shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():
+        for path in RESULTS.glob("pytest-*.xml"):
+            path.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -216,26 +306,16 @@ def main(argv: list[str] | None = None) -> int:
     default = os.environ.get("EXECUTORCH_BUILD_DIR", str(ROOT / "cmake-out"))
     parser.add_argument("--build", type=Path, default=Path(default))
     parser.add_argument("--only", help="run only the step of this name, or those that contain it")
+    parser.add_argument("--again", action="store_true", help="also what passed on this commit")
     options = parser.parse_args(argv)
-    when = datetime.now(timezone.utc)
-    logs = ROOT / "build" / "test-full"
-    logs.mkdir(parents=True, exist_ok=True)
-    result = ROOT / "docs" / "results" / f"{when:%Y-%m-%d}.md"
-    result.parent.mkdir(parents=True, exist_ok=True)
-    every = steps(options.build)
-    rows = written_rows(result) if options.only else {}
-    failures = 0
-    for step in chosen(every, options.only):
-        print(f"{step.name} ...", flush=True)
-        log = logs / f"{step.name.replace(' ', '-').replace(',', '')}.log"
-        outcome = run(step, log)
-        failures += not outcome.passed
-        verdict = "passed" if outcome.passed else f"FAILED, see {log}"
-        print(f"  {verdict} in {outcome.seconds:.0f} s: {outcome.last_line}", flush=True)
-        rows[step.name] = outcome.row()
-        result.write_text(table([one.name for one in every], rows, when))
-    print(f"wrote {result.relative_to(ROOT)}")
-    return 1 if failures else 0
+    every, folder = steps(options.build), folder_of(commit())
+    mine = chosen(every, options.only)
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    for step in mine:
+        run_once(step, folder, options.again)
+        PAGE.write_text(page(every, folder))
+    print(f"wrote {PAGE.relative_to(ROOT)}")
+    return 0 if all((found := outcome_of(s, folder)) and found.passed for s in mine) else 1
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tools.results.option_builds import BUILDS, documented, file_of_each_value, given
 from tools.results.presets import (
     PAGE,
@@ -16,6 +18,7 @@ from tools.results.presets import (
 )
 
 
+@pytest.mark.machine("a page of results")
 def test_the_page_is_current() -> None:
     assert PAGE.read_text() == page(), "run python -m executorch.tools.results.presets"
 

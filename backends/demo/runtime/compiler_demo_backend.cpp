@@ -7,18 +7,22 @@
 
 #include <executorch/backends/demo/runtime/compiled_text.h>
 #include <executorch/backends/demo/runtime/demo_backends.h>
+#include <executorch/runtime/backend/tensor_arguments.h>
 #include <executorch/runtime/core/event_tracer_hooks_delegate.h>
 
 namespace executorch::backends::demo {
 
 using executorch::aten::ScalarType;
-using executorch::aten::Tensor;
 using runtime::Error;
 using runtime::EValue;
 using runtime::Result;
 using runtime::Span;
+using runtime::TensorView;
 
 namespace {
+
+/// What every argument is.
+constexpr runtime::TensorRule kFloats{ScalarType::Float};
 
 /// A tensor of the method, or a result in temporary memory. `rows` and `cols` for matrices.
 struct Value {
@@ -31,16 +35,11 @@ struct Value {
 /// One execution.
 class Run {
  public:
-  Run(const CompiledText& text, runtime::BackendExecutionContext& context, Span<EValue*> args)
-      : text_(text),
-        context_(context),
-        args_(args),
-        num_inputs_(args.size() < text.num_outputs ? 0 : args.size() - text.num_outputs) {}
+  Run(const CompiledText& text, runtime::BackendExecutionContext& context,
+      const runtime::TensorArguments& arguments, size_t num_inputs)
+      : text_(text), context_(context), arguments_(arguments), num_inputs_(num_inputs) {}
 
   Error all() {
-    ET_CHECK_OR_RETURN_ERROR(args_.size() >= text_.num_outputs, DelegateInvalidHandle,
-                             "expected %zu outputs among %zu arguments", text_.num_outputs,
-                             args_.size());
     results_ =
         static_cast<Value*>(context_.allocate(text_.ops.size() * sizeof(Value), alignof(Value)));
     ET_CHECK_OR_RETURN_ERROR(results_ != nullptr, MemoryAllocationFailed, "no temporary memory");
@@ -87,23 +86,11 @@ class Run {
     if (value >= num_inputs_) {
       return results_[value - num_inputs_];
     }
-    const Tensor tensor = ET_UNWRAP(tensor_argument(value));
-    ET_CHECK_OR_RETURN_ERROR(tensor.const_data_ptr() != nullptr || tensor.numel() == 0,
-                             InvalidArgument, "input %zu has no data", value);
-    const bool is_matrix = tensor.dim() == 2;
-    return Value{tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel()),
-                 is_matrix ? static_cast<size_t>(tensor.size(0)) : 0,
-                 is_matrix ? static_cast<size_t>(tensor.size(1)) : 0};
-  }
-
-  Result<Tensor> tensor_argument(size_t index) {
-    const EValue& argument = *args_[index];
-    ET_CHECK_OR_RETURN_ERROR(argument.isTensor(), InvalidArgument, "argument %zu is not a tensor",
-                             index);
-    const Tensor& tensor = argument.toTensor();
-    ET_CHECK_OR_RETURN_ERROR(tensor.scalar_type() == ScalarType::Float, InvalidArgument,
-                             "argument %zu: expected float32", index);
-    return tensor;
+    const TensorView input = ET_UNWRAP(arguments_.input(value, kFloats));
+    const bool is_matrix = input.rank() == 2;
+    return Value{input.data<float>(), input.numel(),
+                 is_matrix ? static_cast<size_t>(input.sizes()[0]) : 0,
+                 is_matrix ? static_cast<size_t>(input.sizes()[1]) : 0};
   }
 
   Error shape(const DemoOp& op, const Value (&operands)[2], Value& result) {
@@ -166,18 +153,21 @@ class Run {
       if ((op.outputs >> i & 1) == 0) {
         continue;
       }
-      const Tensor out = ET_UNWRAP(tensor_argument(num_inputs_ + i));
-      ET_CHECK_OR_RETURN_ERROR(static_cast<size_t>(out.numel()) == result.numel, InvalidArgument,
-                               "output %zu has %zu elements, expected %zu", i,
-                               static_cast<size_t>(out.numel()), result.numel);
-      std::memcpy(out.mutable_data_ptr<float>(), result.data, out.nbytes());
+      const TensorView out = ET_UNWRAP(arguments_.output(i, kFloats));
+      ET_CHECK_OR_RETURN_ERROR(out.numel() == result.numel, InvalidArgument,
+                               "output %zu has %zu elements, expected %zu", i, out.numel(),
+                               result.numel);
+      ET_CHECK_OK_OR_RETURN_ERROR(out.resize(out.sizes()));
+      if (result.numel > 0) {
+        std::memcpy(out.mutable_data<float>(), result.data, out.nbytes());
+      }
     }
     return Error::Ok;
   }
 
   const CompiledText& text_;
   runtime::BackendExecutionContext& context_;
-  Span<EValue*> args_;
+  const runtime::TensorArguments& arguments_;
   size_t num_inputs_;
   size_t next_input_ = 0;
   Value* results_ = nullptr;
@@ -201,7 +191,14 @@ class CompilerDemoBackend final : public runtime::BackendInterface {
 
   Error execute(runtime::BackendExecutionContext& context, runtime::DelegateHandle* handle,
                 Span<EValue*> args) const override {
-    return Run(*static_cast<const CompiledText*>(handle), context, args).all();
+    const auto& text = *static_cast<const CompiledText*>(handle);
+    ET_CHECK_OR_RETURN_ERROR(args.size() >= text.num_outputs, DelegateInvalidHandle,
+                             "expected %zu outputs among %zu arguments", text.num_outputs,
+                             args.size());
+    const size_t num_inputs = args.size() - text.num_outputs;
+    const auto arguments = ET_UNWRAP(runtime::TensorArguments::of("BackendWithCompilerDemo", args,
+                                                                  num_inputs, text.num_outputs));
+    return Run(text, context, arguments, num_inputs).all();
   }
 };
 

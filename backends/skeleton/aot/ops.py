@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of ops: what the backend takes, under which conditions, and as what. The partitioner, preprocess and the
-reasons why a call is not delegated all read it."""
+"""The table of ops: what the backend takes, under which conditions, and as what. The partitioner, preprocess, the
+quantizer and the reasons why a call is not delegated all read it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from executorch.backends.skeleton.aot.payload import Payload
+from executorch.exir.backend.lowering.annotation import ARITHMETIC
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -19,6 +20,7 @@ from executorch.exir.backend.lowering.op_table import (
     TensorCondition,
     tensors_of,
 )
+from executorch.exir.backend.lowering.steps import Step
 
 
 def _is_plain(tensor: Node, call: Node) -> bool:
@@ -48,17 +50,21 @@ def _has_no_factor(node: Node, constants: Constants) -> bool:
     return node.kwargs.get("alpha", 1) == 1
 
 
-def binary(operator: str) -> Callable[[Payload, Node], None]:
-    def lower(payload: Payload, node: Node) -> None:
-        payload.call(operator, node, *node.args)
+def binary(operator: str) -> Callable[[Payload, Step], None]:
+    def lower(payload: Payload, step: Step) -> None:
+        payload.call(operator, step)
 
     return lower
 
 
 TABLE = OpTable(
     {
-        "aten.add.Tensor": Row(binary("Add"), (Condition(_has_no_factor, "alpha must be 1"),)),
-        "aten.mul.Tensor": Row(binary("Mul")),
+        "aten.add.Tensor": Row(
+            binary("Add"),
+            (Condition(_has_no_factor, "alpha must be 1"),),
+            annotation=ARITHMETIC,
+        ),
+        "aten.mul.Tensor": Row(binary("Mul"), annotation=ARITHMETIC),
     },
     of_tensors=(TensorCondition(_is_plain, "a contiguous tensor of dtype float32 is expected"),),
     of_calls=(

@@ -1,60 +1,56 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collects the calls of one payload; its constants become named data of the program."""
+"""Writes one payload: what its values, constants and calls are in the format of schema/skeleton.fbs."""
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
-from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.exir._serialize._named_data_store import NamedDataStore
-from executorch.exir._serialize._tensor_bytes import tensor_bytes
-from executorch.exir.backend.lowering.constants import Constants
-from executorch.exir.backend.lowering.payload_schema import PayloadSchema
-from executorch.exir.passes.external_constants_pass import delegate_data_file
+from executorch.exir.backend.lowering.layout import PLAIN, Layout
+from executorch.exir.backend.lowering.payload.schema import PayloadSchema
+from executorch.exir.backend.lowering.payload.writer import Writer
+from executorch.exir.backend.lowering.steps import Step
 
 SCHEMA = PayloadSchema(Path(__file__).parents[1] / "schema" / "skeleton.fbs")
-ALIGNMENT = 16  # bytes, of constants
 
 
-class Payload:
-    """Of a program's user inputs and the data it owns, in their order."""
+class Payload(Writer[Node, Any]):
+    """Values count user inputs, the data that the program owns, and results of calls, in this order."""
 
-    def __init__(self, program: ExportedProgram) -> None:
-        self.store = NamedDataStore()
-        self._calls: list[Any] = []
-        constants = Constants(program)
-        placeholders = program.graph.find_nodes(op="placeholder")
-        inputs = [node for node in placeholders if node not in constants]
-        self._num_inputs = len(inputs)
-        self._ids = {node: place for place, node in enumerate([*inputs, *constants])}
-        self._constants = [self._constant(node, tensor) for node, tensor in constants.items()]
+    backend, partitioner = "SkeletonBackend", "SkeletonPartitioner"
+    alignment = 16  # bytes, of constants
+    names_outputs = True
 
-    def call(self, operator: str, result: Node, left: Node, right: Node) -> None:
-        made = SCHEMA.make(
-            "Call",
-            operator=SCHEMA.classes["Operator"][operator],
-            left=self._ids[left],
-            right=self._ids[right],
-        )
-        self._ids[result] = len(self._ids)
-        self._calls.append(made)
+    def call(self, operator: str, step: Step) -> None:
+        left, right = map(self.read, step.head.args)
+        kind = SCHEMA.classes["Operator"][operator]
+        self.operations.append(SCHEMA.make("Call", operator=kind, left=left, right=right))
+        self.write(step.result)
 
-    def finish(self, outputs: list[Node]) -> bytes:
+    def packed(self) -> bytes:
         graph = SCHEMA.make(
             "Graph",
-            num_inputs=self._num_inputs,
+            num_inputs=self.num_inputs,
             constants=self._constants,
-            calls=self._calls,
-            outputs=[self._ids[node] for node in outputs],
+            calls=self.operations,
+            outputs=self.output_ids(),
         )
         return SCHEMA.pack(graph)
 
-    def _constant(self, node: Node, tensor: Any) -> Any:
-        data = bytes(memoryview(tensor_bytes(tensor.detach().contiguous())))
-        key = hashlib.sha256(data).hexdigest()
-        self.store.add_named_data(key, data, ALIGNMENT, external_tag=delegate_data_file(node))
-        return SCHEMA.make("Constant", key=key, numel=tensor.numel())
+    def begin(self) -> None:
+        self._constants = []
+        for node, tensor in self.constants.items():
+            key = self.store.file(node, tensor).key
+            self._constants.append(SCHEMA.make("Constant", key=key, numel=tensor.numel()))
+            self.define(node, self.add_value(node))
+
+    def make_input(self, node: Node, place: int) -> tuple[int, Layout]:
+        return self.add_value(node), PLAIN
+
+    def make_value(self, node: Node, layout: Layout) -> int:
+        return self.add_value(node)
+
+    def read_constant(self, node: Node, layout: Layout, rank: int) -> int:
+        return self.known(node)

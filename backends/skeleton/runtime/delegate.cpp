@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Verifies a payload, then computes call by call in temporary memory.
 #include <executorch/backends/skeleton/runtime/delegate.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/backend/tensor_arguments.h>
 
+#include <cmath>
 #include <cstring>
 #include <new>
 
 namespace executorch::backends::skeleton {
 
 using executorch::aten::ScalarType;
-using executorch::aten::Tensor;
+using executorch::aten::SizesType;
 using runtime::Error;
 using runtime::EValue;
 using runtime::Result;
 using runtime::Span;
+using runtime::TensorView;
 
 namespace {
 
@@ -61,20 +63,16 @@ Result<const fb_skeleton::Graph*> open_payload(const void* data, size_t size) {
   return &graph;
 }
 
-/// While it runs. `like` has its sizes; null for a constant, which has those of the other operand.
+/// What every argument is.
+constexpr runtime::TensorRule kFloats{ScalarType::Float};
+
+/// While it runs. A constant has no sizes (null): those of the other operand.
 struct Value {
   const float* data = nullptr;
   size_t numel = 0;
-  const Tensor* like = nullptr;
+  const SizesType* sizes = nullptr;
+  size_t rank = 0;
 };
-
-Result<const Tensor*> tensor_at(Span<EValue*> args, size_t index) {
-  const EValue& argument = *args[index];
-  ET_CHECK_OR_RETURN_ERROR(
-      argument.isTensor() && argument.toTensor().scalar_type() == ScalarType::Float,
-      InvalidArgument, "argument %zu: expected a float32 tensor", index);
-  return &argument.toTensor();
-}
 
 void compute(fb_skeleton::Operator kind, const float* left, const float* right, size_t numel,
              float* out) {
@@ -103,26 +101,37 @@ Result<Value> run(const fb_skeleton::Call& call, const Value* values,
   ET_CHECK_OR_RETURN_ERROR(out != nullptr || left.numel == 0, MemoryAllocationFailed,
                            "no temporary memory for %zu elements", left.numel);
   compute(call.operator_(), left.data, right.data, left.numel, out);
-  return Value{out, left.numel, left.like != nullptr ? left.like : right.like};
+  const Value& like = left.sizes != nullptr ? left : right;
+  return Value{out, left.numel, like.sizes, like.rank};
 }
 
-Error give(const Value& value, const Tensor& out) {
-  ET_CHECK_OK_OR_RETURN_ERROR(runtime::resize_tensor(out, value.like->sizes()));
+Error give(const Value& value, const TensorView& out) {
+  ET_CHECK_OK_OR_RETURN_ERROR(out.resize({value.sizes, value.rank}));
   if (value.numel > 0) {
-    std::memcpy(out.mutable_data_ptr<float>(), value.data, out.nbytes());
+    std::memcpy(out.mutable_data<float>(), value.data, out.nbytes());
   }
   return Error::Ok;
+}
+
+bool is_finite(const Value& value) {
+  for (size_t i = 0; i < value.numel; ++i) {
+    if (!std::isfinite(value.data[i])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
 Result<Delegate*> Delegate::create(const void* payload, size_t size,
                                    const runtime::NamedDataMap* named_data,
-                                   runtime::MemoryAllocator& allocator) {
+                                   runtime::MemoryAllocator& allocator,
+                                   const SkeletonOptions& options) {
   const fb_skeleton::Graph* graph = ET_UNWRAP(open_payload(payload, size));
   auto* place = allocator.allocateInstance<Delegate>();
   ET_CHECK_OR_RETURN_ERROR(place != nullptr, MemoryAllocationFailed, "no memory for a delegate");
-  auto* delegate = new (place) Delegate(*graph);
+  auto* delegate = new (place) Delegate(*graph, options);
   const Error error = delegate->load_constants(named_data, allocator);
   if (error != Error::Ok) {
     delegate->~Delegate();
@@ -164,28 +173,28 @@ Error Delegate::execute(runtime::BackendExecutionContext& context, Span<EValue*>
   const ValueIds ids(graph_);
   const size_t num_inputs = graph_.num_inputs();
   const auto& outputs = *graph_.outputs();
-  ET_CHECK_OR_RETURN_ERROR(args.size() == num_inputs + outputs.size(), InvalidArgument,
-                           "%zu arguments, expected %zu inputs and %zu outputs", args.size(),
-                           num_inputs, static_cast<size_t>(outputs.size()));
+  const auto arguments =
+      ET_UNWRAP(runtime::TensorArguments::of("SkeletonBackend", args, num_inputs, outputs.size()));
   auto* values = static_cast<Value*>(
       context.allocate(static_cast<size_t>(ids.end) * sizeof(Value), alignof(Value)));
   ET_CHECK_OR_RETURN_ERROR(values != nullptr, MemoryAllocationFailed, "no temporary memory");
   Value* next = values;
   for (size_t i = 0; i < num_inputs; ++i) {
-    const Tensor* tensor = ET_UNWRAP(tensor_at(args, i));
-    ET_CHECK_OR_RETURN_ERROR(tensor->const_data_ptr() != nullptr || tensor->numel() == 0,
-                             InvalidArgument, "input %zu has no data", i);
-    *next++ = {tensor->const_data_ptr<float>(), static_cast<size_t>(tensor->numel()), tensor};
+    const TensorView input = ET_UNWRAP(arguments.input(i, kFloats));
+    *next++ = {input.data<float>(), input.numel(), input.sizes().data(), input.rank()};
   }
   for (const runtime::FreeableBuffer& buffer : constants_) {
-    *next++ = {static_cast<const float*>(buffer.data()), buffer.size() / sizeof(float), nullptr};
+    *next++ = {static_cast<const float*>(buffer.data()), buffer.size() / sizeof(float)};
   }
   for (const fb_skeleton::Call* call : *graph_.calls()) {
     *next++ = ET_UNWRAP(run(*call, values, context));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Tensor* out = ET_UNWRAP(tensor_at(args, num_inputs + i));
-    ET_CHECK_OK_OR_RETURN_ERROR(give(values[outputs.Get(i)], *out));
+    const TensorView out = ET_UNWRAP(arguments.output(i, kFloats));
+    const Value& value = values[outputs.Get(i)];
+    ET_CHECK_OR_RETURN_ERROR(!options_.check_finite || is_finite(value), InvalidArgument,
+                             "SkeletonBackend: output %zu: expected finite numbers", i);
+    ET_CHECK_OK_OR_RETURN_ERROR(give(value, out));
   }
   return Error::Ok;
 }

@@ -2,6 +2,7 @@
 // One delegated part of a method: a verified payload, its constants, and how to run it.
 #pragma once
 
+#include <executorch/backends/skeleton/runtime/options.h>
 #include <executorch/backends/skeleton/skeleton_generated.h>
 #include <executorch/runtime/backend/backend_execution_context.h>
 #include <executorch/runtime/core/evalue.h>
@@ -19,22 +20,25 @@ class Delegate final {
   /// does not have; MemoryAllocationFailed.
   static runtime::Result<Delegate*> create(const void* payload, size_t size,
                                            const runtime::NamedDataMap* named_data,
-                                           runtime::MemoryAllocator& allocator);
+                                           runtime::MemoryAllocator& allocator,
+                                           const SkeletonOptions& options = {});
   ~Delegate();
   Delegate(const Delegate&) = delete;
   Delegate& operator=(const Delegate&) = delete;
 
   /// `args`: inputs, then outputs, which take the sizes that the inputs give them. InvalidArgument
-  /// when they are not what was compiled for.
+  /// when they are not what was compiled for, and when check_finite finds another number.
   runtime::Error execute(runtime::BackendExecutionContext& context,
                          runtime::Span<runtime::EValue*> args) const;
 
  private:
-  explicit Delegate(const fb_skeleton::Graph& graph) : graph_(graph) {}
+  Delegate(const fb_skeleton::Graph& graph, const SkeletonOptions& options)
+      : graph_(graph), options_(options) {}
   runtime::Error load_constants(const runtime::NamedDataMap* named_data,
                                 runtime::MemoryAllocator& allocator);
 
   const fb_skeleton::Graph& graph_;
+  SkeletonOptions options_;
   runtime::Span<runtime::FreeableBuffer> constants_;
 };
 

@@ -16,12 +16,14 @@ class SkeletonBackend final : public runtime::BackendInterface {
   bool is_available() const override { return true; }
 
   /// The payload stays in use: `processed` is not freed.
-  Result<runtime::DelegateHandle*> init(runtime::BackendInitContext& context,
-                                        runtime::FreeableBuffer* processed,
-                                        runtime::ArrayRef<runtime::CompileSpec>) const override {
+  Result<runtime::DelegateHandle*> init(
+      runtime::BackendInitContext& context, runtime::FreeableBuffer* processed,
+      runtime::ArrayRef<runtime::CompileSpec> specs) const override {
+    const auto options =
+        ET_UNWRAP(runtime::read_compile_options("SkeletonBackend", specs, kSkeletonOptions));
     return ET_UNWRAP(Delegate::create(processed->data(), processed->size(),
                                       context.get_named_data_map(),
-                                      *context.get_runtime_allocator()));
+                                      *context.get_runtime_allocator(), options));
   }
 
   Error execute(runtime::BackendExecutionContext& context, runtime::DelegateHandle* handle,

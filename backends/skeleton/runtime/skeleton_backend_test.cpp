@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace executorch::backends::skeleton {
 namespace {
 
@@ -36,15 +38,15 @@ class SkeletonBackendTest : public ::testing::Test {
     graph_.calls.push_back(std::move(call));
   }
 
-  Error load() {
+  Error load(const SkeletonOptions& options = {}) {
     flatbuffers::FlatBufferBuilder builder;
     builder.Finish(fb_skeleton::Graph::Pack(builder, &graph_), fb_skeleton::GraphIdentifier());
     payload_.assign(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
-    return load_bytes(payload_.data(), payload_.size());
+    return load_bytes(payload_.data(), payload_.size(), options);
   }
 
-  Error load_bytes(const void* bytes, size_t size) {
-    auto made = Delegate::create(bytes, size, nullptr, allocator_);
+  Error load_bytes(const void* bytes, size_t size, const SkeletonOptions& options = {}) {
+    auto made = Delegate::create(bytes, size, nullptr, allocator_, options);
     delegate_ = made.ok() ? made.get() : nullptr;
     return made.error();
   }
@@ -85,6 +87,19 @@ TEST_F(SkeletonBackendTest, ArgumentsMustBeWhatWasCompiledFor) {
             Error::InvalidArgument);
   EXPECT_EQ(run({x, x, out}), Error::Ok);  // no worse for it
   delegate_->~Delegate();
+}
+
+TEST_F(SkeletonBackendTest, InfinityIsAnErrorWhereTheOptionSaysSo) {
+  const auto x = full({2}, 1.0), out = full({2}, 0.0);
+  const auto infinite = full({2}, std::numeric_limits<double>::infinity());
+  for (const bool is_checked : {false, true}) {
+    SkeletonOptions options;
+    options.check_finite = is_checked;
+    ASSERT_EQ(load(options), Error::Ok);
+    EXPECT_EQ(run({x, infinite, out}), is_checked ? Error::InvalidArgument : Error::Ok);
+    EXPECT_EQ(run({x, x, out}), Error::Ok);
+    delegate_->~Delegate();
+  }
 }
 
 TEST_F(SkeletonBackendTest, ValuesMustBeThereWhenTheyAreRead) {

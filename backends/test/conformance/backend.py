@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 import executorch.backends
 from executorch.exir.backend.partitioner import Partitioner
@@ -40,20 +42,36 @@ def added_weight(num_bytes: int) -> Sample:
     return AddedWeight(num_bytes), (torch.randn(num_bytes // 4),)
 
 
+# Computes a delegate in Python: (payload, named data by key, inputs) -> results.
+Reference = Callable[[bytes, Mapping[str, bytes], list[torch.Tensor]], Sequence[torch.Tensor]]
+
+
 @dataclass(frozen=True)
 class Backend:
     """`library`: the path of the shared library with the runtime half (of a backend in this package, its name in the
     build); empty for what is part of the Python runtime. `named_data`: constants are named data, which delegates share.
-    `dynamic_shapes`: sizes may be dynamic inside a delegate. `weighted`: a model that is delegated as a whole, with so
-    many bytes of weights. `why_missing`: what is not installed of another maker's compiler; empty when nothing is."""
+    `refuses_options`: compile specs that it does not know are an error. `dynamic_shapes`: sizes may be dynamic inside a
+    delegate. `weighted`: a model that is delegated as a whole, with so many bytes of weights.
+
+    `precision`: the dtype of the floats that it takes. `quantize`: makes the quantizer of one that takes 8 bits only;
+    what it does not annotate stays undelegated. `reference`: runs payloads where there is no runtime half: a library's
+    interpreter, a simulator, a few lines of Python. `runtime`: whether the runtime half is here. `name`: of an entry
+    beside another of the same id. `why_missing`: what is not installed of another maker's compiler; empty when nothing
+    is."""
 
     id: str
     partitioner: Callable[[], Partitioner]
     library: str = ""
     weights: Weights = Weights.IN_PLACE
     named_data: bool = True
+    refuses_options: bool = True
     dynamic_shapes: bool = True
     weighted: Callable[[int], Sample] = added_weight
+    precision: torch.dtype = torch.float32
+    quantize: Callable[[], Any] | None = None
+    reference: Reference | None = None
+    runtime: bool = True
+    name: str = ""
     why_missing: Callable[[], str] = str
 
     def load_runtime(self) -> None:
@@ -61,13 +79,41 @@ class Backend:
         if self.library:
             libraries.load(self.library)
 
+    def sample(self, num_bytes: int) -> Sample:
+        """`weighted` in the backend's precision, with so many bytes of weights in it, or of 8-bit ones."""
+        itemsize = 1 if self.quantize else self.precision.itemsize
+        model, inputs = self.weighted(num_bytes * 4 // itemsize)
+        return model.to(self.precision), self.floats(inputs)
+
+    def floats(self, inputs: Any) -> Any:
+        """`inputs` with its float32 tensors in the backend's precision."""
+
+        def cast(value: torch.Tensor) -> torch.Tensor:
+            return value.to(self.precision) if value.dtype == torch.float32 else value
+
+        return pytree.tree_map_only(torch.Tensor, cast, inputs)
+
+    def prepared(
+        self, module: torch.nn.Module, inputs: tuple[Any, ...], **export: Any
+    ) -> torch.nn.Module:
+        """As it is exported: in the backend's precision, and quantized where it takes nothing else."""
+        module = module.to(self.precision)
+        if self.quantize is None:
+            return module
+        from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+        captured = torch.export.export(module, inputs, **export).module()
+        observed = prepare_pt2e(captured, self.quantize())
+        observed(*inputs)
+        return convert_pt2e(observed)
+
 
 def all_backends() -> dict[str, Backend]:
-    """By id, of all folders of backends that have a hook."""
+    """By name, of all folders of backends that have a hook."""
     found: dict[str, Backend] = {}
     for root in executorch.backends.__path__:
         for hook in sorted(Path(root).glob("*/test/conformance.py")):
             folder = hook.parents[1].name
             module = importlib.import_module(f"executorch.backends.{folder}.test.conformance")
-            found |= {backend.id: backend for backend in module.BACKENDS}
+            found |= {backend.name or backend.id: backend for backend in module.BACKENDS}
     return found

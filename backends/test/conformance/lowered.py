@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A model lowered to a backend, with what the checks ask of it."""
+"""A model lowered to a backend in the numbers that it takes, with what the checks ask of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
+from unittest import mock
 
 import torch
+from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.backends.test.conformance.backend import Backend
@@ -18,10 +22,18 @@ from executorch.exir.lowered_backend_module import (
 )
 from executorch.extension.pybindings import portable_lib
 
+Models = dict[str, tuple[torch.nn.Module, tuple[Any, ...]]]
+
 
 @dataclass
 class Lowered:
+    """`modules`: by method, what eager computes beside it. `steps`: by method, how far a step of 8 bits is."""
+
+    backend: Backend
+    exported: dict[str, ExportedProgram]
     manager: EdgeProgramManager
+    modules: dict[str, Callable[..., Any]]
+    steps: dict[str, float]
 
     @property
     def delegates(self) -> list[LoweredBackendModule]:
@@ -33,28 +45,106 @@ class Lowered:
     def to_executorch(self) -> ExecutorchProgramManager:
         return self.manager.to_executorch()
 
+    def runner(self, method: str = "forward") -> Callable[..., list[Any]]:
+        """Runs on the runtime; where that lacks the backend, in Python with its reference for delegates."""
+        if self.backend.runtime:
+            loaded = load(self.to_executorch().buffer)
+            return lambda *inputs: loaded.run_method(method, pytree.tree_leaves(inputs))
+        program = self.manager.exported_program(method).module()
+        reference = self.backend.reference
+        assert reference is not None, "a check of values needs a runtime or a reference"
 
-def lower(backend: Backend, model: Any, inputs: tuple[Any, ...] = (), **export: Any) -> Lowered:
-    """`model`: a module, or a dictionary of exported programs."""
-    programs = model
-    if isinstance(model, torch.nn.Module):
-        programs = torch.export.export(model.eval(), inputs, **export)
-    return Lowered(lower_program(programs, partitioner=[backend.partitioner()]))
+        def run(*inputs: Any) -> list[Any]:
+            payload = property(lambda module: _Payload(module, reference))
+            with mock.patch.object(LoweredBackendModule, "original_module", payload):
+                return pytree.tree_leaves(program(*inputs))
+
+        return run
+
+    def check(
+        self,
+        found: list[Any],
+        inputs: tuple[Any, ...],
+        method: str = "forward",
+        names: list[str] | None = None,
+    ) -> None:
+        """Results of a method beside eager ones."""
+        given = pytree.tree_map_only(torch.Tensor, torch.clone, inputs)
+        check(found, self.modules[method](*given), names, self.steps[method])
+
+
+class _Payload:
+    """A delegate, as what a call of it runs."""
+
+    def __init__(self, module: LoweredBackendModule, reference: Callable[..., Any]) -> None:
+        self._payload, self._data = module.processed_bytes, named_data(module)
+        self._reference = reference
+
+    def module(self) -> Callable[..., Any]:
+        return lambda *inputs: self._reference(self._payload, self._data, list(inputs))
+
+
+def named_data(delegate: LoweredBackendModule) -> dict[str, bytes]:
+    output = delegate.named_data_store_output
+    if output is None:
+        return {}
+    return {
+        key: bytes(memoryview(output.buffers[entry.buffer_index]))
+        for key, entry in output.pte_data.items()
+    }
+
+
+def lower(
+    backend: Backend, model: torch.nn.Module | Models, inputs: tuple[Any, ...] = (), **export: Any
+) -> Lowered:
+    """`model`: a module, or a method's module and inputs by name."""
+    models = {"forward": (model, inputs)} if isinstance(model, torch.nn.Module) else model
+    programs, modules, steps = {}, {}, {}
+    for name, (module, given) in models.items():
+        module = backend.prepared(module.eval(), given, **export)
+        programs[name] = torch.export.export(module, given, **export)
+        eager = programs[name].module() if backend.quantize else module
+        modules[name] = copy.deepcopy(eager)  # buffers that it writes are its own
+        steps[name] = _step(programs[name])
+    return Lowered(backend, programs, _lowered(backend, programs), modules, steps)
+
+
+def lower_again(lowered: Lowered) -> Lowered:
+    manager = _lowered(lowered.backend, lowered.exported)
+    return replace(lowered, manager=manager)
+
+
+def _lowered(backend: Backend, programs: dict[str, ExportedProgram]) -> EdgeProgramManager:
+    return lower_program(dict(programs), partitioner=[backend.partitioner()])
+
+
+def _step(program: ExportedProgram) -> float:
+    """The largest step between results that have been quantized; 0 where none has."""
+    nodes = program.graph.output_node().all_input_nodes
+    scales = [node.args[1] for node in nodes if "dequantize_per_tensor" in str(node.target)]
+    return max((scale for scale in scales if isinstance(scale, float)), default=0.0)
 
 
 def load(buffer: bytes) -> Any:
     return portable_lib._load_for_executorch_from_buffer(buffer)
 
 
-def check(found: list[Any], expected: Any, names: list[str] | None = None) -> None:
-    """Results of a program beside eager ones."""
+def check(
+    found: list[Any], expected: Any, names: list[str] | None = None, step: float = 0.0
+) -> None:
+    """Results of a program beside eager ones. Sums of 16-bit floats may be rounded on the way."""
     values = pytree.tree_leaves(expected)
     for place, (result, value) in enumerate(zip(found, values, strict=True)):
         name = names[place] if names else f"output {place}"
+        is_half = value.dtype in (torch.float16, torch.bfloat16)
+        near = {"rtol": 4e-3, "atol": 4e-3} if is_half else {}
+        if step:
+            near = {"rtol": 1e-5, "atol": 1.01 * step}
         torch.testing.assert_close(
             result,
             value,
             equal_nan=True,
             check_stride=False,
             msg=lambda text, n=name: f"{n}: {text}",
+            **near,
         )

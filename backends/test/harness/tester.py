@@ -31,6 +31,7 @@ from executorch.backends.test.harness.stages import (
     ToEdgeTransformAndLower,
     ToExecutorch,
 )
+from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
 
 _DEFAULT_CLASSES: dict[StageType, Callable] = {
     StageType.QUANTIZE: Quantize,
@@ -244,7 +245,7 @@ class Tester:
         for _ in range(number_of_runs):
             chosen = inputs if inputs is not None else self.generate_random_inputs()
             self.reference_output = self._reference(reference.artifact, chosen)
-            self.quantization_scale = _output_scale(reference.artifact)
+            self.quantization_scale = self.output_step()
             self.stage_output = self._stage(stage).run_artifact(chosen)
             self._compare_outputs(
                 self.reference_output, self.stage_output, self.quantization_scale,
@@ -253,6 +254,10 @@ class Tester:
             if artifact_dir is not None:
                 self._dump_golden_artifacts(artifact_dir, artifact_name or "test", chosen)
         return self
+
+    def output_step(self) -> float | None:
+        """The step of an output that leaves a dequantize node."""
+        return _output_scale(self.get_artifact(StageType.EXPORT))
 
     @staticmethod
     def _reference(program: ExportedProgram, inputs: tuple[Any, ...]) -> Any:
@@ -339,6 +344,7 @@ def _output_scale(program: ExportedProgram) -> float | None:
     """The step of an output that leaves a dequantize node."""
     (output,) = program.graph.find_nodes(op="output")
     for node in output.all_input_nodes:
-        if "dequantize_per_tensor" in str(node.target) and isinstance(node.args[1], float):
-            return node.args[1]
+        said = quantization_of(node) if is_dequantize(node) else None
+        if said is not None and said.is_static:
+            return float(said.scale)
     return None

@@ -15,6 +15,7 @@ from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
 from executorch.backends.test.harness.error_statistics import ErrorStatistics
+from executorch.backends.test.harness.stages import StageType
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 
 
@@ -92,6 +93,7 @@ class TestCaseSummary:
     delegated_op_counts: Counter | None = None
     undelegated_op_counts: Counter | None = None
     pte_size_bytes: int | None = None
+    failed_stage: StageType | None = None
 
     def is_delegated(self) -> bool:
         return bool(self.delegated_op_counts)

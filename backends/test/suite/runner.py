@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import random
 import re
-import time
 import unittest
-import zlib
-from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import torch
 
 from executorch.backends.test.harness import Tester
 from executorch.backends.test.harness.error_statistics import ErrorStatistics
-from executorch.backends.test.harness.stages import StageType
+from executorch.backends.test.suite.attempt import (
+    Failed,
+    begin_case,
+    make_program,
+    skip_if_told,
+    success_of,
+)
 from executorch.backends.test.suite.discovery import TestFilter, discover_tests
 from executorch.backends.test.suite.flow import TestFlow
 from executorch.backends.test.suite.reporting import (
@@ -30,37 +31,11 @@ from executorch.backends.test.suite.reporting import (
     TestResult,
     begin_test_session,
     complete_test_session,
-    count_ops,
-    get_active_test_session,
     log_test_summary,
 )
-from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
 # Of int8 values, results may be apart by this many steps.
 _STEPS = 1
-
-
-class _Failed(Exception):
-    def __init__(self, result: TestResult, error: Exception) -> None:
-        super().__init__(result, error)
-        self.result, self.error = result, error
-
-
-def _timed(step: Callable[[], Any], otherwise: TestResult) -> timedelta:
-    start = time.perf_counter()
-    try:
-        step()
-    except Exception as error:
-        raise _Failed(otherwise, error) from error
-    return timedelta(seconds=time.perf_counter() - start)
-
-
-def _lower(tester: Tester) -> None:
-    tester.export()
-    if StageType.TO_EDGE_TRANSFORM_AND_LOWER not in tester.stage_classes:
-        tester.to_edge().partition()
-    else:
-        tester.to_edge_transform_and_lower()
 
 
 def run_test(
@@ -76,23 +51,13 @@ def run_test(
     artifact_dir: str | None = None,
 ) -> TestCaseSummary:
     """Lowers and runs `model` as `flow` says; failures are part of the summary, which the active session gets, too."""
-    summary = TestCaseSummary(
-        backend=flow.backend, base_name=test_base_name, flow=flow.name, name=test_name,
-        subtest_index=subtest_index, params=params, result=TestResult.UNKNOWN_FAIL, error=None,
-        tensor_error_statistics=[],
-    )  # fmt: skip
-    session = get_active_test_session()
-    seed = (session.seed if session else 0) ^ zlib.crc32(test_base_name.encode())
-    torch.manual_seed(seed)
-    random.seed(seed)
-    skip, why = flow.should_skip_test(test_name, params)
+    summary = begin_case(flow, test_name, test_base_name, subtest_index, params)
     try:
-        if skip:
-            raise _Failed(TestResult.SKIPPED, unittest.SkipTest(why))
+        skip_if_told(flow, test_name, params)
         chosen = None if generate_random_test_inputs else inputs
         _run(summary, model, inputs, flow, dynamic_shapes, chosen, artifact_dir)
-    except _Failed as failed:
-        summary.result, summary.error = failed.result, failed.error
+    except Failed as failed:
+        failed.note(summary)
     log_test_summary(summary)
     return summary
 
@@ -106,30 +71,10 @@ def _run(
     chosen: Any,
     artifact_dir: str | None,
 ) -> None:
-    try:
-        tester = flow.tester_factory(model, inputs, dynamic_shapes=dynamic_shapes)
-    except Exception as error:
-        raise _Failed(TestResult.UNKNOWN_FAIL, error) from error
-    if flow.quantize:
-        stage = flow.quantize_stage_factory() if flow.quantize_stage_factory else None
-        summary.quantize_time = _timed(
-            lambda: tester.quantize(stage), otherwise=TestResult.QUANTIZE_FAIL
-        )
-    summary.lower_time = _timed(lambda: _lower(tester), otherwise=TestResult.LOWER_FAIL)
-    program = tester.get_artifact().exported_program()
-    summary.undelegated_op_counts = count_ops(program)
-    lowered = get_lowered_backend_modules(program.graph_module)
-    summary.delegated_op_counts = sum(
-        (count_ops(each.original_module) for each in lowered), start=type(count_ops(program))()
-    )
-    _timed(lambda: tester.to_executorch(), otherwise=TestResult.LOWER_FAIL)
-    if not flow.supports_serialize:
-        summary.result = TestResult.SUCCESS if lowered else TestResult.SUCCESS_UNDELEGATED
-        return
-    _timed(lambda: tester.serialize(), otherwise=TestResult.PTE_LOAD_FAIL)
-    summary.pte_size_bytes = len(tester.get_artifact())
-    _compare(summary, tester, chosen, artifact_dir)
-    summary.result = TestResult.SUCCESS if lowered else TestResult.SUCCESS_UNDELEGATED
+    tester = make_program(summary, flow, model, inputs, dynamic_shapes)
+    if flow.supports_serialize:
+        _compare(summary, tester, chosen, artifact_dir)
+    summary.result = success_of(summary)
 
 
 def _compare(
@@ -143,11 +88,11 @@ def _compare(
             artifact_dir=artifact_dir, artifact_name=summary.name,
         )  # fmt: skip
     except AssertionError as error:
-        raise _Failed(TestResult.OUTPUT_MISMATCH_FAIL, error) from error
+        raise Failed(TestResult.OUTPUT_MISMATCH_FAIL, error) from error
     except Exception as error:
         loads = "load" in str(error)
         kind = TestResult.PTE_LOAD_FAIL if loads else TestResult.PTE_RUN_FAIL
-        raise _Failed(kind, error) from error
+        raise Failed(kind, error) from error
 
 
 def print_summary(summary: RunSummary) -> None:

@@ -64,8 +64,10 @@ def covers_image(node: Node) -> bool:
 
 
 def _has_its_dtype(tensor: Node, call: Node) -> bool:
-    """All of one float type; of quantize and dequantize, one side int8."""
+    """All of one float type; of quantize and dequantize, one side int8; of a conversion, two float types."""
     value, name = tensor.meta.get("val"), op_name(call)
+    if name == CONVERSION:
+        return isinstance(value, torch.Tensor) and value.dtype in (torch.float16, torch.float32)
     stored = tensor is call.args[0] if name == DEQUANTIZE else tensor is call and name == QUANTIZE
     is_half = value_of(call).dtype == torch.float16 and name != DEQUANTIZE
     dtype = torch.int8 if stored else torch.float16 if is_half else torch.float32
@@ -278,6 +280,18 @@ POWER = (
         lambda node, constants: node.args[1] in POWERS, f"an exponent of {list(POWERS)} is expected"
     ),
 )
+CONVERSION = "dim_order_ops._to_dim_order_copy.default"
+OTHER_FLOAT = (
+    Condition(
+        lambda node, constants: value_of(node).dtype != value_of(node.args[0]).dtype,
+        "another float type is expected",
+    ),
+    Condition(
+        lambda node, constants: value_of(node).dim_order() == value_of(node.args[0]).dim_order(),
+        "the same order of dimensions is expected",
+    ),
+    Condition(lambda node, constants: node.args[0] not in constants, "it is computed ahead"),
+)
 CONVERT = (
     Condition(
         lambda node, constants: parameters_of(node) is not None,
@@ -303,12 +317,6 @@ def _of_rows(test: Test) -> Test:
 def is_across_rows(softmax: Node) -> bool:
     """Along another dimension than the last, which takes transposes."""
     return softmax.args[1] not in (-1, len(sizes_of(softmax)) - 1)
-
-
-def is_across_channels(softmax: Node) -> bool:
-    """Of NCHW or NCL, but where that is the last dimension."""
-    rank = len(sizes_of(softmax))
-    return rank in (3, 4) and softmax.args[1] % rank == 1 != rank - 1
 
 
 def _rows_are_long_or_few(node: Node, constants: Constants) -> bool:

@@ -6,20 +6,9 @@ from __future__ import annotations
 from torch.export import ExportedProgram
 
 from executorch.exir.backend.lowering import constants
-
-_COMPUTED = frozenset(
-    {
-        "quantized_decomposed.quantize_per_channel.default",
-        "quantized_decomposed.quantize_per_tensor.default",
-        "quantized_decomposed.dequantize_per_channel.default",
-        "quantized_decomposed.dequantize_per_channel_group.default",
-        "quantized_decomposed.dequantize_per_tensor.default",
-        "torchao.quantize_affine.default",
-        "torchao.dequantize_affine.default",
-    }
-)
+from executorch.exir.backend.lowering.quantized import OF_WEIGHTS
 
 
 class Constants(constants.Constants):
     def __init__(self, program: ExportedProgram) -> None:
-        super().__init__(program, _COMPUTED)
+        super().__init__(program, OF_WEIGHTS)

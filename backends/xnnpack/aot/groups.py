@@ -7,7 +7,7 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.ops import TABLE
-from executorch.backends.xnnpack.aot.quantized_steps import computed_inputs, quantized_group
+from executorch.backends.xnnpack.aot.quantized_steps import quantized_group
 from executorch.backends.xnnpack.aot.steps import BATCH_NORM, foldable_convolution
 from executorch.exir.backend.lowering.steps import first_item
 from executorch.exir.graph_facts import op_name
@@ -18,7 +18,7 @@ def group_of(node: Node, constants: Constants) -> list[Node]:
     quantized = quantized_group(node, constants)
     if quantized:
         return quantized
-    group = [*computed_inputs(node, constants), node]
+    group = [*constants.computed_inputs(node), node]
     if isinstance(node.meta["val"], tuple | list):
         group.append(first_item(node))
     if op_name(node) == BATCH_NORM:

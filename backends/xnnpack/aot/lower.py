@@ -22,32 +22,16 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     shape_of,
 )
 from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
-from executorch.backends.xnnpack.aot.quantization import dynamic_source, quantizes_back
+from executorch.backends.xnnpack.aot.quantization import dynamic_source
 from executorch.backends.xnnpack.aot.steps import Mode, Step, limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
+from executorch.exir.backend.lowering.quantized import quantizes_back
 
 KEEP_DIMS = 0x40
 _ALIGN = 8  # flag of a resize: corners on corners
 _TRANSPOSE_B = 1
 _MAX_CONCATENATED = 5
-
-
-def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
-    """That of the operands that are not constant."""
-    computed = [each for each in operands if each not in builder.constants]
-    there = [builder.exists_in(each, NHWC) for each in computed]
-    return common_layout(
-        node.meta["val"].dim(), [each.meta["val"].dim() for each in computed], there
-    )
-
-
-def common_layout(rank: int, ranks: list[int], there: list[bool]) -> str:
-    """NHWC when NCHW or NCDHW meet one that exists in it, NCL when all do, and the others fit: the same
-    rank. Rows of tokens are sequences, too, and what computes on them is plain."""
-    if not order_of(rank, NHWC) or any(each != rank for each in ranks):
-        return PLAIN
-    return NHWC if any(there) and (rank > 3 or all(there)) else PLAIN
 
 
 def elementwise(
@@ -58,8 +42,7 @@ def elementwise(
     def lower(builder: GraphBuilder, step: Step) -> None:
         head = step.head
         operands = [arg for arg in head.args if isinstance(arg, Node)]
-        layout = layout_for(builder, head, operands)
-        rank = head.meta["val"].dim()
+        layout, rank = builder.layout, head.meta["val"].dim()
         ids = [builder.read(operand, layout, rank) for operand in operands]
         names = ["input_id"] if len(ids) == 1 else ["input1_id", "input2_id"]
         fields: dict[str, Any] = dict(zip(names, ids, strict=True))
@@ -72,10 +55,8 @@ def elementwise(
 
 
 def clamp(builder: GraphBuilder, step: Step) -> None:
-    source = step.head.args[0]
-    layout = layout_for(builder, step.head, [source])
-    value = builder.read(source, layout)
-    out = builder.write(step.result, layout)
+    value = builder.read(step.head.args[0], builder.layout)
+    out = builder.write(step.result, builder.layout)
     builder.emit(step.head, "XNNClamp", limits_of(step.head), input_id=value, output_id=out)
 
 
@@ -136,15 +117,15 @@ def batch_matrix_multiply(builder: GraphBuilder, step: Step) -> None:
 
 
 def convert(builder: GraphBuilder, step: Step) -> None:
-    """Between floats and 8-bit values."""
+    """Between floats and 8-bit values, or floats of two types."""
     head = step.head
     source = head.args[0]
     if quantizes_back(head):
-        builder.share(head, source.args[0])
+        builder.rename(head, builder.layout, source.args[0], builder.layout)
         return
-    layout = builder.layout_of_output(head) or builder.layout_of(source)
-    value = builder.read(source, layout)  # transposed in int8
-    builder.emit(head, "XNNConvert", input_id=value, output_id=builder.write(head, layout))
+    value = builder.read(source, builder.layout)
+    out = builder.write(head, builder.layout)
+    builder.emit(head, "XNNConvert", input_id=value, output_id=out)
 
 
 def softmax(builder: GraphBuilder, step: Step) -> None:
@@ -152,11 +133,9 @@ def softmax(builder: GraphBuilder, step: Step) -> None:
     source = step.head.args[0]
     rank = source.meta["val"].dim()
     dim = step.head.args[1] % rank
-    channels_last = order_of(rank, NHWC)
-    layout = NHWC if channels_last and channels_last[-1] == dim != rank - 1 else PLAIN
-    value = builder.read(source, layout)
-    if layout == NHWC or dim == rank - 1:
-        out = builder.write(step.result, layout)
+    value = builder.read(source, builder.layout)
+    if builder.layout == NHWC or dim == rank - 1:
+        out = builder.write(step.result, builder.layout)
         builder.emit(step.head, "XNNSoftmax", input_id=value, output_id=out)
         return
     order = [*range(dim), rank - 1, *range(dim + 1, rank - 1), dim]
@@ -275,9 +254,7 @@ def concatenate(builder: GraphBuilder, step: Step) -> None:
 
 
 def concatenate_values(builder: GraphBuilder, step: Step, operands: list[Node], axis: int) -> None:
-    head = step.head
-    layout = layout_for(builder, head, operands)
-    rank = head.meta["val"].dim()
+    layout, rank = builder.layout, step.head.meta["val"].dim()
     values = [
         (builder.read(each, layout, rank), in_layout(shape_of(each), layout)) for each in operands
     ]
@@ -322,10 +299,10 @@ def transpose(builder: GraphBuilder, step: Step) -> None:
     source = step.head.args[0]
     rank = step.head.meta["val"].dim()
     perm = [dim % rank for dim in step.head.args[1]]
-    for layout, other in ((NHWC, PLAIN), (PLAIN, NHWC)):
-        if perm == order_of(rank, layout) and builder.layout_of(source) == layout:
-            builder.rename(step.result, other, source, layout)
-            return
+    (wanted,), given = builder.way.wants, builder.way.gives
+    if wanted != given:
+        builder.rename(step.result, given, source, wanted)
+        return
     value = builder.read(source)
     out = builder.write(step.result)
     builder.emit(
@@ -337,13 +314,13 @@ def reshape(builder: GraphBuilder, step: Step) -> None:
     """Positions of channels last stay so: rows and columns become places in a row, or come of them."""
     head = step.head
     source = head.args[0]
-    layout = builder.layout_of(source)
-    if layout == NHWC and keeps_channels(source, head):
+    if builder.layout == NHWC:
         sizes = in_layout(open_sizes(head.meta["val"].shape), NHWC)
         out = builder.write(step.result, NHWC)
         emit_reshape(builder, head, builder.read(source, NHWC), out, sizes)
         return
-    value = builder.read(source, layout if is_same_in_both_layouts(source) else PLAIN)
+    is_same = is_same_in_both_layouts(source)
+    value = builder.read(source, builder.layout_of(source) if is_same else PLAIN)
     emit_reshape(builder, head, value, builder.write(step.result))
 
 
@@ -392,7 +369,7 @@ def slice_(builder: GraphBuilder, step: Step) -> None:
     offsets = [0] * rank
     offsets[dim] = min(max(start + size, 0) if start < 0 else start, size)
     sizes = open_sizes(head.meta["val"].shape)
-    layout = layout_for(builder, head, [source])
+    layout = builder.layout
     value = builder.read(source, layout)
     out = builder.write(step.result, layout)
     builder.emit(
@@ -426,7 +403,7 @@ def select(builder: GraphBuilder, step: Step) -> None:
 
 def clone(builder: GraphBuilder, step: Step) -> None:
     """A copy that changes nothing."""
-    builder.share(step.result, step.head.args[0])
+    builder.rename(step.result, builder.layout, step.head.args[0], builder.layout)
 
 
 def repeat(builder: GraphBuilder, step: Step) -> None:
@@ -490,7 +467,7 @@ def constant_pad(builder: GraphBuilder, step: Step) -> None:
     for i in range(len(pairs) // 2):
         before[rank - 1 - i], after[rank - 1 - i] = pairs[2 * i], pairs[2 * i + 1]
     fill = head.args[2] if len(head.args) > 2 else 0.0
-    layout = layout_for(builder, head, [head.args[0]])
+    layout = builder.layout
     value = builder.read(head.args[0], layout)
     out = builder.write(step.result, layout)
     builder.emit(

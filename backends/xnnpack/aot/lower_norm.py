@@ -18,7 +18,7 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     in_layout,
     shape_of,
 )
-from executorch.backends.xnnpack.aot.lower import KEEP_DIMS, emit_reshape, layout_for
+from executorch.backends.xnnpack.aot.lower import KEEP_DIMS, emit_reshape
 from executorch.backends.xnnpack.aot.steps import Step
 from executorch.backends.xnnpack.aot.value_types import value_of
 
@@ -102,12 +102,12 @@ def group_norm(builder: GraphBuilder, step: Step) -> None:
     """Of one group and with weights: the norm of all of an image, in whichever layout that is; then by channel."""
     head = step.head
     source, gamma, beta = head.args[:3]
-    layout = layout_for(builder, source, [source])
+    layout = builder.layout
     rows = Rows(builder, step.result, source, len(shape_of(source)) - 1, layout)
-    found = builder.same_as(source, layout)
+    found = builder.make_value(source, layout)
     sizes = in_layout(shape_of(source), layout)
     emit_reshape(builder, step.result, rows.normalized(head.args[7]), found, sizes)
-    scaled = builder.same_as(source, layout)
+    scaled = builder.make_value(source, layout)
     for kind, data, value, out in (
         ("XNNMultiply", gamma, found, scaled),
         ("XNNAdd", beta, scaled, builder.write(step.result, layout)),
@@ -120,10 +120,10 @@ def batch_norm(builder: GraphBuilder, step: Step) -> None:
     """One that no convolution takes: a multiplication and an addition by channel."""
     head = step.head
     source = head.args[0]
-    layout = layout_for(builder, source, [source])
+    layout = builder.layout
     scale, shift = scale_and_shift(builder, head)
     value = builder.read(source, layout)
-    scaled = builder.same_as(source, layout)
+    scaled = builder.make_value(source, layout)
     builder.emit(
         head,
         "XNNMultiply",
@@ -155,7 +155,7 @@ def scale_and_shift(builder: GraphBuilder, norm: Node) -> tuple[Tensor, Tensor]:
 
 def parametric_relu(builder: GraphBuilder, step: Step) -> None:
     source, weight = step.head.args
-    layout = layout_for(builder, source, [source])
+    layout = builder.layout
     slopes = _by_channel(builder, source, builder.constants[weight].detach(), layout)
     value = builder.read(source, layout)
     out = builder.write(step.result, layout)

@@ -10,10 +10,11 @@ from torch import Tensor
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
-from executorch.backends.xnnpack.aot.quantization import Weight, parameters_of, weight_of
+from executorch.backends.xnnpack.aot.quantization import parameters_of
 from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.aot.value_types import Type, by_channel, by_group
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID, make
+from executorch.exir.backend.lowering.quantized import Quantization, weight_of
 
 _SCALES = "scale_"  # before the hash of their bytes
 Arrange = Callable[[Tensor], Tensor]
@@ -31,7 +32,7 @@ def filter_and_bias(
         data = arrange(builder.constants[weight].detach())
         return builder.constant(weight, data), _float_bias(builder, bias, data.dtype)
     quantized = weight_of(weight, builder.constants)
-    data = arrange(quantized.data)
+    data = arrange(quantized.source)
     kind = _filter_type(builder, step, weight, quantized, data.shape, channel_axis)
     stored = data if quantized.bits == 8 else _packed(data)
     filter_id = builder.constant(weight, stored, kind, data.shape)
@@ -50,26 +51,26 @@ def _filter_type(
     builder: GraphBuilder,
     step: Step,
     node: Node,
-    weight: Weight,
+    weight: Quantization,
     shape: torch.Size,
     channel_axis: int,
 ) -> Type:
     if weight.group_size:
-        scales = builder.data(node, weight.scales.to(torch.bfloat16), _SCALES)
-        return by_group(weight.group_size, scales, weight.scales.numel())
+        scales = builder.data(node, weight.scale.to(torch.bfloat16), _SCALES)
+        return by_group(weight.group_size, scales, weight.scale.numel())
     if weight.axis is None and step.mode is Mode.STATIC:
-        return _by_tensor("xnn_datatype_qint8", weight.scales.item())
+        return _by_tensor("xnn_datatype_qint8", weight.scale.item())
     # What is quantized while running is multiplied by weights with one scale per channel only.
-    scales = weight.scales.expand(shape[channel_axis]) if weight.axis is None else weight.scales
+    scales = weight.scale.expand(shape[channel_axis]) if weight.axis is None else weight.scale
     name = "xnn_datatype_qcint8" if weight.bits == 8 else "xnn_datatype_qcint4"
     return by_channel(name, channel_axis, builder.data(node, scales, _SCALES), scales.numel())
 
 
-def _static_bias(builder: GraphBuilder, step: Step, bias: Node | None, weight: Weight) -> int:
+def _static_bias(builder: GraphBuilder, step: Step, bias: Node | None, weight: Quantization) -> int:
     """Quantized by the scales of the inputs times those of the weights."""
     if bias is None:
         return INVALID_VALUE_ID
-    scales = weight.scales * parameters_of(step.head.args[0]).scale
+    scales = weight.scale * parameters_of(step.head.args[0]).scale
     limits = torch.iinfo(torch.int32)
     steps = (builder.constants[bias].detach().double() / scales.double()).round()
     data = steps.clamp(limits.min, limits.max).to(torch.int32)

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
+from executorch.backends.xnnpack.aot.quantization import parameters_of
 from executorch.backends.xnnpack.aot.steps import CONVOLUTION
+from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
+from executorch.exir.backend.lowering.quantized_steps import quantized_step
 from executorch.exir.graph_facts import op_name
 
 PAD = "aten.constant_pad_nd.default"
@@ -86,14 +88,13 @@ def _padding_read_by(convolution: Node) -> Node | None:
     image = convolution.args[0]
     if op_name(image) == PAD:
         return image
-    parameters = parameters_of(image)
-    stored = image.args[0] if op_name(image) == DEQUANTIZE else image
-    if parameters is None or op_name(stored) != QUANTIZE or parameters_of(stored) != parameters:
+    said = parameters_of(image) if is_dequantize(image) else None
+    stored = None if said is None else said.source
+    if stored is None or not is_quantize(stored) or parameters_of(stored) != said:
         return None
     pad = stored.args[0]
-    if op_name(pad) != PAD or op_name(pad.args[0]) != DEQUANTIZE:
-        return None
-    return pad if parameters_of(pad.args[0]) == parameters else None
+    read = map(parameters_of, quantized_step(pad).inputs)
+    return pad if op_name(pad) == PAD and list(read) == [said] else None
 
 
 def _zeros(pad: Node, dims: int) -> list[tuple[int, int]] | None:

@@ -30,7 +30,6 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     shape_of,
 )
 from executorch.backends.xnnpack.aot.lower import (
-    common_layout,
     is_same_in_both_layouts,
     keeps_channels,
 )
@@ -122,13 +121,21 @@ class Layouts:
             keeps = there[0] and keeps_channels(source, node)
             same = there[0] and is_same_in_both_layouts(source)
             return (NHWC if keeps or same else PLAIN), (NHWC if keeps else PLAIN)
-        layout = common_layout(rank, [value_of(each).dim() for each in sources], there)
+        layout = _common_layout(rank, [value_of(each).dim() for each in sources], there)
         return layout, layout
 
     def _read(self, node: Node, layout: str) -> None:
         lies = NHWC if node in self.channels_last else PLAIN
         if lies != layout and value_of(node).dim() in (3, 4):
             self.transposed.add(node)
+
+
+def _common_layout(rank: int, ranks: list[int], there: list[bool]) -> str:
+    """NHWC when NCHW or NCDHW meet one that exists in it, NCL when all do, and the others fit: the same
+    rank. Rows of tokens are sequences, too, and what computes on them is plain."""
+    if not order_of(rank, NHWC) or any(each != rank for each in ranks):
+        return PLAIN
+    return NHWC if any(there) and (rank > 3 or all(there)) else PLAIN
 
 
 def why_slower(nodes: list[Node], constants: Collection[Node]) -> str:

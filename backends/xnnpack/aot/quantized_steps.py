@@ -14,52 +14,45 @@ from torch.export import ExportedProgram
 from torch.fx import Graph, Node
 
 from executorch.backends.transforms.duplicate_dynamic_quant_chain import (
-    CHAIN_OPS,
     DuplicateDynamicQuantChainPass,
-    chain_of,
 )
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
+from executorch.backends.xnnpack.aot.ops import TABLE, Row
 from executorch.backends.xnnpack.aot.quantization import (
     DEQUANTIZE,
     QUANTIZE,
-    Parameters,
-    Weight,
     dynamic_source,
     parameters_of,
+)
+from executorch.backends.xnnpack.aot.steps import CONVOLUTION, Mode, Step, limits_of
+from executorch.exir.backend.lowering.annotation import Kind
+from executorch.exir.backend.lowering.quantized import (
+    Quantization,
+    is_dequantize,
     quantizes_back,
     weight_of,
 )
-from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step, limits_of
-from executorch.exir.backend.lowering.steps import first_item, nodes_of, steps_of
-from executorch.exir.graph_facts import only_user, op_name
+from executorch.exir.backend.lowering.quantized_steps import (
+    CHAIN_OPS,
+    QuantizedStep,
+    chain_of,
+    quantized_step,
+)
+from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.graph_facts import op_name
 
 LINEAR = "aten.linear.default"
 
 
-def step_at(head: Node) -> Step:
-    """The float step of which `head` is the head."""
-    result, batch_norm, limits = first_item(head) or head, None, None
-    user = only_user(result)
-    if op_name(head) == CONVOLUTION and user is not None and op_name(user) == BATCH_NORM:
-        batch_norm, result = user, first_item(user)
-        user = only_user(result)
-    row = TABLE.get(op_name(head))
-    if row is not None and row.clamps and user is not None and limits_of(user) is not None:
-        limits, result = limits_of(user), user
-    return Step(head, result, limits, batch_norm)
-
-
 def quantized_steps_of(graph: Graph, constants: Constants) -> list[Step]:
     """All steps of a graph; dequantize is one only where somebody reads floats."""
-    steps = [in_its_mode(step, constants) for step in steps_of(graph, step_at)]
+    steps = [in_its_mode(step, constants) for step in TABLE.steps(graph, constants)]
     written = {step.result for step in steps if step.mode is Mode.STATIC}
     static = {step.head for step in steps if step.mode is Mode.STATIC}
     return [
         step
         for step in steps
-        if not constants.is_computed(step.head)
-        and op_name(step.head) not in CHAIN_OPS
+        if op_name(step.head) not in CHAIN_OPS
         and not (step.mode is Mode.FLOAT and step.head in written)
         and not (op_name(step.head) == DEQUANTIZE and _reads_as_stored(step.head, static))
     ]
@@ -74,14 +67,14 @@ def quantized_group(node: Node, constants: Constants) -> list[Node]:
     """A call with what must be in its delegate so that it computes on 8-bit values; empty for any other call."""
     if TABLE.why_not(node, constants):
         return []
-    step = in_its_mode(step_at(node), constants)
+    step = in_its_mode(TABLE.step_at(node), constants)
     match step.mode:
         case Mode.STATIC:
-            sources = [each for each in _operands(node) if op_name(each) == DEQUANTIZE]
-            return [*sources, *computed_inputs(node, constants), *nodes_of(step)]
+            sources = [each for each in _operands(node) if is_dequantize(each)]
+            return [*sources, *constants.computed_inputs(node), *nodes_of(step)]
         case Mode.DYNAMIC:
             chain = chain_of(node.args[0])
-            return [*chain.nodes, *computed_inputs(node, constants), node]
+            return [*chain.nodes, *constants.computed_inputs(node), node]
     return []
 
 
@@ -89,7 +82,7 @@ def mode_of(node: Node, constants: Constants) -> Mode:
     """How a call that a row takes would run."""
     if op_name(node) in (QUANTIZE, DEQUANTIZE):
         return Mode.STATIC
-    return in_its_mode(step_at(node), constants).mode
+    return in_its_mode(TABLE.step_at(node), constants).mode
 
 
 def in_its_mode(step: Step, constants: Constants) -> Step:
@@ -97,53 +90,48 @@ def in_its_mode(step: Step, constants: Constants) -> Step:
         return step
     if not TABLE.row(step.head).int8_when(step.head):
         return step
-    user = only_user(step.result)
-    if user is not None and op_name(user) == QUANTIZE and _is_static(step, user, constants):
-        return replace(step, result=user, mode=Mode.STATIC)
+    around = quantized_step(step.head, step.result)
+    if around.result is not None and _is_static(step, around, constants):
+        return replace(step, result=around.result, mode=Mode.STATIC)
     return replace(step, mode=Mode.DYNAMIC) if _is_dynamic(step, constants) else step
 
 
 def _operands(node: Node) -> list[Node]:
     """Tensors that are computed on, but for weights and biases."""
-    if TABLE.row(node).quantized is Quantized.GEMM:
+    if TABLE.row(node).annotation.kind is Kind.WEIGHTED:
         return [node.args[0]]
     return list(node.all_input_nodes)
 
 
-def computed_inputs(node: Node, constants: Constants) -> list[Node]:
-    """Calls that are computed ahead for `node`."""
-    direct = [each for each in node.all_input_nodes if constants.is_computed(each)]
-    return [found for each in direct for found in (*computed_inputs(each, constants), each)]
-
-
-def _is_static(step: Step, result: Node, constants: Constants) -> bool:
-    out = parameters_of(result)
-    inputs = [parameters_of(each) for each in _operands(step.head)]
+def _is_static(step: Step, around: QuantizedStep, constants: Constants) -> bool:
+    out = parameters_of(around.result)
+    operands = _operands(step.head)
+    inputs = [parameters_of(each) for each in operands if each in around.inputs]
     row = TABLE.row(step.head)
-    kind = row.quantized
-    if out is None or not inputs or None in inputs or kind is Quantized.NO:
-        return False
-    if any(op_name(each) != DEQUANTIZE for each in _operands(step.head)):
+    if out is None or not inputs or len(inputs) != len(operands) or None in inputs:
         return False
     if not _has_room(step.limits or limits_of(step.head), out):
         return False
-    if kind is Quantized.SHARED_PARAMETERS:
-        return all(each == out for each in inputs)
-    if kind is Quantized.LOOKUP_TABLE:
-        return True
-    if kind is Quantized.ARITHMETIC:
-        return _scales_fit(row, inputs, out)
-    weight = weight_of(step.head.args[1], constants)
-    if weight is None or weight.group_size or weight.bits == 4:
-        return False
-    if not _axis_fits(step.head, weight):
-        return False
-    least, most = row.scales
-    ratio = float(weight.scales.max()) * inputs[0].scale / out.scale
-    return least <= ratio < most
+    match row.annotation.kind:
+        case Kind.WEIGHTED:
+            weight = weight_of(step.head.args[1], constants)
+            return weight is not None and _weight_fits(step.head, weight, inputs[0], out)
+        case Kind.ARITHMETIC:
+            return _scales_fit(row, inputs, out)
+        case Kind.SHARED:
+            return all(each == out for each in inputs)
+        case kind:
+            return kind is Kind.LOOKUP
 
 
-def _axis_fits(node: Node, weight: Weight) -> bool:
+def _weight_fits(node: Node, weight: Quantization, source: Quantization, out: Quantization) -> bool:
+    if weight.group_size or weight.bits < 8 or not _axis_fits(node, weight):
+        return False
+    least, most = TABLE.row(node).scales
+    return least <= float(weight.scale.max()) * source.scale / out.scale < most
+
+
+def _axis_fits(node: Node, weight: Quantization) -> bool:
     """One scale per output channel. Groups of a transposed convolution have their channels interleaved."""
     if weight.axis is None:
         return True
@@ -152,7 +140,7 @@ def _axis_fits(node: Node, weight: Weight) -> bool:
     return weight.axis == 0
 
 
-def _scales_fit(row: Row, inputs: list[Parameters], out: Parameters) -> bool:
+def _scales_fit(row: Row, inputs: list[Quantization], out: Quantization) -> bool:
     scales = [each.scale for each in inputs]
     if row.multiplies:
         scales = [scales[0] * scales[-1]]
@@ -160,7 +148,7 @@ def _scales_fit(row: Row, inputs: list[Parameters], out: Parameters) -> bool:
     return all(least <= scale / out.scale < most for scale in scales)
 
 
-def _has_room(limits: tuple[float, float] | None, out: Parameters) -> bool:
+def _has_room(limits: tuple[float, float] | None, out: Quantization) -> bool:
     """Some 8-bit values must lie between the limits."""
     low, high = limits or (-inf, inf)
     lowest = max(-128.0, low / out.scale + out.zero_point)
@@ -177,10 +165,10 @@ def _is_dynamic(step: Step, constants: Constants) -> bool:
     if name == CONVOLUTION:
         transposed, groups = step.head.args[6], step.head.args[8]
         # transposed ones have results of float32 alone
-        plain = weight.data.dim() == 4 and groups == 1
+        plain = weight.source.dim() == 4 and groups == 1
         known = not transposed or step.head.meta["val"].dtype == torch.float32
         return weight.bits == 8 and not weight.group_size and plain and known
-    return weight.group_size == 0 or (weight.bits == 4 and weight.group_size % 32 == 0)
+    return weight.group_size == 0 or (weight.bits < 8 and weight.group_size % 32 == 0)
 
 
 def own_dequantized_inputs(program: ExportedProgram) -> None:

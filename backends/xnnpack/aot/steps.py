@@ -10,10 +10,12 @@ from math import inf
 from torch.fx import Node
 
 from executorch.exir.backend.lowering import steps
+from executorch.exir.backend.lowering.patterns import HEAD, Call, Value
 from executorch.exir.graph_facts import op_name
 
 BATCH_NORM = "aten._native_batch_norm_legit_no_training.default"
 CONVOLUTION = "aten.convolution.default"
+_LIMITS, _BATCH_NORM = "limits", "batch_norm"
 
 
 class Mode(Enum):
@@ -24,9 +26,16 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Step(steps.Step):
-    limits: tuple[float, float] | None = None
-    batch_norm: Node | None = None
     mode: Mode = Mode.FLOAT
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        found = self.named.get(_LIMITS)
+        return None if found is None else limits_of(found)
+
+    @property
+    def batch_norm(self) -> Node | None:
+        return self.named.get(_BATCH_NORM)
 
 
 def limits_of(node: Node) -> tuple[float, float] | None:
@@ -46,6 +55,22 @@ def limits_of(node: Node) -> tuple[float, float] | None:
     if not (isinstance(low, int | float) and isinstance(high, int | float) and low < high):
         return None
     return float(low), float(high)
+
+
+def _limited(inner: Call | Value) -> Call:
+    """With a relu, hardtanh or clamp by numbers behind it, or without."""
+    return Call(
+        ("aten.relu.default", "aten.hardtanh.default", "aten.clamp.default"),
+        inner,
+        name=_LIMITS,
+        where=lambda node: limits_of(node) is not None,
+        optional=True,
+    )
+
+
+# What becomes part of the node of the call before.
+LIMITS = _limited(HEAD)
+NORM_AND_LIMITS = _limited(Call(BATCH_NORM, HEAD, name=_BATCH_NORM, optional=True))
 
 
 def foldable_convolution(batch_norm: Node) -> Node | None:

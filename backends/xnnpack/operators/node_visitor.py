@@ -14,7 +14,6 @@ A configuration of one's own (`XNNPartitionerConfig`) claims the operator.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import torch
@@ -33,7 +32,7 @@ from executorch.backends.xnnpack.utils.xnnpack_constants import (
     XNN_VALUE_FLAG_EXTERNAL_INPUT,
 )
 from executorch.exir._serialize._named_data_store import NamedDataStore
-from executorch.exir._serialize._tensor_bytes import tensor_bytes
+from executorch.exir.backend.lowering.payload.constant_store import ConstantStore
 from executorch.exir.passes.external_constants_pass import delegate_data_file
 
 _FLOATS = {torch.float32: "xnn_datatype_fp32", torch.float16: "xnn_datatype_fp16"}
@@ -71,7 +70,7 @@ class NodeVisitor:
     ) -> None:
         self._exported_program = exported_program
         self._external_ids = external_ids or {}
-        self._named_data_store = named_data_store
+        self._store = ConstantStore(ALIGNMENT, named_data_store)
 
     @property
     def external_ids(self) -> dict[Node, Any]:
@@ -243,17 +242,15 @@ class NodeVisitor:
     def _add_data(
         self, xnn_graph: Any, data: torch.Tensor, tag: str | None, prefix: str = ""
     ) -> int:
-        raw = bytes(memoryview(tensor_bytes(data.contiguous())))
-        key = prefix + hashlib.sha256(raw).hexdigest()
+        filed = self._store.file_in(tag, data, prefix)
         known = [entry.named_key for entry in xnn_graph.constant_data]
-        if key in known:
-            return known.index(key)
-        self._named_data_store.add_named_data(key, raw, alignment=ALIGNMENT, external_tag=tag)
+        if filed.key in known:
+            return known.index(filed.key)
         entry = SCHEMA.classes["ConstantDataOffset"]
         if not known:  # place 0 means none
             xnn_graph.constant_data.append(entry(offset=0, size=0, named_key=""))
         xnn_graph.constant_data.append(
-            entry(offset=NAMED_DATA_OFFSET, size=len(raw), named_key=key)
+            entry(offset=NAMED_DATA_OFFSET, size=filed.num_bytes, named_key=filed.key)
         )
         return len(xnn_graph.constant_data) - 1
 

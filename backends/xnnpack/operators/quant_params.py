@@ -11,6 +11,7 @@ from torch.fx import Node
 
 from executorch.backends.transforms.utils import get_param_tensor, is_param_node
 from executorch.backends.xnnpack.utils import quant_utils
+from executorch.exir.backend.lowering.quantized import quantization_of
 
 
 def _data(
@@ -70,29 +71,21 @@ class QuantParams:
         common = {"q_input": quant_node.args[0], "is_output": is_output, "is_input": not is_output}
         if quant_utils.is_dynamic_qdq(quant_node):
             return cls._dynamic(quant_node, common)
-        axis, group = 0, 0
-        if quant_utils.is_affine_qdq(quant_node):
-            source, scale, point, low, high, dtype, *rest = (
-                quant_utils.extract_qdq_affine_op_args_for_decomposed_ops(quant_node)
-            )
-            width = source.meta["val"].shape[-1]
-            group = rest[0] if rest and rest[0] != width else 0
-        elif quant_utils.is_per_channel_group(quant_node):
-            _, scale, point, low, high, dtype, group = quant_node.args[:7]
-        elif quant_utils.is_per_channel(quant_node):
-            _, scale, point, axis, low, high, dtype = quant_node.args[:7]
-        else:
-            _, scale, point, low, high, dtype = quant_node.args[:6]
+        said = quantization_of(quant_node)
+        group = said.group_size or 0
+        if quant_utils.is_affine_qdq(quant_node) and group == said.source.meta["val"].shape[-1]:
+            group = 0
         by_channel = quant_utils.is_per_channel(quant_node) or quant_utils.is_per_channel_group(
             quant_node
         )
         made = cls(
-            per_channel=by_channel, scale=_data(scale, ep), zp=_data(point, ep), axis=axis,
-            dtype=dtype, qmax=high, qmin=low, group_size=group, **common,
+            per_channel=by_channel, scale=_data(said.scale, ep), zp=_data(said.zero_point, ep),
+            axis=said.axis or 0, dtype=said.dtype, qmax=said.quant_max, qmin=said.quant_min,
+            group_size=group, **common,
         )  # fmt: skip
         if not isinstance(made.scale, Node):
             quant_utils.validate_quant_scales(made.scale)
-            quant_utils.validate_quant_zeropoints(made.zp, dtype, made.is_qc4w)
+            quant_utils.validate_quant_zeropoints(made.zp, said.dtype, made.is_qc4w)
         return made
 
     @classmethod
@@ -100,15 +93,10 @@ class QuantParams:
         per_row = quant_utils.is_per_token(node)
         source = node.args[0].meta["val"]
         dims = 1 if per_row else source.dim()
-        limits = (
-            quant_utils.extract_qdq_affine_op_args_for_decomposed_ops(node)[3:6]
-            if quant_utils.is_affine_qdq(node)
-            else node.args[3:6]
-        )
-        low, high, dtype = limits
+        said = quantization_of(node)
         return cls(
-            per_channel=False, scale=0.0, zp=0, axis=0, dtype=dtype, qmax=high, qmin=low,
-            is_dynamic=True, num_nonbatch_dims=dims, **common,
+            per_channel=False, scale=0.0, zp=0, axis=0, dtype=said.dtype, qmax=said.quant_max,
+            qmin=said.quant_min, is_dynamic=True, num_nonbatch_dims=dims, **common,
         )  # fmt: skip
 
     @classmethod

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Execution: shapes of this call, outputs resized, pointers handed over, run.
+#include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
 #include <executorch/backends/xnnpack/runtime/delegate.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/backend/tensor_arguments.h>
+
+#include <cpuinfo.h>
 
 #include <cinttypes>
 #include <new>
@@ -15,20 +18,20 @@ using runtime::Error;
 using runtime::EValue;
 using runtime::Result;
 using runtime::Span;
+using runtime::TensorView;
 
 namespace {
 
 /// The sizes in memory order; a scalar is one element.
-Result<Shape> shape_in_memory(const Tensor& tensor) {
-  const size_t rank = static_cast<size_t>(tensor.dim());
+Result<Shape> shape_in_memory(const TensorView& tensor) {
+  const size_t rank = tensor.rank();
   ET_CHECK_OR_RETURN_ERROR(rank <= kMaxRank, InvalidArgument,
                            "XNNPACK takes at most %zu dimensions, found %zu", kMaxRank, rank);
   Shape shape;
   shape.rank = rank == 0 ? 1 : rank;
   shape.dims[0] = 1;
-  const auto order = tensor.dim_order();
   for (size_t i = 0; i < rank; ++i) {
-    shape.dims[i] = static_cast<size_t>(tensor.size(order[i]));
+    shape.dims[i] = static_cast<size_t>(tensor.sizes()[tensor.dim_in_memory(i)]);
   }
   return shape;
 }
@@ -41,7 +44,7 @@ Error resize_in_memory_order(const Tensor& tensor, const Shape& shape) {
   SizesType sizes[kMaxRank] = {};
   const auto order = tensor.dim_order();
   for (size_t i = 0; i < rank; ++i) {
-    sizes[order[i]] = static_cast<SizesType>(shape.dims[i]);
+    sizes[order.empty() ? i : order[i]] = static_cast<SizesType>(shape.dims[i]);
   }
   return runtime::resize_tensor(tensor, {sizes, rank});
 }
@@ -54,7 +57,8 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const Payload& payload,
   auto delegate = std::unique_ptr<Delegate>(new (std::nothrow) Delegate());
   ET_CHECK_OR_RETURN_ERROR(delegate != nullptr, MemoryAllocationFailed, "no memory for a delegate");
   Executable& run = delegate->run_;
-  run.graph = ET_UNWRAP(read_graph(*payload.graph));
+  const bool has_halves = cpuinfo_has_arm_neon_fp16_arith() || cpuinfo_has_x86_avx512fp16();
+  run.graph = ET_UNWRAP(read_graph(*payload.graph, !has_halves));
   delegate->shapes_ = run.graph.shapes;
   delegate->is_profiled_ = options.profile;
   auto maker = std::make_unique<RuntimeMaker>(payload, data, options, run);
@@ -76,14 +80,11 @@ Delegate::~Delegate() {
 }
 
 Error Delegate::read_input_shapes(Span<EValue*> args, bool& changed) {
+  const auto arguments =
+      ET_UNWRAP(runtime::TensorArguments::of(xnnpack_backend_key, args, args.size(), 0));
   for (size_t place = 0; place < run_.graph.externals.size(); ++place) {
-    ET_CHECK_OR_RETURN_ERROR(args[place]->isTensor(), InvalidArgument,
-                             "argument %zu of an XNNPACK delegate: expected a tensor", place);
-    const Tensor& tensor = args[place]->toTensor();
-    ET_CHECK_OR_RETURN_ERROR(
-        tensor.scalar_type() == run_.graph.externals[place].type, InvalidArgument,
-        "argument %zu of an XNNPACK delegate: expected dtype %d, found %d", place,
-        static_cast<int>(run_.graph.externals[place].type), static_cast<int>(tensor.scalar_type()));
+    const TensorView tensor = ET_UNWRAP(
+        arguments.argument(place, {run_.graph.externals[place].type, runtime::kAnyRank, false}));
     if (run_.graph.externals[place].is_output) {
       continue;
     }

@@ -51,11 +51,11 @@ Error read_external(Graph& graph, uint32_t id) {
       place < externals.size() && externals[place].value == kNoValue && !value.is_constant(),
       InvalidProgram, "XNNPACK value %" PRIu32 ": argument %" PRIu32 " is another's, or none",
       static_cast<uint32_t>(id), static_cast<uint32_t>(place));
-  externals[place] = { id, flags == kOutput, ET_UNWRAP(argument_type(value.type())) };
+  externals[place] = { id, flags == kOutput, ET_UNWRAP(argument_type(value.declared())) };
   return Error::Ok;
 }
 
-Error read_values(const fb_xnnpack::XNNGraph& payload, Graph& graph) {
+Error read_values(const fb_xnnpack::XNNGraph& payload, bool widens_halves, Graph& graph) {
   const auto& values = *payload.xvalues();
   const uint32_t num_externals = payload.num_externs();
   ET_CHECK_OR_RETURN_ERROR(num_externals <= kMaxExternals, InvalidProgram,
@@ -68,6 +68,7 @@ Error read_values(const fb_xnnpack::XNNGraph& payload, Graph& graph) {
   for (uint32_t id = 0; id < values.size(); ++id) {
     Value& value = graph.values[id];
     ET_CHECK_OK_OR_RETURN_ERROR(read_value(*values[id], id, value, graph.shapes[id]));
+    value.is_widened = widens_halves && value.declared() == XNNDatatype::xnn_datatype_fp16;
     if (value.tensor->flags() != 0) {
       ET_CHECK_OK_OR_RETURN_ERROR(read_external(graph, id));
     }
@@ -103,15 +104,16 @@ Error read_uses(const GraphNode& node, Graph& graph) {
       uses.is_read = true;
       continue;
     }
-    const bool widened = widens(*node.node, operands, graph.values, id);
-    ET_CHECK_OR_RETURN_ERROR(graph.values[id].is_constant(), NotSupported,
+    Value& value = graph.values[id];
+    const bool is_to_widen = widens(*node.node, operands, graph.values, id);
+    ET_CHECK_OR_RETURN_ERROR(value.is_constant(), NotSupported,
                              "XNNPACK value %" PRIu32 ": weights must be constant",
                              static_cast<uint32_t>(id));
-    ET_CHECK_OR_RETURN_ERROR(!uses.is_packed || uses.is_widened == widened, NotSupported,
-                             "XNNPACK value %" PRIu32 ": weights of nodes that need two types",
+    ET_CHECK_OR_RETURN_ERROR(!is_to_widen || !(uses.is_packed || uses.is_read), NotSupported,
+                             "XNNPACK value %" PRIu32 ": half precision for weights and for more",
                              static_cast<uint32_t>(id));
     uses.is_packed = true;
-    uses.is_widened = widened;
+    value.is_widened = value.is_widened || is_to_widen;
   }
   return Error::Ok;
 }
@@ -133,6 +135,13 @@ Error read_node(const fb_xnnpack::XNode& source, Graph& graph, GraphNode& out) {
                                !graph.is_input(operands.output),
                            InvalidProgram, "XNNPACK node: writes value %" PRIu32,
                            static_cast<uint32_t>(operands.output));
+  const auto is_float = [&](uint32_t id) {
+    return values[id].type() == XNNDatatype::xnn_datatype_fp32;
+  };
+  if (source.xnode_union_type() == fb_xnnpack::XNodeUnion::XNNConvert &&
+      is_float(operands.inputs[0]) && is_float(operands.output)) {
+    out.kind = &conversion_of_floats();
+  }
   ET_CHECK_OK_OR_RETURN_ERROR(out.kind->types(source, operands, values));
   return read_uses(out, graph);
 }
@@ -142,10 +151,6 @@ Error read_nodes(const fb_xnnpack::XNNGraph& payload, Graph& graph) {
   graph.nodes.resize(nodes.size());
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(read_node(*nodes[i], graph, graph.nodes[i]));
-  }
-  for (size_t id = 0; id < graph.uses.size(); ++id) {
-    ET_CHECK_OR_RETURN_ERROR(!(graph.uses[id].is_widened && graph.uses[id].is_read), NotSupported,
-                             "XNNPACK value %zu: half precision for weights and for more", id);
   }
   return Error::Ok;
 }
@@ -200,9 +205,9 @@ bool Graph::is_input(uint32_t id) const {
   return values[id].tensor->flags() == kInput;
 }
 
-Result<Graph> read_graph(const fb_xnnpack::XNNGraph& payload) {
+Result<Graph> read_graph(const fb_xnnpack::XNNGraph& payload, bool widens_halves) {
   Graph graph;
-  ET_CHECK_OK_OR_RETURN_ERROR(read_values(payload, graph));
+  ET_CHECK_OK_OR_RETURN_ERROR(read_values(payload, widens_halves, graph));
   ET_CHECK_OK_OR_RETURN_ERROR(read_nodes(payload, graph));
   find_needed(graph);
   ET_CHECK_OK_OR_RETURN_ERROR(infer_shapes(graph));

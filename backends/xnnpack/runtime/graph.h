@@ -32,9 +32,8 @@ struct GraphNode {
 
 /// What nodes do with a value.
 struct Uses {
-  bool is_read = false;     // while running
-  bool is_packed = false;   // when the graph is built
-  bool is_widened = false;  // packed as float32, though half precision in the payload
+  bool is_read = false;    // while running
+  bool is_packed = false;  // when the graph is built
 };
 
 /// An argument of the delegate.
@@ -56,9 +55,10 @@ struct Graph {
   bool is_input(uint32_t id) const;
 };
 
-/// Errors: InvalidProgram for a graph that makes no sense, Internal for nodes out of order,
-/// NotImplemented or NotSupported for one that this build cannot run.
-runtime::Result<Graph> read_graph(const fb_xnnpack::XNNGraph& payload);
+/// With `widens_halves` all values of half precision are computed as float32, and converted where
+/// they are arguments. Errors: InvalidProgram for a graph that makes no sense, Internal for nodes
+/// out of order, NotImplemented or NotSupported for one that this build cannot run.
+runtime::Result<Graph> read_graph(const fb_xnnpack::XNNGraph& payload, bool widens_halves);
 
 /// Sets the shape of the node's output from those of its inputs, `shapes` by id. InvalidProgram
 /// when they do not fit the node, or each other.

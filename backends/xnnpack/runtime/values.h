@@ -14,6 +14,8 @@ namespace executorch::backends::xnnpack {
 
 struct Value {
   const fb_xnnpack::XNNTensorValue* tensor = nullptr;
+  /// Computed as float32, though half precision in the payload.
+  bool is_widened = false;
   /// The table of parameters; null for a type that has none. Its kind follows from the type.
   const void* quantization = nullptr;
   /// Of a type that is quantized by tensor.
@@ -26,7 +28,12 @@ struct Value {
   /// Of one quantized by token.
   size_t num_nonbatch_dims = 0;
 
-  fb_xnnpack::XNNDatatype type() const { return tensor->datatype(); }
+  /// As a constant or an argument has it.
+  fb_xnnpack::XNNDatatype declared() const { return tensor->datatype(); }
+  /// As nodes read and write it.
+  fb_xnnpack::XNNDatatype type() const {
+    return is_widened ? fb_xnnpack::XNNDatatype::xnn_datatype_fp32 : declared();
+  }
   bool is_constant() const { return tensor->constant_buffer_idx() != 0; }
 };
 

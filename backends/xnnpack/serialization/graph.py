@@ -5,19 +5,17 @@ Every field may be None, which leaves it out of the file."""
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from executorch.exir.backend.lowering.payload_schema import PayloadSchema
+from executorch.exir.backend.lowering.payload.blocks import XNNPACK_HEADER
+from executorch.exir.backend.lowering.payload.schema import PayloadSchema
 
 INVALID_VALUE_ID = 0xFFFFFFFF
 NAMED_DATA_OFFSET = 0xFFFFFFFFFFFFFFFF
 NO_DEBUG_HANDLE = 65535
 ALIGNMENT = 16
-_HEADER = struct.Struct("<4x4sHIIIQ")
-
 
 SCHEMA = PayloadSchema(Path(__file__).with_name("schema.fbs"))
 make = SCHEMA.make
@@ -54,8 +52,10 @@ class XNNHeader:
                 f"Invalid XNNHeader: Invalid parsed length: expected {XNNHeader.EXPECTED_LENGTH} bytes, found {length} "
                 f"in {len(data)} bytes"
             )
-        _, _, *places = _HEADER.unpack_from(data)
-        return XNNHeader(*places)
+        numbers = [
+            each.read(data) for row in XNNPACK_HEADER.regions for each in (row.offset, row.size)
+        ]
+        return XNNHeader(*numbers)
 
     def is_valid(self) -> bool:
         end = self.flatbuffer_offset + self.flatbuffer_size
@@ -67,26 +67,19 @@ class XNNHeader:
             raise ValueError(
                 f"Invalid XNNHeader: {self} failed is_valid(): expected a flatbuffer, then constants"
             )
-        return _HEADER.pack(
-            self.EXPECTED_MAGIC, self.EXPECTED_LENGTH, self.flatbuffer_offset, self.flatbuffer_size,
-            self.constant_data_offset, self.constant_data_size,
-        )[: self.EXPECTED_LENGTH]  # fmt: skip
+        return XNNPACK_HEADER.header(
+            [
+                (self.flatbuffer_offset, self.flatbuffer_size),
+                (self.constant_data_offset, self.constant_data_size),
+            ]
+        )
 
 
 def serialize(graph: Any, constants: bytes | bytearray = b"") -> bytes:
     """The payload: header, flatbuffer and `constants`; those that are named data are not among them."""
-    flatbuffer = SCHEMA.pack(graph)
-    offset = 2 * ALIGNMENT
-    padding = -len(flatbuffer) % ALIGNMENT
-    start = offset + len(flatbuffer) + padding
-    header = XNNHeader(offset, len(flatbuffer), start, len(constants)).to_bytes()
-    return b"".join([header.ljust(offset, b"\0"), flatbuffer, bytes(padding), bytes(constants)])
+    return XNNPACK_HEADER.write({"flatbuffer": SCHEMA.pack(graph), "constants": bytes(constants)})
 
 
 def deserialize(payload: bytes) -> Any:
     """The graph of a payload; ValueError for bytes that are none."""
-    if len(payload) < XNNHeader.EXPECTED_LENGTH or payload[4:8] != XNNHeader.EXPECTED_MAGIC:
-        raise ValueError(f"expected an XNNPACK payload with XH00 at byte 4, found {payload[:8]!r}")
-    header = XNNHeader.from_bytes(payload)
-    end = header.flatbuffer_offset + header.flatbuffer_size
-    return SCHEMA.unpack(payload[header.flatbuffer_offset : end])
+    return SCHEMA.unpack(XNNPACK_HEADER.read(payload)["flatbuffer"])

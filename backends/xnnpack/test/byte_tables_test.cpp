@@ -85,7 +85,7 @@ std::pair<size_t, size_t> tables_and_nodes(const GraphT& source) {
   std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<uint8_t*>(aligned.data()));
   const Payload payload = open_payload(aligned.data(), bytes.size()).get();
-  Graph graph = std::move(read_graph(*payload.graph).get());
+  Graph graph = std::move(read_graph(*payload.graph, false).get());
   Kept kept;
   Definitions definitions(graph, payload, nullptr, kept);
   EXPECT_EQ(definitions.load_constants(), Error::Ok);

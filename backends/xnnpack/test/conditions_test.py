@@ -274,6 +274,18 @@ CASES = [
     Case("aten.expand_copy.default", c.EXPAND[0].reason, lambda m, x: x.expand(2, 3, 4), ((3, 4),)),
     Case("aten.expand_copy.default", c.EXPAND[1].reason, lambda m, x: x.expand(26, 4), ((1, 4),)),
     Case(COPY, c.CLONE[1].reason, lambda m, x: x.clone(memory_format=torch.channels_last), (X,)),
+    Case(
+        c.CONVERSION,
+        c.OTHER_FLOAT[0].reason,
+        lambda m, x: x.to(memory_format=torch.channels_last),
+        (X,),
+    ),
+    Case(
+        c.CONVERSION,
+        c.OTHER_FLOAT[1].reason,
+        lambda m, x: x.to(torch.float16, memory_format=torch.channels_last),
+        (X,),
+    ),
     Case("aten.constant_pad_nd.default", c.PAD[0].reason, lambda m, x: F.pad(x, (-1, 1)), (X,)),
     Case(
         QUANTIZE,
@@ -370,6 +382,7 @@ BY_HAND = [
     ByHand("aten.cat.default", c.CONCATENATE[0].reason, ([X],), X),
     ByHand("aten.view_copy.default", c.ONE_DYNAMIC_SIZE, (("s", "t", 6), []), ("s", "t", 2, 3)),
     ByHand(SELECT, START, (X, 0, None), X[1:]),
+    ByHand(c.CONVERSION, c.OTHER_FLOAT[2].reason, ((CONSTANT, X),), X, result=torch.float16),
     ByHand("aten.clone.default", c.CLONE[0].reason, ((CONSTANT, X),), X),
     ByHand(COPY, c.CLONE[0].reason, ((CONSTANT, X),), X),
     ByHand("aten.clone.default", c.CLONE[1].reason, (X,), X, layout=torch.channels_last),

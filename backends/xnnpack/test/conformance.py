@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The hook of backends/test/conformance."""
 
+from dataclasses import replace
 from math import isqrt
 
 import torch
 
 from executorch.backends.test.conformance.backend import Backend, Sample, Weights
 from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+    XNNPACKQuantizer,
+    get_symmetric_quantization_config,
+)
 
 
 def _linear(num_bytes: int) -> Sample:
@@ -14,4 +19,13 @@ def _linear(num_bytes: int) -> Sample:
     return torch.nn.Linear(width, width), (torch.randn(1, width),)
 
 
-BACKENDS = [Backend("XnnpackBackend", XnnpackPartitioner, weights=Weights.PACKED, weighted=_linear)]
+def _int8() -> XNNPACKQuantizer:
+    return XNNPACKQuantizer().set_global(get_symmetric_quantization_config())
+
+
+_FLOAT = Backend("XnnpackBackend", XnnpackPartitioner, weights=Weights.PACKED, weighted=_linear)
+BACKENDS = [
+    _FLOAT,
+    replace(_FLOAT, name="XnnpackBackend in half precision", precision=torch.float16),
+    replace(_FLOAT, name="XnnpackBackend in int8", quantize=_int8),
+]

@@ -128,7 +128,6 @@ def test_outputs_that_are_equal_or_inputs(function: object) -> None:
 
 
 @needs_runtime
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_drawn_graphs(seed: int) -> None:
     check(Drawn(seed))

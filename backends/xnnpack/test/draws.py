@@ -396,6 +396,11 @@ def copy(r: Random) -> Draw:
     return of_values(lambda a: a.clone(memory_format=layout), x)
 
 
+def convert(r: Random) -> Draw:
+    other = {torch.float32: torch.float16, torch.float16: torch.float32}
+    return of_values(lambda a: a.to(other[a.dtype]), values(r, shape(r, 4)))
+
+
 def pad(r: Random) -> Draw:
     sizes = shape(r, r.choice((1, 2, 3, 4, 5, 6)))
     widths = numbers(r, 2 * r.randrange(1, len(sizes) + 1), 0, 0, 1, 2, -1)
@@ -465,6 +470,7 @@ DRAWS: dict[str, Callable[[Random], Draw]] = {
     "aten.select_copy.int": select,
     "aten.expand_copy.default": expand,
     "dim_order_ops._clone_dim_order.default": copy,
+    "dim_order_ops._to_dim_order_copy.default": convert,
     "aten.constant_pad_nd.default": pad,
 }
 

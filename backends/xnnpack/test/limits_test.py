@@ -97,7 +97,6 @@ def check(name: str, seeds: range, dtype: torch.dtype) -> set[str]:
 
 
 @needs_runtime
-@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWS)
 def test_what_is_claimed_is_loaded_and_computed(name: str) -> None:
     claimed = check(name, range(12), torch.float32)

@@ -69,6 +69,7 @@ def _measured(script: str, file: Path) -> object:
 
 
 @needs_runtime
+@pytest.mark.machine("resident memory")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.req("XQ-009")
 def test_memory_of_weights(tmp_path: Path) -> None:
@@ -82,6 +83,7 @@ def test_memory_of_weights(tmp_path: Path) -> None:
 
 
 @needs_runtime
+@pytest.mark.machine("resident memory")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_no_activations_stay_after_a_first_run_that_does_not_pack(tmp_path: Path) -> None:
     layers = *(torch.nn.Conv2d(256, 256, 1) for _ in range(3)), torch.nn.AdaptiveAvgPool2d(1)

@@ -210,7 +210,6 @@ def test_verbose_says_why_a_call_stays_outside(caplog: pytest.LogCaptureFixture)
 def test_every_row_has_a_configuration() -> None:
     without_row = {
         "aten.max.dim",
-        "dim_order_ops._to_dim_order_copy.default",
         *(
             f"torchao.{name}_affine.default"
             for name in ("choose_qparams", "quantize", "dequantize")

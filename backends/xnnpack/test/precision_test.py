@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`compute_precision`: a program in bfloat16 is a little off from its first run on, and all else is as before."""
+"""In which precision a delegate computes: `compute_precision` of float programs, and programs in half precision."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from executorch.runtime import Method, Runtime
 
 CPUINFO = Path("/proc/cpuinfo")
 HAS_PRODUCTS = CPUINFO.exists() and "avx512_bf16" in CPUINFO.read_text()
+HAS_HALVES = CPUINFO.exists() and re.search(r"avx512_fp16|asimdhp", CPUINFO.read_text()) is not None
 HAS_TRANSFORMS = CPUINFO.exists() and "avx512bw" in CPUINFO.read_text()
 MODELS = {
     "linear": (nn.Sequential(nn.Linear(300, 520), nn.ReLU(), nn.Linear(520, 33)), (9, 300)),
@@ -98,3 +100,70 @@ def test_convolutions_without_winograd() -> None:
     options = {"XnnpackBackend": {"winograd_enabled": "no"}}
     with pytest.raises(RuntimeError, match="winograd_enabled"):
         Runtime.get().load_program(data, backend_options=options).load_method("forward")
+
+
+class Halves(nn.Module):
+    """An output that others read, an input that is one's neighbour, constants that are packed and that are read, a
+    filter that two layers share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(72, 96), nn.Linear(96, 72, bias=False)
+        self.register_buffer("shift", torch.randn(72))
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        hidden = torch.relu(self.first(x))
+        out = self.second(hidden) + self.shift
+        return hidden, out * y, self.first(out) - 1, torch.cat([y, out])
+
+
+@pytest.mark.skipif(HAS_HALVES, reason="this processor computes in half precision")
+def test_half_precision_without_its_arithmetic_is_rounded_at_arguments_alone() -> None:
+    """2^-11 is half a unit of what an output of half precision holds."""
+    torch.manual_seed(0)
+    module = Halves().half()
+    x, y = torch.randn(5, 72).half(), torch.randn(5, 72).half()
+    rows = torch.export.Dim("rows", min=2, max=9)
+    program = torch.export.export(module, (x, y), dynamic_shapes=({0: rows}, {0: rows}))
+    edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+    names = [str(node.target) for node in edge.exported_program().graph.nodes]
+    assert sum("executorch_call_delegate" in name for name in names) == 1
+    method = loaded(bytes(edge.to_executorch().buffer))
+    exact = Halves()
+    exact.load_state_dict(module.state_dict())
+    for count in (5, 2, 9, 5):
+        inputs = torch.randn(count, 72).half(), torch.randn(count, 72).half()
+        found = method.execute(list(inputs))
+        for mine, expected in zip(found, exact(*(each.float() for each in inputs))):
+            assert mine.dtype == torch.float16
+            error = (mine.float() - expected).abs()
+            assert bool((error <= expected.abs() * 2**-11 + 1e-5).all())
+
+
+def test_half_precision_with_steps_in_float_is_one_delegate() -> None:
+    """What PyTorch decomposes into steps of float32 between conversions, as silu."""
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(24, 40), nn.SiLU(), nn.Hardswish(), nn.Linear(40, 24)).half()
+    x = torch.randn(7, 24).half()
+    edge = to_edge_transform_and_lower(
+        torch.export.export(module, (x,)), partitioner=[XnnpackPartitioner()]
+    )
+    names = [str(n.target) for n in edge.exported_program().graph.nodes if n.op == "call_function"]
+    assert names == ["executorch_call_delegate", "<built-in function getitem>"]
+    found = loaded(bytes(edge.to_executorch().buffer)).execute([x])[0]
+    expected = module.float()(x.float()).detach()
+    assert off(found.float(), expected) < 2e-3
+
+
+@pytest.mark.skipif(HAS_HALVES, reason="this processor computes in half precision")
+def test_half_precision_without_its_arithmetic_overflows_at_arguments_alone() -> None:
+    class Squares(nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return (x * x) * 2**-10, x * x
+
+    x = torch.tensor([3.0, 600.0, -1000.0]).half()
+    scaled, plain = loaded(exported(Squares(), x)).execute([x])
+    assert torch.equal(
+        scaled, torch.tensor([9 / 1024, 600 * 600 / 1024, 1000 * 1000 / 1024]).half()
+    )
+    assert plain.tolist() == [9.0, float("inf"), float("inf")]

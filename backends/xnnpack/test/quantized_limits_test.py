@@ -15,7 +15,7 @@ from torch.nn.modules.conv import _ConvTransposeNd
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from executorch.backends.xnnpack import XnnpackPartitioner
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized
+from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
     XNNPACKQuantizer,
@@ -25,9 +25,10 @@ from executorch.backends.xnnpack.test.draws import DRAWS, Draw, draw
 from executorch.backends.xnnpack.test.limits_test import Calls
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.exir import to_edge_transform_and_lower
+from executorch.exir.backend.lowering.annotation import Kind
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
-NAMES = [name for name in DRAWS if name in TABLE and TABLE[name].quantized is not Quantized.NO]
+NAMES = [name for name in DRAWS if name in TABLE and TABLE[name].annotation.kind is not Kind.NONE]
 _STEPS = 2.01  # of the result: a sum is rounded to another side, and so is what comes of it
 _CONFIGS = {
     "by channel": get_symmetric_quantization_config(is_per_channel=True),
@@ -103,7 +104,6 @@ def check_each(name: str, seeds: range, config: str) -> None:
 
 
 @needs_runtime
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_quantized_is_loaded_and_computed(name: str) -> None:
     check_each(name, range(6), "by channel")
@@ -120,7 +120,7 @@ def test_what_is_quantized_while_running(name: str) -> None:
 @pytest.mark.parametrize("config", _CONFIGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_many_more_of_them(name: str, config: str) -> None:
-    if config == "dynamic" and TABLE[name].quantized is not Quantized.GEMM:
+    if config == "dynamic" and TABLE[name].annotation.kind is not Kind.WEIGHTED:
         pytest.skip("only operators with weights are quantized while running")
     for first in range(100, 116, 16):
         check_each(name, range(first, first + 16), config)

@@ -6,13 +6,12 @@ from __future__ import annotations
 import torch
 from torch.fx import Node
 
+from executorch.exir.backend.lowering.quantized import form_of, quantization_of
+from executorch.exir.backend.lowering.quantized import is_dequantize as is_dequant
+from executorch.exir.backend.lowering.quantized import is_quantize as is_quant
 from executorch.exir.graph_facts import op_name
 
 IS_IMPLICIT_Q_DQ_TAG = "IS_IMPLICIT_Q_DQ_TAG"
-_FORMS = {
-    "per_tensor.default", "per_tensor.tensor", "per_channel.default", "per_token.default",
-    "per_channel_group.default", "affine.default",
-}  # fmt: skip
 _PARAMETERS = {
     "choose_qparams.tensor",
     "choose_qparams_per_token_asymmetric.default",
@@ -20,32 +19,13 @@ _PARAMETERS = {
 }
 
 
-def _name(node: Node) -> str:
-    """`quantize_per_tensor.default`, without the library."""
-    return op_name(node).partition(".")[2]
-
-
-def _form(node: Node) -> str:
-    name = _name(node)
-    form = name.removeprefix("de").removeprefix("quantize_")
-    return form if form in _FORMS and name != form else ""
-
-
-def is_quant(node: Node) -> bool:
-    return bool(_form(node)) and _name(node).startswith("quantize")
-
-
-def is_dequant(node: Node) -> bool:
-    return bool(_form(node)) and _name(node).startswith("dequantize")
-
-
 def is_qparam(node: Node) -> bool:
     """Whether it chooses parameters while running."""
-    return _name(node) in _PARAMETERS
+    return op_name(node).partition(".")[2] in _PARAMETERS
 
 
 def is_affine_qdq(node: Node) -> bool:
-    return _form(node) == "affine.default"
+    return form_of(node) == "affine.default"
 
 
 def is_per_channel(node: Node) -> bool:
@@ -53,11 +33,11 @@ def is_per_channel(node: Node) -> bool:
     if is_affine_qdq(node):
         block, shape = _block_and_shape(node)
         return block[0] == 1 and block != shape
-    return _form(node) == "per_channel.default"
+    return form_of(node) == "per_channel.default"
 
 
 def is_per_tensor(node: Node) -> bool:
-    return _form(node) in ("per_tensor.default", "per_tensor.tensor")
+    return form_of(node) in ("per_tensor.default", "per_tensor.tensor")
 
 
 def is_per_token(node: Node) -> bool:
@@ -65,7 +45,7 @@ def is_per_token(node: Node) -> bool:
     if is_affine_qdq(node):
         block, shape = _block_and_shape(node)
         return is_per_channel_group(node) and block[-1] == shape[-1]
-    return _form(node) == "per_token.default"
+    return form_of(node) == "per_token.default"
 
 
 def is_per_channel_group(node: Node) -> bool:
@@ -73,7 +53,7 @@ def is_per_channel_group(node: Node) -> bool:
     if is_affine_qdq(node):
         block, _ = _block_and_shape(node)
         return all(size == 1 for size in block[:-1])
-    return _form(node) == "per_channel_group.default"
+    return form_of(node) == "per_channel_group.default"
 
 
 def is_dynamic_qdq(node: Node) -> bool:
@@ -82,7 +62,7 @@ def is_dynamic_qdq(node: Node) -> bool:
         return False
     if is_affine_qdq(node):
         return _is_chosen(node)
-    return _form(node) in ("per_tensor.tensor", "per_token.default")
+    return form_of(node) in ("per_tensor.tensor", "per_token.default")
 
 
 def _is_chosen(node: Node) -> bool:
@@ -102,13 +82,9 @@ def extract_qdq_affine_op_args_for_decomposed_ops(node: Node) -> list:
         raise ValueError(
             f"{node.name} is no call of torchao's quantize_affine or dequantize_affine"
         )
-    source, block, scale, point, dtype = node.args[:5]
-    low, high = (*node.args[5:7], None, None)[:2]
-    if low is None:
-        info = torch.iinfo(dtype)
-        low, high = info.min, info.max
-    group = [block[-1]] if is_per_channel_group(node) else []
-    return [source, scale, point, low, high, dtype, *group]
+    said = quantization_of(node)
+    group = [said.group_size] if is_per_channel_group(node) else []
+    return [said.source, *said.numbers, said.dtype, *group]
 
 
 def tag_as_implicit_q_dq(node: Node) -> None:

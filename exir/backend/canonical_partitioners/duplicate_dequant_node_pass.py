@@ -9,8 +9,8 @@ from __future__ import annotations
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.exir.backend.lowering.quantized import is_dequantize
 from executorch.exir.pass_base import ExportPass
-from executorch.exir.passes.remove_noop_pass import is_dequantize
 
 
 class DuplicateDequantNodePass(ExportPass):

@@ -45,3 +45,8 @@ class Constants(Mapping[Node, torch.Tensor]):
 
     def is_computed(self, node: Node) -> bool:
         return node in self._computed
+
+    def computed_inputs(self, node: Node) -> list[Node]:
+        """Calls that are computed ahead for `node`, each behind what it reads."""
+        direct = [each for each in node.all_input_nodes if self.is_computed(each)]
+        return [found for each in direct for found in (*self.computed_inputs(each), each)]

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of a backend: one row per operator, with the conditions under which it is taken. The partitioner, the
-backend's compiler, the reasons why a call is not delegated and the page of operators all read it."""
+"""The table of a backend: a row for an operator, or for a pattern of several calls, with the conditions under which it
+is taken. The partitioner, the backend's compiler, the reasons why a call is not delegated and the page of operators all
+read it."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 import torch
-from torch.fx import Node
+from torch.fx import Graph, Node
 
-from executorch.exir.graph_facts import op_name
+from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
+from executorch.exir.backend.lowering.layout import Layout, Way
+from executorch.exir.backend.lowering.patterns import HEAD, Call, find
+from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
+from executorch.exir.graph_facts import only_user, op_name
 
 Constants = Collection[Node]
 NO_ROW = "the backend has no such operator"
@@ -33,10 +40,10 @@ def tensor_text(tensor: Node) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """`test` holds for a call that is taken; `reason`, in terms of what is expected, is why any other is not delegated.
-    Later conditions of a row may rely on earlier ones."""
+    """`test` holds for a call that is taken, or for the Step of a row of several calls; `reason`, in terms of what is
+    expected, is why any other is not delegated. Later conditions of a row may rely on earlier ones."""
 
-    test: Callable[[Node, Constants], bool]
+    test: Callable[[Any, Constants], bool]
     reason: str
 
 
@@ -55,30 +62,42 @@ class TensorCondition:
 
 @dataclass(frozen=True)
 class Row:
-    """`lower` writes a call; what it is given is the backend's choice. `preserved`: an edge program has it in pieces
-    unless it is asked not to. Backends that need more derive."""
+    """`lower(writer, step)` writes a step, as one operation or several. `preserved`: an edge program has it in pieces
+    unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD. `layouts(step, operands)`: the
+    ways to run it, where it takes or gives other layouts than the plain one. `annotation`: how its calls are quantized.
+    Backends that need more derive."""
 
     lower: Callable[..., None]
     conditions: tuple[Condition, ...] = ()
     preserved: bool = False
+    annotation: Annotation = field(default=NOT_QUANTIZED, kw_only=True)
+    tail: Call | None = field(default=None, kw_only=True)
+    layouts: Callable[[Step, Sequence[Node]], Mapping[Layout, Way]] | None = field(
+        default=None, kw_only=True
+    )
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
+_LONGEST_TAIL = 8  # calls and items
 
 
 class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
-    """Rows by the operator's name, such as `aten.add.Tensor`. Conditions of every row, before its own: `of_tensors`,
-    then `of_calls`."""
+    """Rows by the operator's name, such as `aten.add.Tensor`, or by a pattern. Of patterns earlier ones choose first,
+    and all choose before the rows of single calls. Conditions of every row, before its own: `of_tensors`, then, of
+    single calls, `of_calls`. As a mapping, it has the rows of single calls. `step`: what the backend's steps are."""
 
     def __init__(
         self,
-        rows: Mapping[str, AnyRow],
+        rows: Mapping[str | Call, AnyRow],
         of_tensors: tuple[TensorCondition, ...] = (),
         of_calls: tuple[Condition, ...] = (),
+        step: Callable[..., Step] = Step,
     ) -> None:
-        self._rows = dict(rows)
+        self._rows = {key: row for key, row in rows.items() if isinstance(key, str)}
+        self._patterns = {key: row for key, row in rows.items() if isinstance(key, Call)}
         self._of_tensors = of_tensors
         self._of_calls = of_calls
+        self._step = step
 
     def __getitem__(self, name: str) -> AnyRow:
         return self._rows[name]
@@ -89,9 +108,55 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def rows_of_patterns(self) -> Mapping[Call, AnyRow]:
+        return self._patterns
+
     def row(self, node: Node) -> AnyRow:
         """Of a call that has one."""
         return self._rows[op_name(node)]
+
+    def row_of(self, step: Step) -> AnyRow:
+        """Of a step that has one."""
+        return self.row(step.head) if step.pattern is None else self._patterns[step.pattern]
+
+    def step_at(self, head: Node) -> Any:
+        """A call with the tail that runs with it, if its row has one; nothing is asked of conditions."""
+        row = self._rows.get(op_name(head))
+        if row is not None and row.tail is not None:
+            for result in reversed(list(islice(_followers(head), _LONGEST_TAIL))):
+                found = find(row.tail, result, head)
+                if found is not None:
+                    return self._step(head, result, found.calls, found.named)
+        return self._step(head, first_item(head) or head)
+
+    def patterns(self, graph: Graph, constants: Constants) -> list[Any]:
+        """Where the graph has patterns that a row takes; none shares a call with another."""
+        taken: set[Node] = set()
+        steps = []
+        for pattern in self._patterns:
+            for node in graph.nodes:
+                found = find(pattern, node) if _may_result(pattern, node) else None
+                if found is None or not taken.isdisjoint(found.calls):
+                    continue
+                head = found.named.get(HEAD.name, node)
+                step = self._step(head, node, found.calls, found.named, pattern)
+                if not self.step_why_not(step, constants):
+                    steps.append(step)
+                    taken.update(found.calls)
+        return steps
+
+    def steps(self, graph: Graph, constants: Constants) -> list[Any]:
+        """All calls of a graph, each in one step, in the order of the results; what is computed ahead is in none."""
+        steps = self.patterns(graph, constants)
+        taken = {node for step in steps for node in step.calls}
+        for node in graph.nodes:
+            if node.op == "call_function" and node not in taken and node not in constants:
+                step = self.step_at(node)
+                taken.update(nodes_of(step))
+                steps.append(step)
+        place = {node: index for index, node in enumerate(graph.nodes)}
+        return sorted(steps, key=lambda step: place[step.result])
 
     def why_not(self, node: Node, constants: Constants) -> str:
         """The first reason why a call is not taken; empty when it is."""
@@ -104,12 +169,24 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
         conditions = (*self._of_calls, *row.conditions)
         return next((each.reason for each in conditions if not each.test(node, constants)), "")
 
+    def step_why_not(self, step: Step, constants: Constants) -> str:
+        """The first reason why a step is not taken; empty when it is."""
+        if step.pattern is None:
+            return self.why_not(step.head, constants)
+        reason = self._tensors_why_not([*sources_of(step), step.result], step.result)
+        if reason:
+            return reason
+        conditions = self._patterns[step.pattern].conditions
+        return next((each.reason for each in conditions if not each.test(step, constants)), "")
+
     def tensors_why_not(self, node: Node) -> str:
         """The first reason why the tensors of a call are not taken, whatever it computes."""
-        tensors = tensors_of(node)
+        return self._tensors_why_not(tensors_of(node), node)
+
+    def _tensors_why_not(self, tensors: list[Node], call: Node) -> str:
         for condition in self._of_tensors:
             for each in tensors:
-                if not condition.test(each, node):
+                if not condition.test(each, call):
                     return condition.why_not(each)
         return ""
 
@@ -117,6 +194,19 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
         """Operators that no decomposition may take apart."""
         names = [name for name, row in self._rows.items() if row.preserved]
         return [functools.reduce(getattr, name.split("."), torch.ops) for name in names]
+
+
+def _may_result(pattern: Call, node: Node) -> bool:
+    call = node.args[0] if node.target is operator.getitem else node
+    return op_name(call) in pattern.results()
+
+
+def _followers(node: Node) -> Iterator[Node]:
+    """A call, the one that alone reads it, and so on."""
+    found: Node | None = node
+    while found is not None:
+        yield found
+        found = only_user(found)
 
 
 def tensors_of(node: Node) -> list[Node]:

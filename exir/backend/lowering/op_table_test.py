@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import torch
 from torch.export import ExportedProgram, export
-from torch.fx import Node
 
 from executorch.exir import to_edge
 from executorch.exir.backend.lowering.constants import Constants
@@ -16,8 +15,8 @@ from executorch.exir.backend.lowering.op_table import (
     Row,
     TensorCondition,
 )
-from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, steps_of
-from executorch.exir.graph_facts import only_user
+from executorch.exir.backend.lowering.patterns import HEAD, Call
+from executorch.exir.backend.lowering.steps import nodes_of
 
 
 def _lower() -> None:
@@ -80,11 +79,9 @@ def test_the_first_reason_is_given() -> None:
 
 def test_steps_cover_a_graph() -> None:
     graph = _program().graph
-
-    def step_at(head: Node) -> Step:
-        return Step(head, first_item(head) or only_user(head) or head)
-
-    steps = steps_of(graph, step_at)
+    relu = Call("aten.relu.default", HEAD, optional=True)
+    table = OpTable({"aten.add.Tensor": Row(_lower, tail=relu)})
+    steps = table.steps(graph, {})
     names = [[node.name for node in nodes_of(step)] for step in steps]
     assert ["aten_add_tensor", "aten_relu_default"] in names
     assert ["aten_max_dim", "getitem"] in names

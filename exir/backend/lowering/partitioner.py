@@ -21,6 +21,7 @@ from executorch.exir.backend.lowering.quantized_values import (
     check_quantized_values,
     warn_of_missing_ranges,
 )
+from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 
@@ -95,7 +96,7 @@ class TablePartitioner(Partitioner):
             if node not in inside:
                 claimed = self.claim(node, program, constants)
                 reason = claimed if isinstance(claimed, str) else self.why_trimmed(node)
-                reasons[node] = reason or self._left.get(node, "")
+                reasons[node] = self._left.get(node) or reason
         return reasons
 
     # What a backend may say of its own.
@@ -105,10 +106,12 @@ class TablePartitioner(Partitioner):
         return Constants(program)
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
-        """A call with what must be in its delegate, or the reason why it is not delegated."""
+        """A call that is in no pattern, with what must be in its delegate, or the reason why it is not delegated."""
         reason = self.table.why_not(node, constants)
+        if reason:
+            return reason
         items = node.users if isinstance(node.meta["val"], tuple | list) else ()
-        return reason or [node, *items]
+        return list(dict.fromkeys((*nodes_of(self.table.step_at(node)), *items)))
 
     def cut(
         self, program: ExportedProgram, groups: Groups, constants: Constants
@@ -142,14 +145,22 @@ class TablePartitioner(Partitioner):
         return pieces
 
     def _groups(self, program: ExportedProgram, constants: Constants) -> Groups:
-        report = WhyNoPartition(self.logger)
-        groups: Groups = []
+        groups = [nodes_of(step) for step in self.table.patterns(program.graph, constants)]
+        of_patterns = {node for group in groups for node in group}
+        reasons: dict[Node, str] = {}
         for node in _calls(program, constants):
+            if node in of_patterns:
+                continue
             claimed = self.claim(node, program, constants)
             if isinstance(claimed, str):
-                report(node, claimed)
+                reasons[node] = claimed
             else:
                 groups.append(claimed)
+        report = WhyNoPartition(self.logger)
+        inside = {node for group in groups for node in group}
+        for node, reason in reasons.items():
+            if node not in inside:
+                report(node, reason)
         return groups
 
     def _kept(

@@ -15,6 +15,7 @@ from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import NO_ROW, Condition, OpTable, Row
 from executorch.exir.backend.lowering.partitioner import TablePartitioner
+from executorch.exir.backend.lowering.patterns import HEAD, Call
 
 
 def _lower() -> None:
@@ -107,6 +108,46 @@ def test_reasons_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger=__name__):
         Careful().partition(_program())
     assert NO_ROW in caplog.text and "nothing is added" in caplog.text
+
+
+class Fusing(TablePartitioner):
+    """A pattern of which no call has a row of its own, and a call with what may run with it."""
+
+    backend_id = "Fusing"
+    table = OpTable(
+        {
+            Call("aten.neg.default", Call("aten.add.Tensor", None, None)): Row(
+                _lower, (Condition(lambda step, constants: step.head.name.endswith("neg_default"), "first"),)
+            ),
+            "aten.slice_copy.Tensor": Row(_lower, tail=Call("aten.exp.default", HEAD, optional=True)),
+        }
+    )  # fmt: skip
+
+
+class Fused(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = torch.neg(x + x)
+        return y, torch.neg(y + y), y[1:].exp(), torch.exp(x)
+
+
+def test_patterns_are_delegated_whole(caplog: pytest.LogCaptureFixture) -> None:
+    program = to_edge(export(Fused(), (torch.randn(2, 3),))).exported_program()
+    with caplog.at_level(logging.DEBUG, logger=__name__):
+        reasons = {node.name: why for node, why in Fusing().why_not_delegated(program).items()}
+        Fusing(per_op_mode=True).partition(program)
+    assert reasons == dict.fromkeys(
+        ("aten_add_tensor_1", "aten_neg_default_1", "aten_exp_default_1"), NO_ROW
+    )
+    assert list(_tags(program).values()) == [
+        ["aten_add_tensor", "aten_neg_default"],
+        ["aten_slice_copy_tensor", "aten_exp_default"],
+    ]
+    assert "aten_add_tensor_1" in caplog.text and "aten_exp_default " not in caplog.text
+    for partition in (
+        Fusing().generate_partitions(program),
+        Fusing().generate_per_op_partitions(program),
+    ):
+        assert len({node.name for each in partition for node in each.nodes}) == 4
 
 
 def test_operators_that_stay_whole() -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -14,19 +14,38 @@ from executorch.exir.graph_facts import op_name
 
 _LIBRARIES = ("quantized_decomposed.", "torchao.")
 _VERBS = ("quantize_", "dequantize_")
+_BY_TENSOR = ("per_tensor.default", "per_tensor.tensor", "per_tensor.tensor2")
+_FORMS = frozenset(
+    {*_BY_TENSOR, "per_token.default", "per_channel.default", "per_channel_group.default"}
+    | {"affine.default"}
+)
+# What makes weights of data, and is computed ahead where all that it reads is data: `computed` of Constants.
+OF_WEIGHTS = frozenset(
+    {"torchao.quantize_affine.default", "torchao.dequantize_affine.default"}
+    | {
+        f"quantized_decomposed.{verb}{form}.default"
+        for verb in _VERBS
+        for form in ("per_tensor", "per_channel", "per_channel_group")
+    }
+)
+_TABLES = {
+    "torchao.dequantize_affine.default": (torch.int8,),
+    "quantized_decomposed.dequantize_per_channel.default": (torch.int8, torch.uint8),
+}
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """value = (stored - zero_point) * scale, with `quant_min` <= stored <= `quant_max` of `dtype`.
+    """value = (stored - zero_point) * scale, with `quant_min` <= stored <= `quant_max` of `dtype`. Two are equal that
+    say the same, whatever they say it of.
 
     `source`: what is quantized, or dequantized. `scale`, `zero_point`: numbers, or the nodes that give them; a zero
-    point of None is 0. One for each index of `axis`, or for each `group_size` columns of a row; with neither, one for
-    all. `group_size` None: blocks of another form, of torchao. `out_dtype`: what dequantizing gives, None for float32
-    or the dtype of the scales."""
+    point of None is 0. Of a weight_of(): data. One for each index of `axis`, or for each `group_size` columns of a row;
+    with neither, one for all. `group_size` None: by other blocks, which are not told apart. `out_dtype`: what
+    dequantizing gives, None for float32 or the dtype of the scales."""
 
-    source: Node
-    scale: float | Node
+    source: Node | Tensor = field(compare=False)
+    scale: float | Node | Tensor
     zero_point: int | Node | None
     quant_min: int
     quant_max: int
@@ -34,6 +53,16 @@ class Quantization:
     axis: int | None = None
     group_size: int | None = 0
     out_dtype: torch.dtype | None = None
+
+    @property
+    def is_static(self) -> bool:
+        """One scale and one zero point for all, which are numbers."""
+        return isinstance(self.scale, float | int) and isinstance(self.zero_point, int)
+
+    @property
+    def numbers(self) -> tuple[float | Node | Tensor, int | Node | None, int, int]:
+        """Scale, zero point, limits: as calls of quantized_decomposed take them."""
+        return self.scale, self.zero_point, self.quant_min, self.quant_max
 
     @property
     def bits(self) -> int:
@@ -47,11 +76,11 @@ class Quantization:
 def quantization_of(node: Node) -> Quantization | None:
     """None for a call that neither quantizes nor dequantizes, or says it in a form that is not known."""
     args, kwargs = node.args, node.kwargs
-    match _form(node):
-        case (
-            "per_tensor.default" | "per_tensor.tensor" | "per_tensor.tensor2" | "per_token.default"
-        ):
+    match form_of(node):
+        case form if form in _BY_TENSOR:
             found = Quantization(*args[:6])
+        case "per_token.default":
+            found = Quantization(*args[:6], group_size=None)
         case "per_channel.default":
             source, scale, point, axis, *limits = args[:7]
             found = Quantization(source, scale, point, *limits, axis=axis)
@@ -66,15 +95,16 @@ def quantization_of(node: Node) -> Quantization | None:
         case _:
             return None
     if kwargs.get("out_dtype") is not None:
-        return Quantization(**{**vars(found), "out_dtype": kwargs["out_dtype"]})
+        return replace(found, out_dtype=kwargs["out_dtype"])
     return found
 
 
-def _form(node: Node) -> str:
-    """`per_tensor.default` of both calls."""
+def form_of(node: Node) -> str:
+    """`per_tensor.default` of both calls; empty for any other."""
     library, _, rest = op_name(node).partition(".")
     verb = next((each for each in _VERBS if rest.startswith(each)), "")
-    return rest.removeprefix(verb) if verb and f"{library}." in _LIBRARIES else ""
+    form = rest.removeprefix(verb) if verb and f"{library}." in _LIBRARIES else ""
+    return form if form in _FORMS else ""
 
 
 def _limits(
@@ -85,29 +115,38 @@ def _limits(
 
 
 def _columns_per_block(block: list[int]) -> int | None:
-    """Of torchao's calls on matrices; None when a block has several rows."""
-    return block[1] if len(block) == 2 and block[0] == 1 else None
+    """Of torchao's calls; None when a block has several rows."""
+    return block[-1] if all(size == 1 for size in block[:-1]) else None
+
+
+def is_quantize(node: Node) -> bool:
+    return bool(form_of(node)) and "dequantize" not in op_name(node)
+
+
+def is_dequantize(node: Node) -> bool:
+    return bool(form_of(node)) and "dequantize" in op_name(node)
+
+
+def quantizes_back(node: Node) -> bool:
+    """Whether it quantizes what was dequantized by the same parameters, with nothing lost between."""
+    before = node.args[0] if is_quantize(node) else None
+    if not isinstance(before, Node) or not is_dequantize(before):
+        return False
+    rounds = before.kwargs.get("out_dtype", before.kwargs.get("output_dtype")) is not None
+    return not rounds and form_of(before) == form_of(node) and before.args[1:] == node.args[1:]
 
 
 # ---- Weights ----
 
 
-@dataclass(frozen=True)
-class Weight:
-    """Symmetric, of int8. `scales`: one; one per index of `axis`; or with `group_size` [rows, columns / group_size].
-    `bits`: 4 when data may only lie between -8 and 7."""
-
-    data: Tensor
-    scales: Tensor
-    axis: int | None
-    group_size: int = 0
-    bits: int = 8
-
-
-def weight_of(node: Node, constants: Mapping[Node, Tensor]) -> Weight | None:
-    """Of the call that dequantizes a weight, which is data; None unless it is symmetric, with scales above 0."""
+def weight_of(node: Node, constants: Mapping[Node, Tensor]) -> Quantization | None:
+    """Of the call that dequantizes a weight, with its data: int8, and float32 scales, one; one per index of `axis`; or
+    with `group_size` [rows, columns / group_size]. None unless all that it reads is data, symmetric, and scales are
+    above 0."""
     said = quantization_of(node)
-    if said is None or "dequantize" not in op_name(node) or said.group_size is None:
+    if said is None or not is_dequantize(node) or said.group_size is None:
+        return None
+    if any(each not in constants for each in node.all_input_nodes):
         return None
     scales = constants[said.scale] if isinstance(said.scale, Node) else torch.tensor([said.scale])
     point = said.zero_point
@@ -115,6 +154,19 @@ def weight_of(node: Node, constants: Mapping[Node, Tensor]) -> Weight | None:
     data = constants[said.source].detach()
     if data.dtype != torch.int8 or bool(points.any() or (scales <= 0).any()):
         return None
+    if said.group_size and data.dim() != 2:
+        return None
     group_size = 0 if said.group_size == data.shape[-1] else said.group_size
     shape = (data.shape[0], -1) if group_size else (-1,)
-    return Weight(data, scales.float().reshape(shape), said.axis, group_size, max(4, said.bits))
+    scales = scales.float().reshape(shape)
+    return replace(said, source=data, scale=scales, zero_point=None, group_size=group_size)
+
+
+def table_of(node: Node) -> Quantization | None:
+    """Of the call that dequantizes a table of bytes, with scales for each row or each group of its columns: what
+    `quantized_decomposed.embedding_*` wants to know."""
+    dtypes = _TABLES.get(op_name(node))
+    said = quantization_of(node) if dtypes else None
+    if said is None or said.axis != 0 or said.group_size is None:
+        return None
+    return said if said.dtype in dtypes else None

@@ -36,10 +36,9 @@ def test_quantized_decomposed() -> None:
     assert quantization_of(half) == Quantization(c.x, 0.5, 3, *INT8, out_dtype=torch.float16)
     nodes = (c.x, c.scale, c.point)
     by_tensor = quantization_of(c(QD.quantize_per_tensor.tensor, *nodes, *INT8))
-    assert by_tensor == quantization_of(
-        c(QD.dequantize_per_token.default, *nodes, *INT8, torch.float32)
-    )
-    assert by_tensor == Quantization(*nodes, *INT8)
+    assert by_tensor == Quantization(*nodes, *INT8) and by_tensor.source is c.x
+    by_row = quantization_of(c(QD.dequantize_per_token.default, *nodes, *INT8, torch.float32))
+    assert by_row == Quantization(*nodes, *INT8, group_size=None) != by_tensor
     channels = c(QD.dequantize_per_channel.default, *nodes, 1, *INT8)
     assert quantization_of(channels) == Quantization(*nodes, *INT8, axis=1)
     groups = c(
@@ -90,14 +89,14 @@ def test_weights() -> None:
         torch.float,
     )
     weight = weight_of(groups, constants)
-    assert weight.data is not None and weight.data.equal(data) and weight.scales.equal(scales)
+    assert weight.source.equal(data) and weight.scale.equal(scales) and weight.zero_point is None
     assert (weight.axis, weight.group_size, weight.bits) == (0, 4, 4)
     constants[c.scale] = torch.tensor([0.5, 1.0])
     rows = c(torchao("dequantize"), c.x, [1, 8], c.scale, None, torch.int8)
     weight = weight_of(rows, constants)
-    assert (weight.group_size, weight.bits, weight.scales.tolist()) == (0, 8, [0.5, 1.0])
+    assert (weight.group_size, weight.bits, weight.scale.tolist()) == (0, 8, [0.5, 1.0])
     whole = weight_of(c(QD.dequantize_per_tensor.default, c.x, 0.25, 0, *INT8), constants)
-    assert (whole.axis, whole.scales.tolist()) == (None, [0.25])
+    assert (whole.axis, whole.scale.tolist()) == (None, [0.25])
 
 
 def test_weights_that_are_not_symmetric() -> None:
@@ -110,6 +109,9 @@ def test_weights_that_are_not_symmetric() -> None:
     assert weight_of(c(*by_channel), constants) is not None
     constants[c.scale] = torch.tensor([1.0, 0.0])
     assert weight_of(c(*by_channel), constants) is None
+    constants[c.scale] = torch.tensor([1.0, 2.0])
     assert weight_of(c(QD.quantize_per_tensor.default, c.x, 1.0, 0, *INT8), constants) is None
     several_rows = c(torchao("dequantize"), c.x, [2, 2], c.scale, None, torch.int8)
     assert weight_of(several_rows, constants) is None
+    del constants[c.point]
+    assert weight_of(c(*by_channel), constants) is None  # it is computed

@@ -4,6 +4,7 @@ not calibrated."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,14 +13,13 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.exir.backend.lowering.quantized import quantization_of
+from executorch.exir.backend.lowering.quantized import Quantization, is_quantize, quantization_of
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.graph_facts import op_name
 
-_QD = "quantized_decomposed."
 _LEAST_NORMAL = torch.finfo(torch.float32).tiny
-# `eps` of observers, which no scale is below: of XNNPACKQuantizer's, and what torchao takes by default.
-_LEAST_SCALES = (2**-12, torch.finfo(torch.float32).eps)
+LEAST_SCALE = 2**-12  # of our quantizers' observers
+_SMALL_WIDTH = 255 * LEAST_SCALE
 _INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32)
 _MAX_NAMED = 8
 
@@ -108,10 +108,15 @@ class StaticRange:
     empty where it did."""
 
     node: Node
-    scale: float
-    zero_point: int
-    limits: tuple[float, float]
+    said: Quantization
     why: str
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest value that is not cut."""
+        said = self.said
+        least, largest = said.quant_min - said.zero_point, said.quant_max - said.zero_point
+        return least * said.scale, largest * said.scale
 
     @property
     def is_unseen(self) -> bool:
@@ -120,29 +125,36 @@ class StaticRange:
 
 def static_ranges(program: ExportedProgram) -> Iterator[StaticRange]:
     for node in program.graph.nodes:
-        if op_name(node) != f"{_QD}quantize_per_tensor.default":
-            continue
-        scale, point, least, largest = node.args[1:5]
-        if not isinstance(scale, float | int):
-            continue
-        limits = (least - point) * scale, (largest - point) * scale
-        yield StaticRange(node, float(scale), int(point), limits, _why_unseen(scale, point))
+        said = quantization_of(node) if is_quantize(node) else None
+        if said is not None and said.is_static:
+            yield StaticRange(node, said, _why_unseen(said))
 
 
-def _why_unseen(scale: float, zero_point: int) -> str:
-    if (scale, zero_point) == (1.0, 0):
+def _why_unseen(said: Quantization) -> str:
+    if (said.scale, said.zero_point) == (1.0, 0):
         return "scale 1 and zero point 0, as of an observer that saw no values"
-    if scale in _LEAST_SCALES:
-        return f"the least scale of an observer: calibration saw no range beyond {255 * scale:.3g}"
+    if _has_least_scale(said):
+        return f"the least scale of an observer: calibration saw no range beyond {_width(said):.3g}"
     return ""
+
+
+def _has_least_scale(said: Quantization) -> bool:
+    """Observers have an `eps` that no scale is below, a power of two; one that is seen is none. Fixed parameters of an
+    operator of 16 bits may be one, too, of a range that is not small."""
+    is_power = math.frexp(said.scale)[0] == 0.5
+    return said.scale == LEAST_SCALE or (is_power and _width(said) <= _SMALL_WIDTH)
+
+
+def _width(said: Quantization) -> float:
+    return (said.quant_max - said.quant_min) * said.scale
 
 
 def warn_of_missing_ranges(program: ExportedProgram) -> None:
     """Says which activations have the parameters of an observer that saw nothing, or nothing but numbers close to 0.
     Their values are cut to that range at run time, whatever they are: a program with wrong results in silence."""
     unseen = [each for each in static_ranges(program) if each.is_unseen]
-    none = [_name(each.node) for each in unseen if each.scale not in _LEAST_SCALES]
-    small = [each for each in unseen if each.scale in _LEAST_SCALES]
+    small = [each for each in unseen if _has_least_scale(each.said)]
+    none = [_name(each.node) for each in unseen if each not in small]
     found = []
     if none:
         found.append(
@@ -150,10 +162,10 @@ def warn_of_missing_ranges(program: ExportedProgram) -> None:
             "that saw no values"
         )
     if small:
-        largest = max(each.scale for each in small)
+        largest = max(_width(each.said) for each in small)
         found.append(
             f"{_listed([_name(each.node) for each in small])} {'has' if len(small) == 1 else 'have'} the least scale "
-            f"of an observer: calibration saw no range beyond {255 * largest:.3g} there, and larger values are cut"
+            f"of an observer: calibration saw no range beyond {largest:.3g} there, and larger values are cut"
         )
     if found:
         warnings.warn(

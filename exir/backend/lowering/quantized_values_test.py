@@ -96,3 +96,18 @@ def test_ranges_that_nothing_was_seen_for() -> None:
     assert "least scale" in said(
         lambda: Model(torch.finfo(torch.float32).eps, 0, [1.0, 2.0], [0, 0])
     )
+
+
+class Fixed(nn.Module):
+    """From 0 to 1 in 16 bits, as a softmax has it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        stored = QD.quantize_per_tensor(x, 2**-16, -32768, -32768, 32767, torch.int16)
+        return QD.dequantize_per_tensor(stored, 2**-16, -32768, -32768, 32767, torch.int16)
+
+
+def test_least_scales_of_any_observer_are_told_from_parameters_of_an_operator() -> None:
+    small = said(lambda: Model(2**-16, 3, [1.0, 2.0], [0, 0]))
+    assert "x has the least scale of an observer: calibration saw no range beyond 0.00389" in small
+    assert not said(lambda: Model(3 * 2**-16, 3, [1.0, 2.0], [0, 0]))
+    assert not said(Fixed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls that a backend runs as one: a head and what follows it alone.
+"""Calls that a backend runs as one: a head with what follows it alone, or a pattern of a row.
 
 before: %a = conv(%x); %b = batch_norm(%a)[0]; %c = relu(%b)     after: Step(head=%a, result=%c)
 """
@@ -7,48 +7,43 @@ before: %a = conv(%x); %b = batch_norm(%a)[0]; %c = relu(%b)     after: Step(hea
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from torch.fx import Graph, Node
+from torch.fx import Node
 
+from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.graph_facts import only_user
 
 
 @dataclass(frozen=True)
 class Step:
-    """`head` computes, `result` is the node whose value comes out: the same, or reached from it by single users.
-    Backends that need more derive."""
+    """`head` computes, `result` is the node whose value comes out: the same, or reached from it by single users, or
+    from the last of `calls`, which are all where a pattern was found. `named`: what the pattern names; `pattern`: the
+    key of its row where that is no operator. Backends that need more derive."""
 
     head: Node
     result: Node
-
-
-AnyStep = TypeVar("AnyStep", bound=Step)
-
-
-def steps_of(graph: Graph, step_at: Callable[[Node], AnyStep]) -> list[AnyStep]:
-    """All calls of a graph, each in one step, in the order of the results. `step_at` gives the step of a head."""
-    taken: set[Node] = set()
-    steps = []
-    for node in graph.nodes:
-        if node.op != "call_function" or node in taken:
-            continue
-        step = step_at(node)
-        taken |= set(nodes_of(step)[1:])
-        steps.append(step)
-    place = {node: index for index, node in enumerate(graph.nodes)}
-    return sorted(steps, key=lambda step: place[step.result])
+    calls: tuple[Node, ...] = ()
+    named: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    pattern: Call | None = None
 
 
 def nodes_of(step: Step) -> list[Node]:
     """Head, result and what lies between."""
-    nodes = [step.head]
+    nodes = list(step.calls or (step.head,))
     while nodes[-1] is not step.result:
         (user,) = nodes[-1].users
         nodes.append(user)
     return nodes
+
+
+def sources_of(step: Step) -> list[Node]:
+    """What its calls read of others, each once."""
+    inside = nodes_of(step)
+    read = dict.fromkeys(each for node in inside for each in node.all_input_nodes)
+    return [each for each in read if each not in inside]
 
 
 def first_item(node: Node) -> Node | None:

@@ -105,6 +105,7 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.machine("resident memory")
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux says what is resident")
 @pytest.mark.parametrize("write", [write_safetensors, write_pth])
 def test_pages_of_a_checkpoint_can_be_given_back(

@@ -108,7 +108,6 @@ def run(path: str, tokens: torch.Tensor = TOKENS) -> torch.Tensor:
     return method.execute([tokens, torch.tensor([0])])[0]
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-013", "LLM-053")
 @pytest.mark.parametrize("kind", ["native", pytest.param("cuda", marks=pytest.mark.full)])
 def test_a_spinquant_checkpoint(kind: str, model: Transformer, tmp_path: Path) -> None:
@@ -132,7 +131,6 @@ def test_a_spinquant_checkpoint(kind: str, model: Transformer, tmp_path: Path) -
     assert compute_error(found, run(export_llama(config))) > 30
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("LLM-013", "LLM-053", "EMB-015")
 def test_the_documented_configuration_file(model: Transformer, tmp_path: Path) -> None:
@@ -154,7 +152,6 @@ def test_the_documented_configuration_file(model: Transformer, tmp_path: Path) -
     assert compute_error(model(TOKENS), run(path)) > 20
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-013", "LLM-053")
 def test_a_qat_checkpoint_with_adapters(model: Transformer, tmp_path: Path) -> None:
     """q(x) + 2 B(A(x)); the adapters stay in float."""

@@ -68,7 +68,6 @@ def run_steps(path: str | Path, steps: Any = STEPS, tokens: torch.Tensor = TOKEN
     )
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-006", "LLM-007", "KS-007")
 @pytest.mark.parametrize(
     "name",
@@ -87,7 +86,6 @@ def test_a_program_keeps_what_its_eager_model_keeps(
     torch.testing.assert_close(run_steps(path), expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-007")
 def test_a_program_with_sinks_goes_on_beyond_its_cache(checkpoint: tuple, tmp_path: Path) -> None:
     """60 tokens through 2 + 2 * 8 rows; the eager model, whose tokens see the same positions, says the same."""
@@ -111,7 +109,6 @@ def test_a_program_with_sinks_goes_on_beyond_its_cache(checkpoint: tuple, tmp_pa
     assert (last[0] - found[-1]).abs().max() < (last[1] - found[-1]).abs().max()
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-005")
 def test_texts_beyond_the_lengths_are_errors(checkpoint: tuple, tmp_path: Path) -> None:
     """`max_seq_length` bounds a call, `max_context_length` all calls together."""
@@ -136,7 +133,6 @@ def test_texts_beyond_the_lengths_are_errors(checkpoint: tuple, tmp_path: Path) 
             method.execute([tokens[:, :5].clone(), torch.tensor([12])])
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-007")
 def test_local_layers_forget_what_a_window_has_left(checkpoint: tuple, tmp_path: Path) -> None:
     folder, model = checkpoint
@@ -153,7 +149,6 @@ def test_local_layers_forget_what_a_window_has_left(checkpoint: tuple, tmp_path:
         program.load_method("forward").execute([TOKENS[:, :6].clone(), torch.tensor([0])])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "delegated", [True, pytest.param(False, marks=pytest.mark.full)], ids=["xnnpack", "kernels"]
 )

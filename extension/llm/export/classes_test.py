@@ -74,7 +74,6 @@ def config_of(name: str, folder: Path) -> LlmConfig:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-004", "LLM-006", "LLM-018")
 @pytest.mark.parametrize(
     "name",
@@ -94,7 +93,6 @@ def test_a_class_exports_and_runs(name: str, tmp_path: Path) -> None:
     torch.testing.assert_close(found, expected, rtol=2e-4, atol=2e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-004")
 def test_linear_attention_token_by_token(tmp_path: Path) -> None:
     """Without its operator the number of tokens of a call is fixed."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from executorch.extension.llm.export import export_llm
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.export_passes import RemoveRedundantTransposes
 from executorch.extension.llm.export.pipeline import export_llama
@@ -52,7 +53,6 @@ def run(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-001", "LLM-003", "LLM-012", "LLM-016", "LLM-018", "DT-013")
 @pytest.mark.req("LLM-C02", "LLM-C03", "LLM-C08")
 def test_the_command_with_a_file(llama: tuple, tmp_path: Path) -> None:
@@ -92,7 +92,6 @@ debug: {{verbose: True, generate_etrecord: True, profile_memory: True, profile_p
     assert methods["use_kv_cache"].execute([]) == [True]
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-001", "LLM-015", "LLM-C01", "LLM-C02")
 def test_the_commands_from_the_root(llama: tuple, tmp_path: Path) -> None:
     folder, model = llama
@@ -110,9 +109,15 @@ def test_the_commands_from_the_root(llama: tuple, tmp_path: Path) -> None:
         torch.testing.assert_close(logits, model(TOKENS), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.slow
-def test_wrong_commands_end_with_what_is_wrong(llama: tuple, tmp_path: Path) -> None:
+def test_wrong_commands_end_with_what_is_wrong(
+    llama: tuple,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Here, and the last one as a process."""
     folder, _ = llama
+    monkeypatch.chdir(tmp_path)
     rows = [
         ("base.modelclass=llama3", "did you mean 'base.model_class'"),
         ("--verbose", "group.key=value"),
@@ -120,13 +125,19 @@ def test_wrong_commands_end_with_what_is_wrong(llama: tuple, tmp_path: Path) -> 
     ]
     module = "executorch.extension.llm.export.export_llm"
     for word, said in rows:
-        done = run(module, word, cwd=tmp_path)
-        assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, word
-    assert "quantization.qmode" in run(module, "--help", cwd=tmp_path).stdout
+        monkeypatch.setattr(sys, "argv", ["export_llm", word])
+        with pytest.raises(SystemExit, match="export_llm: error: ") as ended:
+            export_llm.main()
+        assert said in str(ended.value.code), word
+    done = run(module, word, cwd=tmp_path)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+    monkeypatch.setattr(sys, "argv", ["export_llm", "--help"])
+    with pytest.raises(SystemExit):
+        export_llm.main()
+    assert "quantization.qmode" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dynamic", [True, False], ids=["dynamic", "static"])
 @pytest.mark.parametrize("cache", [True, False], ids=["cache", "no_cache"])
 def test_forms_of_inputs(llama: tuple, tmp_path: Path, cache: bool, dynamic: bool) -> None:

@@ -80,7 +80,6 @@ def config(folder: Path, **groups: Any) -> Any:
     return build({**tree, **groups})
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-014")
 @pytest.mark.parametrize("bits", ["float", pytest.param("8da4w", marks=pytest.mark.full)])
 def test_two_adapters_share_a_file_of_weights(bits: str, checkpoint: tuple, tmp_path: Path) -> None:
@@ -117,7 +116,6 @@ def test_two_adapters_share_a_file_of_weights(bits: str, checkpoint: tuple, tmp_
     assert (outputs[0] - outputs[1]).abs().max() > 0.1
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("LLM-014")
 def test_an_adapter_has_a_file_of_its_own(checkpoint: tuple, tmp_path: Path) -> None:
@@ -143,7 +141,6 @@ def test_an_adapter_has_a_file_of_its_own(checkpoint: tuple, tmp_path: Path) -> 
         torch.testing.assert_close(found, expected_logits(model, adapter), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-014")
 @pytest.mark.parametrize("shared", [True, pytest.param(False, marks=pytest.mark.full)])
 def test_methods_of_one_program_hold_weights_once(

@@ -101,7 +101,6 @@ def delegated(request: pytest.FixtureRequest) -> bool:
     return request.param == "xnnpack"
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-033", "LLM-052")
 @pytest.mark.parametrize("make", [llava, gemma3, voxtral], ids=lambda f: f.__name__)
 @torch.no_grad()
@@ -137,7 +136,6 @@ def test_words_among_images_or_sound(make: object, delegated: bool, tmp_path: Pa
     close(torch.cat(logits, 1), model(inputs_embeds=whole).logits)
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-033")
 @torch.no_grad()
 def test_whisper(delegated: bool, tmp_path: Path) -> None:

@@ -154,7 +154,6 @@ def test_every_option_has_a_test() -> None:
     assert not unsaid
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-002", "LLM-005", "LLM-008")
 @pytest.mark.parametrize(
     "name",
@@ -187,7 +186,6 @@ def write_map(path: Path, kept: list[int]) -> str:
     return str(path)
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-005")
 @pytest.mark.parametrize(
     "tied", [False, pytest.param(True, marks=pytest.mark.full)], ids=["own_output", "tied"]
@@ -236,7 +234,6 @@ def test_maps_that_prune_nothing_sensible(
         prepared(config_for(folder, model=options))
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("LLM-014")
 def test_an_adapter_told_by_its_rank(checkpoint: tuple, tmp_path: Path) -> None:
@@ -256,7 +253,6 @@ def test_an_adapter_told_by_its_rank(checkpoint: tuple, tmp_path: Path) -> None:
     torch.testing.assert_close(found, expected_logits(model, adapter), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.slow
 def test_an_export_only_writes_nothing(checkpoint: tuple, tmp_path: Path) -> None:
     folder, _ = checkpoint
     export = {"export_only": True, "output_name": str(tmp_path / "m.pte")}
@@ -264,7 +260,6 @@ def test_an_export_only_writes_nothing(checkpoint: tuple, tmp_path: Path) -> Non
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("LLM-008")
 def test_a_graph_is_calibrated_with_a_text(checkpoint: tuple, tmp_path: Path) -> None:

@@ -3,42 +3,53 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
+
+from executorch.backends import discovery
+
+
+def language_models(name: str) -> Any:
+    """What a backend has for language models. Raises RuntimeError for one that is not in this package, and where its
+    SDK is missing."""
+    found = discovery.language_models()
+    if name not in found:
+        raise RuntimeError(
+            f"the {_TITLES.get(name, name)} backend is not in this package; for language models here is: "
+            f"{', '.join(found)}"
+        )
+    return found[name].load(found[name].language_models)
+
+
+# Of documented backends, as their makers write them.
+_TITLES = {
+    "vulkan": "Vulkan",
+    "mps": "MPS",
+    "openvino": "OpenVINO",
+    "coreml": "Core ML",
+    "qnn": "QNN",
+    "tosa": "TOSA",
+    "ethosu": "Ethos-U",
+    "vgf": "VGF",
+}
 
 
 def get_xnnpack_partitioner(dynamic_quant_only_partitioner: bool = True) -> Any:
     """Linear layers that quantize their inputs while running, or everything that XNNPACK computes."""
-    from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
-        XnnpackDynamicallyQuantizedPartitioner,
-        XnnpackPartitioner,
-    )
-
-    if dynamic_quant_only_partitioner:
-        return XnnpackDynamicallyQuantizedPartitioner()
-    return XnnpackPartitioner()
-
-
-def _absent(name: str) -> NoReturn:
-    raise RuntimeError(
-        f"the {name} backend is not in this package; for language models here are: xnnpack, openvino"
-    )
+    return language_models("xnnpack").partitioner(dynamic_quant_only_partitioner)
 
 
 def get_vulkan_partitioner(
     dtype_override: str | None = None, enable_dynamic_shape: bool = False, force_fp16: bool = False
 ) -> Any:
-    _absent("Vulkan")
+    return language_models("vulkan").partitioner(dtype_override, enable_dynamic_shape, force_fp16)
 
 
 def get_mps_partitioner(use_kv_cache: bool = False) -> Any:
-    _absent("MPS")
+    return language_models("mps").partitioner(use_kv_cache)
 
 
 def get_openvino_partitioner(device: str) -> Any:
-    from executorch.backends.openvino.partitioner import OpenvinoPartitioner
-    from executorch.exir.backend.compile_spec_schema import CompileSpec
-
-    return OpenvinoPartitioner([CompileSpec("device", device.encode())])
+    return language_models("openvino").partitioner(device)
 
 
 def get_coreml_partitioner(
@@ -48,7 +59,9 @@ def get_coreml_partitioner(
     coreml_quantize: str | None = None,
     coreml_compute_units: str | None = None,
 ) -> Any:
-    _absent("Core ML")
+    return language_models("coreml").partitioner(
+        ios, embedding_quantize, pt2e_quantize, coreml_quantize, coreml_compute_units
+    )
 
 
 def get_qnn_partitioner(
@@ -57,11 +70,11 @@ def get_qnn_partitioner(
     num_sharding: int = 0,
     soc_model: str = "SM8650",
 ) -> Any:
-    _absent("QNN")
+    return language_models("qnn").partitioner(use_kv_cache, pt2e_quantize, num_sharding, soc_model)
 
 
 def get_tosa_partitioner(version: str) -> Any:
-    _absent("TOSA")
+    return language_models("tosa").partitioner(version)
 
 
 def get_ethosu_partitioner(
@@ -70,8 +83,8 @@ def get_ethosu_partitioner(
     memory_mode: str | None = None,
     extra_flags: list[str] | None = None,
 ) -> Any:
-    _absent("Ethos-U")
+    return language_models("ethosu").partitioner(target, system_config, memory_mode, extra_flags)
 
 
 def get_vgf_partitioner(compile_spec: str | None, compiler_flags: list[str] | None) -> Any:
-    _absent("VGF")
+    return language_models("vgf").partitioner(compile_spec, compiler_flags)

@@ -18,13 +18,10 @@ from executorch.extension.llm.checkpoint.tokenizer import chat_settings, tokeniz
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
 from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
 from executorch.extension.llm.export.config.reading import build
-from executorch.extension.llm.export.config.rules import check
+from executorch.extension.llm.export.config.rules import check, enabled_backends
 from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
 from executorch.extension.llm.export.models import LoadedModel, family_of, load_model
-from executorch.extension.llm.export.partitioner_lib import (
-    get_openvino_partitioner,
-    get_xnnpack_partitioner,
-)
+from executorch.extension.llm.export.partitioner_lib import language_models
 from executorch.extension.llm.export.perplexity import module_logits, perplexity
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.export.tokens import read_tokenizer
@@ -183,20 +180,12 @@ def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:
 
 
 def partitioners_for(config: LlmConfig) -> list[Any]:
-    """OpenVINO takes all it can, first. XNNPACK takes quantized linear layers; all it can where `extended_ops` asks, or
-    nothing is quantized."""
-    openvino = config.backend.openvino
-    first = [get_openvino_partitioner(str(openvino.device))] if openvino.enabled else []
-    if not config.backend.xnnpack.enabled:
-        return first
-    quantization = config.quantization
-    quantized = quantization.qmode or quantization.pt2e_quantize or config.base.preq_mode
-    found = [*first]
-    if quantized:
-        found.append(get_xnnpack_partitioner(dynamic_quant_only_partitioner=True))
-    if config.backend.xnnpack.extended_ops or not quantized:
-        found.append(get_xnnpack_partitioner(dynamic_quant_only_partitioner=False))
-    return found
+    """Of each backend that is enabled, those first whose names the config has first."""
+    return [
+        each
+        for name in enabled_backends(config)
+        for each in language_models(name).partitioners(config)
+    ]
 
 
 def output_path(config: LlmConfig) -> Path:
@@ -206,8 +195,9 @@ def output_path(config: LlmConfig) -> Path:
         return Path(config.export.output_dir) / name
     if not name:
         half = "_h" if str(config.model.dtype_override) == "fp16" else ""
-        backend = "openvino_" if config.backend.openvino.enabled else ""
-        name = f"{backend}{config.base.model_class}{half}"
+        names = enabled_backends(config)
+        prefix = "".join(getattr(language_models(each), "PREFIX", "") for each in names)
+        name = f"{prefix}{config.base.model_class}{half}"
     return Path(config.export.output_dir) / f"{name}.pte"
 
 
@@ -243,8 +233,10 @@ def _export(config: LlmConfig, stages: Stages, eval_text: str | Path | None = No
     if config.export.export_only:
         return str(path)
     if config.quantization.pt2e_quantize:
+        from executorch.extension.llm.export.quantizer_lib import quantize
+
         with stages.stage("pt2e quantize"):
-            _quantize_captured(config, manager)
+            quantize(config, manager)
     tags = weight_tags(config.export)
     embedding = _embedding_manager(config, stages) if config.export.embed else None
     with stages.stage("lower"):
@@ -258,29 +250,6 @@ def _export(config: LlmConfig, stages: Stages, eval_text: str | Path | None = No
     with stages.stage("plan and emit"):
         manager.to_executorch(external_constants_tag=tags)
     return _write(config, stages, manager, loaded, path)
-
-
-def _quantize_captured(config: LlmConfig, manager: LLMEdgeManager) -> None:
-    from executorch.extension.llm.export import quantizer_lib
-
-    name = str(config.quantization.pt2e_quantize)
-    if not name.startswith("openvino"):
-        wanted = quantizer_lib.get_pt2e_quantization_params(name)
-        manager.pt2e_quantize(quantizer_lib.get_pt2e_quantizers(wanted, config.export.so_library))
-        return
-    from executorch.backends.openvino.quantizer import apply_nncf_data_aware_compression
-
-    openvino = config.backend.openvino
-    group = config.quantization.group_size or openvino.nncf_compression_group_size
-    apply_nncf_data_aware_compression(
-        manager,
-        quantizer_lib.get_ov_quantizer(name, group),
-        openvino.openvino_awq,
-        openvino.openvino_scale_estimation,
-    )
-    manager.model = manager.pre_autograd_graph_module
-    manager.quantized = True
-    manager.export()
 
 
 def _embedding_manager(config: LlmConfig, stages: Stages) -> LLMEdgeManager:

@@ -6,6 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from executorch.extension.llm.export.config.llm_config import LlmConfig
+from executorch.extension.llm.export.config.rules import pt2e_backend
+from executorch.extension.llm.export.partitioner_lib import language_models
+
 
 @dataclass
 class EmbeddingQuantOptions:
@@ -53,41 +57,41 @@ def get_pt2e_quantizers(
     quant_params: PT2EQuantOptions | None, so_library: str | None = None
 ) -> list[Any]:
     """Dynamic quantization of linear layers for XNNPACK."""
-    if so_library is not None:
-        raise ValueError(
-            "export.so_library: no library is needed here: operators are registered from Python; leave it out"
-        )
+    _check_no_library(so_library)
     if quant_params is None or quant_params.quantize_linear is None:
         return []
     if quant_params.quantize_embedding is not None:
         raise ValueError(
             "embeddings of captured graphs stay in float; give quantization.embedding_quantize"
         )
-    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
-        XNNPACKQuantizer,
-        get_symmetric_quantization_config,
-    )
-
     wanted = quant_params.quantize_linear
-    low = {"weight_qmin": -8, "weight_qmax": 7} if wanted.is_qc4 else {}
-    config = get_symmetric_quantization_config(
-        is_per_channel=wanted.is_per_channel, is_dynamic=True, **low
-    )
-    return [XNNPACKQuantizer().set_global(config)]
+    return language_models("xnnpack").linear_quantizers(wanted.is_per_channel, wanted.is_qc4)
+
+
+def quantizers_for(config: LlmConfig) -> list[Any]:
+    """Those of the backend whose name `quantization.pt2e_quantize` begins with."""
+    _check_no_library(config.export.so_library)
+    name = str(config.quantization.pt2e_quantize)
+    return language_models(pt2e_backend(name)).quantizers(name)
 
 
 def get_ov_quantizer(pt2e_quantize: str, group_size: int | None = 128) -> Any:
     """OpenVINO's: weights of 4 bits in groups along a row (-1: a whole row), or of 8 bits by row."""
-    from executorch.backends.openvino.quantizer import OpenVINOQuantizer, QuantizationMode
+    return language_models("openvino").quantizer(pt2e_quantize, group_size)
 
-    if pt2e_quantize == "openvino_8wo":
-        return OpenVINOQuantizer(mode=QuantizationMode.INT8WO_ASYM, group_size=-1)
-    if pt2e_quantize != "openvino_4wo":
+
+def quantize(config: LlmConfig, manager: Any) -> None:
+    """The captured graph, by the way of the backend whose quantizer is named, else by torchao's."""
+    backend = language_models(pt2e_backend(str(config.quantization.pt2e_quantize)))
+    if hasattr(backend, "quantize"):
+        _check_no_library(config.export.so_library)
+        backend.quantize(config, manager)
+    else:
+        manager.pt2e_quantize(quantizers_for(config))
+
+
+def _check_no_library(so_library: str | None) -> None:
+    if so_library is not None:
         raise ValueError(
-            f"quantization.pt2e_quantize: expected openvino_4wo or openvino_8wo, found {pt2e_quantize!r}"
+            "export.so_library: no library is needed here: operators are registered from Python; leave it out"
         )
-    if group_size is None:
-        raise ValueError(
-            "quantization.group_size: expected a number of weights, -1 for a whole row"
-        )
-    return OpenVINOQuantizer(mode=QuantizationMode.INT4WO_SYM, group_size=group_size, ratio=1)

@@ -135,7 +135,6 @@ def test_a_family_computes_what_transformers_does(name: str, checkpoints: dict) 
     torch.testing.assert_close(loaded.model(TOKENS), expected, **TOLERANCE)
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-004", "LLM-006", "LLM-018")
 @pytest.mark.parametrize("name", ["llama3_1", "qwen3", "phi_4_mini", "gemma3", "lfm2", "granite"])
 def test_a_program_with_a_cache_computes_the_same(

@@ -112,7 +112,6 @@ def send(page: Chromium, text: str) -> None:
     page.press("Enter", "\r")
 
 
-@pytest.mark.slow
 def test_a_model_answers(server: str, page: Chromium, tmp_path: Path) -> None:
     page.open(server)
     page.value(

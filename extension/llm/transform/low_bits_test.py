@@ -24,7 +24,6 @@ from executorch.extension.llm.transform.transform_test import (
 __all__ = ["checkpoint"]  # the fixture
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-008", "LLM-009", "KS-008")
 @pytest.mark.parametrize(
     "bits", [5, *(pytest.param(bits, marks=pytest.mark.full) for bits in (1, 2, 3, 4, 6, 7, 8))]
@@ -54,7 +53,6 @@ def test_packed_weights_compute_what_their_eager_model_does(
     assert compute_error(eager, run_steps(path)) > 30
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-007", "KS-008")
 def test_a_tied_table_is_packed_once(checkpoint: tuple, tmp_path: Path) -> None:
     """The embedding reads rows of the output layer's packed weight."""

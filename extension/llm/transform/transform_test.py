@@ -170,7 +170,6 @@ MODES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.req("LLM-008", "LLM-009", "LLM-016")
 @pytest.mark.parametrize("name", MODES)
 def test_a_quantized_program_computes_what_its_model_does(
@@ -198,7 +197,6 @@ def test_a_quantized_program_computes_what_its_model_does(
     assert compute_error(expected, torch.cat(outputs)) > 30
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["xnnpack_dynamic", "xnnpack_dynamic_qc4"])
 def test_a_captured_graph_is_quantized(mode: str, checkpoint: tuple, tmp_path: Path) -> None:
     folder, model = checkpoint

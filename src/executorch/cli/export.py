@@ -14,16 +14,20 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-BACKENDS = ("xnnpack", "none")
-# What --quantize means, as the recipe of a backend calls it.
-QUANTIZATIONS = {
-    "int8": "PT2E_INT8_STATIC_PER_CHANNEL",
-    "int8-dynamic": "PT2E_INT8_DYNAMIC_PER_CHANNEL",
-    "int4-weights": "TORCHAO_INT8_DYNAMIC_ACT_INT4_WEIGHT_PER_TENSOR",
-}
+NO_BACKEND, DEFAULT_BACKEND = "none", "xnnpack"
+
+
+def quantizations() -> list[str]:
+    """What --quantize may say: what any backend has a recipe for."""
+    from executorch.backends.discovery import backends
+
+    return list(
+        dict.fromkeys(each for one in backends().values() for each in one.recipe_of if each)
+    )
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
+    from executorch.backends.discovery import backends
     from executorch.cli import plugins
     from executorch.cli.main import command_parser
 
@@ -34,12 +38,12 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--backend",
-        choices=(*BACKENDS, *plugins.backends()),
-        default="xnnpack",
-        help="who takes what it can, also a backend of an installed package; default: xnnpack",
+        choices=(*backends(), NO_BACKEND, *plugins.backends()),
+        default=DEFAULT_BACKEND,
+        help=f"who takes what it can, also a backend of an installed package; default: {DEFAULT_BACKEND}",
     )
     made.add_argument(
-        "--quantize", choices=QUANTIZATIONS, help="fewer bits, for a smaller and faster file"
+        "--quantize", choices=quantizations(), help="fewer bits, for a smaller and faster file"
     )
     made.add_argument(
         "--recipe", metavar="NAME", help="any registered recipe, such as xnnpack_fp32"

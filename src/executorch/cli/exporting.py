@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from executorch.backends.xnnpack.recipes import XNNPackRecipeType
+from executorch.backends.discovery import backends
 from executorch.cli import plugins
-from executorch.cli.export import QUANTIZATIONS
+from executorch.cli.export import NO_BACKEND
 from executorch.devtools.commands import given, python_model
 from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL, make_example
 from executorch.examples.models.comparison import largest_error
@@ -26,7 +26,13 @@ from executorch.runtime import Runtime
 
 # ||program - model|| / ||model|| of the worst output that is no error of rounding.
 LARGEST_ERROR = {"": 1e-3, "int8": 0.5, "int8-dynamic": 0.2, "int4-weights": 0.5}
-RECIPES: tuple[type[RecipeType], ...] = (XNNPackRecipeType,)
+OF_FEW_BITS = 0.5  # of other kinds of quantization
+
+
+def recipe_types() -> list[type[RecipeType]]:
+    """Those of the backends that are here with all that they need."""
+    offered = [each for each in backends().values() if each.recipes and not each.why_absent()]
+    return [each.load(each.recipes) for each in offered]
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Source:
 
 
 def listing() -> str:
-    recipes = [str(recipe.value) for kind in RECIPES for recipe in kind]
+    recipes = [str(recipe.value) for kind in recipe_types() for recipe in kind]
     models = sorted({*EXAMPLES, *MODEL_NAME_TO_MODEL})
     return f"example models: {', '.join(models)}\nrecipes: {', '.join(recipes)}"
 
@@ -92,31 +98,36 @@ def _example(name: str) -> Source:
 
 
 def recipe(options: argparse.Namespace) -> ExportRecipe:
-    known = {str(each.value): each for kind in RECIPES for each in kind}
+    known = {str(each.value): each for kind in recipe_types() for each in kind}
     if options.recipe:
         if options.recipe not in known:
             raise ValueError(
                 f"--recipe: expected one of {', '.join(known)}, found {options.recipe}"
             )
         return ExportRecipe.get_recipe(known[options.recipe])
-    if options.backend == "none":
+    if options.backend == NO_BACKEND:
         if options.quantize:
             raise ValueError(
                 "--quantize: expected a backend that computes in few bits, found --backend none"
             )
         return ExportRecipe()
-    if options.backend != "xnnpack":
-        if options.quantize:
-            raise ValueError(
-                f"--quantize: expected --backend xnnpack, found {options.backend}: quantize the model with the "
-                "backend's own quantizer, and export that"
-            )
-        partitioners = [plugins.partitioner(options.backend)]
-        return ExportRecipe(
-            name=options.backend, lowering_recipe=LoweringRecipe(partitioners=partitioners)
+    backend = backends().get(options.backend)
+    if options.quantize and (backend is None or options.quantize not in backend.recipe_of):
+        able = [name for name, each in backends().items() if options.quantize in each.recipe_of]
+        raise ValueError(
+            f"--quantize: expected --backend {' or '.join(able)}, found {options.backend}: quantize the model with the "
+            "backend's own quantizer, and export that"
         )
-    name = QUANTIZATIONS[options.quantize] if options.quantize else "FP32"
-    return ExportRecipe.get_recipe(XNNPackRecipeType[name])
+    if backend is None:
+        return _plain(options.backend, partitioners=[plugins.partitioner(options.backend)])
+    name = backend.recipe_of.get(options.quantize or "")
+    if name is not None:
+        return ExportRecipe.get_recipe(backend.load(backend.recipes)[name])
+    return _plain(backend.name, **backend.lowering())
+
+
+def _plain(name: str, **lowering: Any) -> ExportRecipe:
+    return ExportRecipe(name=name, lowering_recipe=LoweringRecipe(**lowering))
 
 
 def calibration(options: argparse.Namespace, found: Source) -> list[tuple[Any, ...]]:
@@ -176,7 +187,7 @@ def compare(found: Source, target: Path, quantization: str) -> int:
     start = time.perf_counter()
     outputs = method.execute(torch.utils._pytree.tree_leaves(found.inputs))
     taken = (time.perf_counter() - start) * 1e3
-    error, limit = largest_error(outputs, expected), LARGEST_ERROR[quantization]
+    error, limit = largest_error(outputs, expected), LARGEST_ERROR.get(quantization, OF_FEW_BITS)
     beside = "beside the model in PyTorch" + (", on the example inputs" if quantization else "")
     print(f"differs by {error:.1e} {beside}; the first run took {taken:.1f} ms")
     if error <= limit:

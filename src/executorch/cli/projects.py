@@ -21,7 +21,7 @@ TEMPLATES = Path(executorch.__path__[0]) / "examples" / "projects"
 BACKEND = Path(executorch.__path__[0]) / "backends" / SKELETON
 # Of BACKEND, what a project has otherwise: files of the same names in its template, and the build's.
 _PARTS = ("aot", "runtime", "schema")
-SUFFIXES = (".py", ".cpp", ".h", ".fbs", ".md", ".txt", ".toml")
+SUFFIXES = (".py", ".cpp", ".h", ".fbs", ".md", ".txt", ".toml", ".yaml", ".cmake")
 # Where a package of its own is not inside of this one.
 _MOVED = {"executorch.backends.skeleton": SKELETON, "executorch/backends/skeleton": SKELETON}
 
@@ -30,14 +30,14 @@ def camel(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def renamed(text: str, name: str) -> str:
+def renamed(text: str, name: str, skeleton: str = SKELETON) -> str:
     """`text` of a skeleton as it is of `name`, in all three spellings."""
     spellings = {
-        SKELETON: name,
-        SKELETON.capitalize(): camel(name),
-        SKELETON.upper(): name.upper(),
+        skeleton: name,
+        camel(skeleton): camel(name),
+        skeleton.upper(): name.upper(),
     }
-    return re.sub(SKELETON, lambda found: spellings[found[0]], text, flags=re.IGNORECASE)
+    return re.sub("|".join(spellings), lambda found: spellings[found[0]], text)
 
 
 def check_name(name: str) -> None:

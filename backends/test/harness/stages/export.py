@@ -13,8 +13,8 @@ from executorch.backends.test.harness.stages.stage import Stage, StageType
 
 
 class Export(Stage):
-    def __init__(self, dynamic_shapes: tuple[Any] | None = None) -> None:
-        self.dynamic_shapes = dynamic_shapes
+    def __init__(self, dynamic_shapes: tuple[Any] | None = None, strict: bool = True) -> None:
+        self.dynamic_shapes, self.strict = dynamic_shapes, strict
         self.exported_program: ExportedProgram | None = None
 
     def stage_type(self) -> StageType:
@@ -23,7 +23,7 @@ class Export(Stage):
     def run(self, artifact: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
         with torch.no_grad():
             self.exported_program = export(
-                artifact, inputs, dynamic_shapes=self.dynamic_shapes, strict=True
+                artifact, inputs, dynamic_shapes=self.dynamic_shapes, strict=self.strict
             )
 
     @property

@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch.utils import _pytree as pytree
 
 from executorch.backends.test.harness.stages.stage import Stage, StageType
@@ -34,11 +33,7 @@ class Serialize(Stage):
     def run_artifact(self, inputs: Any) -> list[Any]:
         from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
-        flat = [
-            each.contiguous() if isinstance(each, torch.Tensor) else each
-            for each in pytree.tree_leaves(inputs)
-        ]
-        return _load_for_executorch_from_buffer(self.buffer).forward(flat)
+        return _load_for_executorch_from_buffer(self.buffer).forward(pytree.tree_leaves(inputs))
 
     def artifact_str(self) -> str:
         return f"a program of {len(self.buffer)} bytes"

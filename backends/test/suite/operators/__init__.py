@@ -24,8 +24,10 @@ from typing import Any
 
 import torch
 
+from executorch.backends.test.corpus.row import Row
 from executorch.backends.test.suite.flow import TestFlow, all_flows
 from executorch.backends.test.suite.reporting import TestResult
+from executorch.backends.test.suite.rows import problem_of, run_row
 from executorch.backends.test.suite.runner import run_test
 
 DTYPES = [torch.float32]
@@ -63,6 +65,15 @@ class TestRunner:
             raise AssertionError(f"{summary.result.display_name()}: {summary.error}") from (
                 summary.error
             )
+
+    def run_row(self, row: Row) -> None:
+        """A row of the corpus; raises where the outcome is none that the row allows."""
+        summary = run_row(row, self._flow)
+        if summary.result is TestResult.SKIPPED:
+            raise unittest.SkipTest(str(summary.error))
+        problem = problem_of(row, summary)
+        if problem:
+            raise AssertionError(problem) from summary.error
 
 
 class OperatorTest(unittest.TestCase):
@@ -135,15 +146,24 @@ class _FlowCase(unittest.FunctionTestCase):
 
 
 def cases_of(module: ModuleType) -> Iterator[_FlowCase]:
-    """One case for each test function of a module, flow and dtype."""
+    """One case for each test function of a module, flow and value of its parameter."""
     for name, function in vars(module).items():
         parameters = inspect.signature(function).parameters if callable(function) else ()
         if not name.startswith("test") or "test_runner" not in parameters:
             continue
         for flow in all_flows().values():
-            for dtype in DTYPES if "dtype" in parameters else [None]:
-                options = {} if dtype is None else {"dtype": dtype}
-                full = f"{name}[{flow.name}{f'-{dtype}' if dtype else ''}]"
+            for part, options in _values(function):
+                full = f"{name}[{flow.name}{part}]"
                 runner = TestRunner(flow, full, name, options or None)
                 call = functools.partial(function, runner, **options)
                 yield _FlowCase(call, flow, full)
+
+
+def _values(function: Callable) -> list[tuple[str, dict[str, Any]]]:
+    """(part of a name, arguments) for each value of a test that pytest parametrizes."""
+    marks = getattr(function, "pytestmark", [])
+    for mark in (each for each in marks if each.name == "parametrize"):
+        parameter, values = mark.args
+        name_of = mark.kwargs.get("ids") or str
+        return [(f"-{name_of(value)}", {parameter: value}) for value in values]
+    return [("", {})]

@@ -12,13 +12,11 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.groups import group_of
-from executorch.backends.xnnpack.aot.ops import (
-    TABLE,
-    Quantized,
-)
+from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of
 from executorch.backends.xnnpack.aot.steps import Mode
 from executorch.exir.backend.canonical_partitioners.config_partitioner import PartitionerConfig
+from executorch.exir.backend.lowering.annotation import Kind
 from executorch.exir.graph_facts import op_name
 
 
@@ -34,12 +32,13 @@ class ConfigPrecisionType(Enum):
         return Mode(self.value - 1)
 
 
-_OF_ROW = {
-    Quantized.NO: [ConfigPrecisionType.FP32],
-    Quantized.GEMM: list(ConfigPrecisionType),
-    Quantized.ARITHMETIC: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
-    Quantized.SHARED_PARAMETERS: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
-    Quantized.LOOKUP_TABLE: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
+_OF_KIND = {
+    Kind.NONE: [ConfigPrecisionType.FP32],
+    Kind.WEIGHTED: list(ConfigPrecisionType),
+    **dict.fromkeys(
+        (Kind.ARITHMETIC, Kind.SHARED, Kind.LOOKUP),
+        [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
+    ),
 }
 _CONVERSIONS = "quantized_decomposed."
 
@@ -62,7 +61,7 @@ class XNNPartitionerConfig(PartitionerConfig):
         if self.op.startswith(_CONVERSIONS):
             return [ConfigPrecisionType.STATIC_QUANT]
         row = TABLE.get(self.op)
-        return list(_OF_ROW[row.quantized]) if row else [ConfigPrecisionType.FP32]
+        return list(_OF_KIND[row.annotation.kind]) if row else [ConfigPrecisionType.FP32]
 
     def set_enabled_precision_types(
         self, precision_types: list[ConfigPrecisionType] | None

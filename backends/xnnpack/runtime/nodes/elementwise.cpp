@@ -73,6 +73,11 @@ xnn_status plain(xnn_subgraph_t graph, const XNode&, const Operands& operands, c
   return define_unary(graph, op, nullptr, operands, ids);
 }
 
+xnn_status same_floats(xnn_subgraph_t graph, const XNode&, const Operands& operands, const Limits&,
+                       const Ids& ids) {
+  return xnn_define_copy(graph, ids[operands.inputs[0]], ids[operands.output], 0);
+}
+
 xnn_status clamp(xnn_subgraph_t graph, const XNode&, const Operands& operands, const Limits& limits,
                  const Ids& ids) {
   xnn_unary_params params{};
@@ -157,7 +162,18 @@ constexpr NodeKind kKinds[] = {
     {XNodeUnion::XNNBatchMatrixMultiply, two_inputs, matrix_multiply, one_type, batch_matmul},
 };
 
+constexpr NodeKind kSameFloats = {XNodeUnion::XNNConvert,
+                                  one_input<fb_xnnpack::_XNNNode1x1>,
+                                  same_shape,
+                                  one_type,
+                                  same_floats,
+                                  true};
+
 }  // namespace
+
+const NodeKind& conversion_of_floats() {
+  return kSameFloats;
+}
 
 NodeKinds elementwise_kinds() {
   return {kKinds, std::size(kKinds)};

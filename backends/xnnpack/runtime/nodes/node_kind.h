@@ -61,6 +61,9 @@ NodeKinds convolution_and_fully_connected_kinds();
 NodeKinds pooling_and_resize_kinds();
 NodeKinds data_movement_kinds();
 
+/// From float32 to float32, where one of them is half precision in the payload.
+const NodeKind& conversion_of_floats();
+
 /// The row of a node; NotImplemented for a kind that has none.
 runtime::Result<const NodeKind*> kind_of(const fb_xnnpack::XNode& node);
 

@@ -66,11 +66,9 @@ Error Definitions::load_constant(uint32_t id) {
   const uint32_t index = value.tensor->constant_buffer_idx();
   Contents& contents = contents_[id];
   ET_CHECK_OK_OR_RETURN_ERROR(load_scales(id));
-  if (graph_.uses[id].is_widened) {
-    contents.bytes = ET_UNWRAP(constants_.load_widened(index, shape.num_elements()));
-    return Error::Ok;
-  }
-  contents.bytes = ET_UNWRAP(constants_.load(index, size_of(value.type(), shape)));
+  contents.bytes =
+      ET_UNWRAP(value.is_widened ? constants_.load_widened(index, shape.num_elements())
+                                 : constants_.load(index, size_of(value.type(), shape)));
   if (graph_.uses[id].is_read) {
     std::vector<uint8_t> copy(contents.bytes.size() + XNN_EXTRA_BYTES);
     std::memcpy(copy.data(), contents.bytes.data(), contents.bytes.size());
@@ -136,8 +134,7 @@ xnn_status Definitions::define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t
           subgraph, xnn_datatype_qbint4, kNibbleZero, static_cast<const uint16_t*>(scales),
           shape.rank, value.channel_dim, value.group_size, shape.dims, data, external, flags, &out);
     default: {
-      const bool is_half =
-          value.type() == XNNDatatype::xnn_datatype_fp16 && !graph_.uses[id].is_widened;
+      const bool is_half = value.type() == XNNDatatype::xnn_datatype_fp16;
       return xnn_define_tensor_value(subgraph, is_half ? xnn_datatype_fp16 : xnn_datatype_fp32,
                                      shape.rank, shape.dims, data, external, flags, &out);
     }
@@ -145,9 +142,10 @@ xnn_status Definitions::define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t
 }
 
 xnn_status Definitions::define_as_is(xnn_subgraph_t subgraph, uint32_t id, uint32_t& out) const {
-  const fb_xnnpack::XNNTensorValue& tensor = *graph_.values[id].tensor;
-  const uint32_t external = tensor.flags() == 0 ? XNN_INVALID_VALUE_ID : tensor.external_id();
-  return define_in(subgraph, id, external, tensor.flags(), out);
+  const Value& value = graph_.values[id];
+  const uint32_t flags = value.is_widened ? 0 : value.tensor->flags();
+  return define_in(subgraph, id, flags == 0 ? XNN_INVALID_VALUE_ID : value.tensor->external_id(),
+                   flags, out);
 }
 
 Error Definitions::define_values(xnn_subgraph_t subgraph, Ids& ids) const {
@@ -167,6 +165,39 @@ Error Definitions::define_values(xnn_subgraph_t subgraph, Ids& ids) const {
     }
   }
   return Error::Ok;
+}
+
+Error Definitions::convert_arguments(xnn_subgraph_t subgraph, const Ids& ids,
+                                     bool are_outputs) const {
+  for (const External& external : graph_.externals) {
+    if (external.is_output != are_outputs || !graph_.values[external.value].is_widened) {
+      continue;
+    }
+    const Shape& shape = graph_.shapes[external.value];
+    const fb_xnnpack::XNNTensorValue& tensor = *graph_.values[external.value].tensor;
+    uint32_t half = XNN_INVALID_VALUE_ID;
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        check_status(xnn_define_tensor_value(subgraph, xnn_datatype_fp16, shape.rank, shape.dims,
+                                             nullptr, tensor.external_id(), tensor.flags(), &half),
+                     "an argument of half precision"));
+    const uint32_t whole = ids[external.value];
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        check_status(xnn_define_unary(subgraph, xnn_unary_convert, nullptr,
+                                      are_outputs ? whole : half, are_outputs ? half : whole, 0),
+                     "the conversion of an argument of half precision"));
+  }
+  return Error::Ok;
+}
+
+Error Definitions::define_graph(xnn_subgraph_t subgraph, Ids& ids, const DefineNode& define) const {
+  ET_CHECK_OK_OR_RETURN_ERROR(define_values(subgraph, ids));
+  ET_CHECK_OK_OR_RETURN_ERROR(convert_arguments(subgraph, ids, false));
+  for (const GraphNode& node : graph_.nodes) {
+    if (node.is_needed) {
+      ET_CHECK_OK_OR_RETURN_ERROR(define(node));
+    }
+  }
+  return convert_arguments(subgraph, ids, true);
 }
 
 Error Definitions::define_node(xnn_subgraph_t subgraph, const GraphNode& node, const Ids& ids) {

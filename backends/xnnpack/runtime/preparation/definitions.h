@@ -7,6 +7,7 @@
 
 #include <xnnpack.h>
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <utility>
@@ -34,6 +35,8 @@ struct Contents {
 /// Constants that are read while running, padded for XNNPACK.
 using Kept = std::vector<std::vector<uint8_t>>;
 
+using DefineNode = std::function<runtime::Error(const GraphNode& node)>;
+
 /// Const members may be called by several threads.
 class Definitions final {
  public:
@@ -50,16 +53,20 @@ class Definitions final {
   const Graph& graph() const { return graph_; }
   const Contents& contents(uint32_t id) const { return contents_[id]; }
 
-  /// Defines a value as `external` with `flags`, or as what it is in the payload.
+  /// Defines a value as `external` with `flags`, or as what nodes read and write.
   xnn_status define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t external, uint32_t flags,
                        uint32_t& out) const;
   xnn_status define_as_is(xnn_subgraph_t subgraph, uint32_t id, uint32_t& out) const;
-  /// Sources and the results of needed nodes, but those that `ids` has already.
-  runtime::Error define_values(xnn_subgraph_t subgraph, Ids& ids) const;
+  /// The whole graph: values but those that `ids` has already, and needed nodes, by `define`.
+  /// Arguments that are widened are converted, before and after all nodes.
+  runtime::Error define_graph(xnn_subgraph_t subgraph, Ids& ids, const DefineNode& define) const;
   /// A node, whose values are defined. Internal when XNNPACK refuses.
   static runtime::Error define_node(xnn_subgraph_t subgraph, const GraphNode& node, const Ids& ids);
 
  private:
+  /// Sources and the results of needed nodes.
+  runtime::Error define_values(xnn_subgraph_t subgraph, Ids& ids) const;
+  runtime::Error convert_arguments(xnn_subgraph_t subgraph, const Ids& ids, bool are_outputs) const;
   runtime::Error load_constant(uint32_t id);
   runtime::Error load_scales(uint32_t id);
 

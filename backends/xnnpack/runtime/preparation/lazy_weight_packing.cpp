@@ -108,18 +108,13 @@ Error LazyWeightPacking::define(Subgraph& out, std::vector<xnn_external_value>& 
     ET_CHECK_OK_OR_RETURN_ERROR(
         check_status(define_matrix(out.get(), place, ids[filters_[place]], pointers), "a matrix"));
   }
-  ET_CHECK_OK_OR_RETURN_ERROR(definitions_.define_values(out.get(), ids));
-  for (const GraphNode& node : graph.nodes) {
+  return definitions_.define_graph(out.get(), ids, [&](const GraphNode& node) {
     const bool is_lazy = std::any_of(packings_.begin(), packings_.end(),
                                      [&](const Packing& each) { return each.node == &node; });
-    if (is_lazy) {
-      ET_CHECK_OK_OR_RETURN_ERROR(
-          check_status(define_matmul(out.get(), node.operands, node.limits, ids), "a matmul"));
-    } else if (node.is_needed) {
-      ET_CHECK_OK_OR_RETURN_ERROR(Definitions::define_node(out.get(), node, ids));
-    }
-  }
-  return Error::Ok;
+    return is_lazy
+               ? check_status(define_matmul(out.get(), node.operands, node.limits, ids), "a matmul")
+               : Definitions::define_node(out.get(), node, ids);
+  });
 }
 
 }  // namespace executorch::backends::xnnpack

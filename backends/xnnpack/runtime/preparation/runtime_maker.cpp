@@ -46,17 +46,12 @@ Error RuntimeMaker::define_graph() {
   const Graph& graph = out_.graph;
   ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(graph.externals.size(), subgraph_));
   ids_.assign(graph.values.size(), XNN_INVALID_VALUE_ID);
-  ET_CHECK_OK_OR_RETURN_ERROR(definitions_.define_values(subgraph_.get(), ids_));
-  for (const GraphNode& node : graph.nodes) {
-    if (!node.is_needed) {
-      continue;
-    }
-    ET_CHECK_OK_OR_RETURN_ERROR(Definitions::define_node(subgraph_.get(), node, ids_));
+  return definitions_.define_graph(subgraph_.get(), ids_, [&](const GraphNode& node) {
     if (node.operands.num_packed > 0 && out_.weights != nullptr) {
       packings_.push_back({&node, {}, nullptr});
     }
-  }
-  return Error::Ok;
+    return Definitions::define_node(subgraph_.get(), node, ids_);
+  });
 }
 
 Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph) {

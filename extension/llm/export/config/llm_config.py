@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, make_dataclass
 from enum import Enum
 from typing import ClassVar
 
+from executorch.backends.discovery import language_models
 from executorch.extension.llm.model.families import FAMILIES
 
 # the qmode of a GGUF file's own codes and scales
@@ -42,13 +43,19 @@ CoreMLComputeUnit = _Choice(
 OpenvinoDevice = _Choice("OpenvinoDevice", {name: name for name in ("CPU", "GPU", "NPU")})
 VgfQuantizeScope = _Choice("VgfQuantizeScope", {"full": "full", "linear": "linear"})
 QuantizeScope = VgfQuantizeScope
+_PT2E = """xnnpack_dynamic xnnpack_dynamic_qc4 openvino_4wo openvino_8wo qnn_8a8w qnn_16a16w
+    qnn_16a4w coreml_c4w coreml_8a_c8w coreml_8a_c4w coreml_baseline_8a_c8w coreml_baseline_8a_c4w vulkan_8w
+    tosa_8a8w ethosu_8a8w ethosu_16a8w vgf_8a8w vgf_16a8w"""
+# what the documents name, and what backends of this package say besides
 Pt2eQuantize = _Choice(
     "Pt2eQuantize",
     {
         name: name
-        for name in """xnnpack_dynamic xnnpack_dynamic_qc4 openvino_4wo openvino_8wo qnn_8a8w qnn_16a16w
-        qnn_16a4w coreml_c4w coreml_8a_c8w coreml_8a_c4w coreml_baseline_8a_c8w coreml_baseline_8a_c4w vulkan_8w
-        tosa_8a8w ethosu_8a8w ethosu_16a8w vgf_8a8w vgf_16a8w""".split()
+        for names in (
+            _PT2E.split(),
+            *(each.pt2e_quantizations for each in language_models().values()),
+        )
+        for name in names
     },
 )
 
@@ -285,6 +292,22 @@ class MLXConfig:
     enabled: bool = False
 
 
+@dataclass
+class FoundBackendConfig:
+    """Of a backend that the documents do not name."""
+
+    enabled: bool = False
+
+
+def _with_found_backends(documented: type) -> type:
+    """A field more for each other backend of this package that lowers language models."""
+    known = {each.name for each in fields(documented)}
+    more = [name for name in language_models() if name not in known]
+    rows = [(name, FoundBackendConfig, field(default_factory=FoundBackendConfig)) for name in more]
+    return make_dataclass(documented.__name__, rows, bases=(documented,)) if rows else documented
+
+
+@_with_found_backends
 @dataclass
 class BackendConfig:
     xnnpack: XNNPackConfig = field(default_factory=XNNPackConfig)

@@ -4,27 +4,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 
+from executorch.backends.discovery import language_models
 from executorch.extension.llm.export.config.llm_config import (
     DEFAULT_GROUP,
     GGUF_BITS,
+    BackendConfig,
     LlmConfig,
 )
 
-# Backends, of those that `backend.<name>.enabled` may name, that lower language models here.
-PRESENT = ("xnnpack", "openvino")
-BACKENDS = (
-    "xnnpack",
-    "coreml",
-    "vulkan",
-    "qnn",
-    "mps",
-    "openvino",
-    "tosa",
-    "ethosu",
-    "vgf",
-    "mlx",
+# What `backend.<name>.enabled` may name, and which of them lower language models here.
+BACKENDS = tuple(
+    each.name
+    for each in fields(BackendConfig)
+    if hasattr(getattr(BackendConfig(), each.name), "enabled")
 )
+PRESENT = tuple(language_models())
+
+
+def enabled_backends(c: LlmConfig) -> list[str]:
+    return [name for name in BACKENDS if getattr(c.backend, name).enabled]
+
+
+def pt2e_backend(name: str) -> str:
+    """Whose quantizer a value of quantization.pt2e_quantize names, such as xnnpack_dynamic."""
+    return name.split("_")[0]
+
 
 Rule = tuple[Callable[[LlmConfig], object], str]
 
@@ -222,7 +228,10 @@ RULES: tuple[Rule, ...] = (
         "base.model_class=llama3_2_vision is defined by torchtune, which is not supported here",
     ),
     (
-        lambda c: str(c.quantization.pt2e_quantize or "xnnpack").split("_")[0] not in PRESENT,
+        lambda c: (
+            c.quantization.pt2e_quantize
+            and pt2e_backend(str(c.quantization.pt2e_quantize)) not in PRESENT
+        ),
         f"quantization.pt2e_quantize: its backend is not in this package; here are: {', '.join(PRESENT)}",
     ),
     *(
@@ -238,6 +247,22 @@ RULES: tuple[Rule, ...] = (
 
 def check(config: LlmConfig) -> None:
     """Raises ValueError with every combination that cannot be."""
-    broken = [text for holds, text in (*RULES, *NOT_YET) if holds(config)]
+    broken = [
+        text for holds, text in (*RULES, *NOT_YET, *_rules_of_backends(config)) if holds(config)
+    ]
     if broken:
         raise ValueError("\n".join(broken))
+
+
+def _rules_of_backends(config: LlmConfig) -> list[Rule]:
+    """What the enabled backends that are here say themselves; without its SDK one says that."""
+    found: list[Rule] = []
+    for name in enabled_backends(config):
+        backend = language_models().get(name)
+        if backend is None:
+            continue
+        if reason := backend.why_absent():
+            found.append((lambda c: True, reason))
+        else:
+            found.extend(getattr(backend.load(backend.language_models), "RULES", ()))
+    return found

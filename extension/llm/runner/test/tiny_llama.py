@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.pipeline import export_llama
 
+if TYPE_CHECKING:  # no part of the wheel
+    from executorch.test.e2e.program_store import ProgramStore
+
+PROGRAM, TOKENIZER = "llama.pte", "tokenizer.json"
 CONTEXT = 128
 VOCABULARY = 320
 END = "<|im_end|>"
@@ -80,6 +85,26 @@ class TinyLlama:
 
 
 def make(folder: Path) -> TinyLlama:
+    model = _model()
+    write(folder, model)
+    return TinyLlama(folder, folder / PROGRAM, folder / TOKENIZER, model)
+
+
+def kept(folder: Path, store: ProgramStore) -> TinyLlama:
+    """The same in a folder of its own, of files that were made once."""
+    made = store.folder("tiny_llama", write)
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    return TinyLlama(folder, folder / PROGRAM, folder / TOKENIZER, _model())
+
+
+def write(folder: Path, model: torch.nn.Module | None = None) -> None:
+    """Checkpoint, program and tokenizer."""
+    (model or _model()).save_pretrained(folder)
+    _export(folder, Path(PROGRAM).stem)
+    _tokenizer(folder)
+
+
+def _model() -> torch.nn.Module:
     import transformers
 
     torch.manual_seed(11)
@@ -97,8 +122,7 @@ def make(folder: Path) -> TinyLlama:
     with torch.no_grad():
         for parameter in model.parameters():  # answers that depend on what came long before
             parameter.add_(0.1 * torch.randn_like(parameter))
-    model.save_pretrained(folder)
-    return TinyLlama(folder, _export(folder, "llama"), _tokenizer(folder), model)
+    return model
 
 
 def _export(
@@ -134,7 +158,7 @@ def _export(
     return Path(path)
 
 
-def _tokenizer(folder: Path) -> Path:
+def _tokenizer(folder: Path) -> None:
     """Bytes, some merges, and the special tokens of a chat; exactly as many as the model has logits."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -150,8 +174,6 @@ def _tokenizer(folder: Path) -> Path:
     )
     tokenizer.train_from_iterator(TEXTS * 20, trainer)
     assert tokenizer.get_vocab_size() == VOCABULARY
-    path = folder / "tokenizer.json"
-    tokenizer.save(str(path))
+    tokenizer.save(str(folder / TOKENIZER))
     settings = {"bos_token": special[0], "eos_token": END, "chat_template": TEMPLATE}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    return path

@@ -213,7 +213,7 @@ def _verdicts_until_death(files: list[Path], judge: Callable[[str], int]) -> lis
 @pytest.mark.req("LLM-034")
 @pytest.mark.parametrize(
     "count",
-    [pytest.param(COUNT, marks=pytest.mark.slow), pytest.param(MANY, marks=pytest.mark.full)],
+    [COUNT, pytest.param(MANY, marks=pytest.mark.full)],
     ids=["sample", "many"],
 )
 @pytest.mark.parametrize("name", FORMATS)

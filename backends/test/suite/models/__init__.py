@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of whole networks that run on every flow: `python -m executorch.backends.test.suite.runner models`."""

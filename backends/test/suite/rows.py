@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of the corpus through flows: what became of each, and the table of all."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from executorch.backends.test.corpus.row import Row
+from executorch.backends.test.harness import Tester
+from executorch.backends.test.harness.stages import Export, StageType
+from executorch.backends.test.suite.attempt import (
+    Failed,
+    begin_case,
+    make_program,
+    skip_if_told,
+    success_of,
+)
+from executorch.backends.test.suite.flow import TestFlow
+from executorch.backends.test.suite.reporting import TestCaseSummary, TestResult, log_test_summary
+from executorch.exir.error import ExportError
+
+# What a row and a flow are to each other.
+WHOLE, PART, KERNELS = "whole", "in part", "kernels"  # accepted: who computes it
+REFUSED, TORCH, SKIPPED = "refused", "torch", "skipped"  # exporting says why; torch.export does
+WRONG, FAILED = "wrong", "failed"  # never
+KINDS = (WHOLE, PART, KERNELS, REFUSED, TORCH, SKIPPED, WRONG, FAILED)
+ACCEPTED = (WHOLE, PART, KERNELS)
+# What rounding to 8 bits in other places than the exported program's may come to.
+_STEPS = 1
+# What the error of such a program may be, beside that of the exported one.
+_TIMES = 1.5
+
+
+def run_row(row: Row, flow: TestFlow) -> TestCaseSummary:
+    """A quantized flow runs it at its example's sizes, beside the quantized program; others beside the module."""
+    if flow.quantize:
+        row = row.static()
+    name = f"{row.id}[{flow.name}]"
+    summary = begin_case(flow, name, row.id, params={"row": row.id})
+    try:
+        skip_if_told(flow, name, summary.params)
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            tester = make_row(summary, row, flow)
+            if flow.supports_serialize:
+                _compare(summary, row, flow, tester)
+        summary.result = success_of(summary)
+    except Failed as failed:
+        failed.note(summary)
+    log_test_summary(summary)
+    return summary
+
+
+def make_row(summary: TestCaseSummary, row: Row, flow: TestFlow) -> Tester:
+    export = Export(row.shapes(), strict=False)
+    return make_program(summary, flow, row.module(), row.inputs, row.shapes(), export)
+
+
+def _compare(summary: TestCaseSummary, row: Row, flow: TestFlow, tester: Tester) -> None:
+    reference, step = row.module(), 0.0
+    if flow.quantize:
+        exported = tester.get_artifact(StageType.EXPORT)
+        reference, step = exported.module(), tester.output_step()
+    for inputs in row.calls:
+        expected = reference(*pytree.tree_map_only(torch.Tensor, torch.clone, inputs))
+        try:
+            found = tester.stages[StageType.SERIALIZE].run_artifact(inputs)
+        except Exception as error:
+            raise Failed(TestResult.PTE_RUN_FAIL, error, StageType.SERIALIZE) from error
+        least = max(row.tolerance, flow.tolerance)
+        wanted = pytree.tree_leaves(expected)
+        text = difference(row, found, wanted, least, _STEPS * (step or 0.0))
+        if text and flow.quantize and _is_as_near(row, found, wanted, inputs):
+            continue
+        if text:
+            raise Failed(TestResult.OUTPUT_MISMATCH_FAIL, AssertionError(text))
+
+
+def difference(
+    row: Row, found: list[Any], expected: list[Any], tolerance: float, step: float = 0.0
+) -> str:
+    """Where results are not those of eager; "" where they are."""
+    if len(found) != len(expected):
+        return f"{len(found)} results, eager has {len(expected)}"
+    for have, want in zip(found, expected, strict=True):
+        if not isinstance(want, torch.Tensor):
+            if have != want:
+                return f"{have}, eager has {want}"
+            continue
+        if have.shape != want.shape or have.dtype != want.dtype:
+            return f"{have.dtype}{list(have.shape)}, eager has {want.dtype}{list(want.shape)}"
+        if row.is_random:
+            continue
+        try:
+            torch.testing.assert_close(
+                have, want, rtol=tolerance, atol=tolerance + step, equal_nan=True,
+                check_stride=False,
+            )  # fmt: skip
+        except AssertionError as error:
+            return str(error)
+    return ""
+
+
+def _is_as_near(row: Row, found: list[Any], quantized: list[Any], inputs: tuple[Any, ...]) -> bool:
+    """Whether results are as near to those of the floats as the quantized program's, of which each quantized value may
+    be rounded to another neighbour here, as dynamic scales are found in another way."""
+    exact = pytree.tree_leaves(row.module()(*inputs))
+    for have, want, value in zip(found, quantized, exact, strict=True):
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+            return False
+        if have.shape != value.shape or have.dtype != value.dtype:
+            return False
+        if not (have - value).norm() <= _TIMES * (want - value).norm():
+            return False
+    return True
+
+
+def kind_of(summary: TestCaseSummary) -> str:
+    """One of KINDS."""
+    if summary.result.is_success():
+        left = sum((summary.undelegated_op_counts or Counter()).values())
+        return KERNELS if not summary.is_delegated() else PART if left else WHOLE
+    if summary.result is TestResult.SKIPPED:
+        return SKIPPED
+    if summary.result is TestResult.OUTPUT_MISMATCH_FAIL:
+        return WRONG
+    if isinstance(summary.error, ExportError):
+        return REFUSED
+    return TORCH if summary.failed_stage is StageType.EXPORT else FAILED
+
+
+def problem_of(row: Row, summary: TestCaseSummary) -> str:
+    """Why the outcome is none that the row allows; "" where it is. A delegate may take what kernels refuse."""
+    kind, text = kind_of(summary), str(summary.error or "")
+    if kind in ACCEPTED or kind == SKIPPED:
+        return ""
+    if kind == TORCH and not row.is_exported:
+        return ""
+    if kind == REFUSED and row.refused:
+        return "" if re.search(row.refused, text) else f"expected {row.refused} in: {text}"
+    return f"{kind}: {type(summary.error).__name__}: {text}"
+
+
+def table(found: Iterable[tuple[str, Row, TestCaseSummary]]) -> str:
+    """Rows by driver: (driver, row, what became of it)."""
+    counts: dict[str, Counter[str]] = {}
+    for driver, _, summary in found:
+        counts.setdefault(driver, Counter())[kind_of(summary)] += 1
+    width = max((len(driver) for driver in counts), default=0)
+    lines = [f"{'driver':{width}}  {'rows':>5}" + "".join(f"{kind:>9}" for kind in KINDS)]
+    for driver, kinds in counts.items():
+        numbers = "".join(f"{kinds[kind]:9}" for kind in KINDS)
+        lines.append(f"{driver:{width}}  {kinds.total():5}{numbers}")
+    return "\n".join(lines)

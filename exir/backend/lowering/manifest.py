@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`BackendManifest`: what the `backend.py` of a backend's folder says of it, in names that nothing imports until they
+are asked for. Commands, recipes, exports of language models, test flows and pages of operators read it
+(docs/design/007-backend-folder.md); `executorch.backends.discovery` finds all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+
+class BackendAbsent(ImportError, RuntimeError):
+    """What a backend is made with is not installed; the text says what, and how to get it."""
+
+
+@dataclass(frozen=True)
+class OperatorPage:
+    """The operators that a backend takes, as tools.backend_operators writes them: rows of `table` (an OpTable) with
+    their conditions. `dtypes`: what it computes in. `quantization`: a function from a row to the kinds that the row
+    takes. `path`: of the page in the repository, where documents name one."""
+
+    table: str
+    dtypes: str
+    quantization: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class BackendManifest:
+    """`package`: the folder's, below which all names are: `aot.partitioner:XPartitioner` is `module:name`. Empty fields
+    are what a backend does not have.
+
+    name: what commands, recipes, flows and `backend.<name>.enabled` call it.
+    id: its name in files; empty for a backend that is kernels.
+    partitioner: the class, of which an instance without arguments is what users choose first.
+    passes: of a backend that is kernels: a function (method's name, exported program) -> passes of the edge program
+        (`edge_transform_passes` of a LoweringRecipe).
+    edge_config: of such a backend, a function that gives the EdgeCompileConfig it wants, as for operators to preserve.
+    quantizer: the class, of which an instance without arguments is what users begin with.
+    recipes: its RecipeType; importing the module registers the provider.
+    recipe_of: what `--quantize` means, as members of that type; "" for none.
+    language_models: a module (LANGUAGE_MODELS says what of) for `export_llm`.
+    pt2e_quantizations: values of quantization.pt2e_quantize that the documents do not name.
+    flows: a list of TestFlow of `backends/test/suite`; empty: one flow of the partitioner or the passes, and one that
+        quantizes first.
+    operators: its page of operators.
+    extras: pip's name of a set of packages -> their requirements (`pip install executorch[name]`); written out, as the
+        build of the package reads it without running it.
+    needs: modules of its SDK, without which it is absent; `get_sdk` says how they are had.
+    is_installed: False for what is built for tests alone, such as a backend to copy: users' lists leave it out."""
+
+    package: str
+    name: str
+    id: str = ""
+    partitioner: str = ""
+    passes: str = ""
+    edge_config: str = ""
+    quantizer: str = ""
+    recipes: str = ""
+    recipe_of: Mapping[str, str] = field(default_factory=dict)
+    language_models: str = ""
+    pt2e_quantizations: tuple[str, ...] = ()
+    flows: str = ""
+    operators: OperatorPage | None = None
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    get_sdk: str = ""
+    is_installed: bool = True
+
+    def why_absent(self) -> str:
+        """Which part of the SDK is missing, and how to get it; empty where all is there."""
+        missing = [module for module in self.needs if not _is_there(module)]
+        if not missing:
+            return ""
+        how = f": {self.get_sdk}" if self.get_sdk else ""
+        return f"the backend {self.name} needs {', '.join(missing)}, not installed here{how}"
+
+    def lowering(self) -> dict[str, Any]:
+        """What lowers a program to it, by the names of a LoweringRecipe."""
+        if self.partitioner:
+            return {"partitioners": [self.load(self.partitioner)()]}
+        config = {"edge_compile_config": self.load(self.edge_config)()} if self.edge_config else {}
+        return {"edge_transform_passes": [self.load(self.passes)], **config}
+
+    def load(self, name: str) -> Any:
+        """What a field names: a module, or an object of one. BackendAbsent without the SDK."""
+        if reason := self.why_absent():
+            raise BackendAbsent(reason)
+        module, _, attribute = name.partition(":")
+        found = import_module(f"{self.package}.{module}")
+        return getattr(found, attribute) if attribute else found
+
+
+# What the module of `language_models` has, all but the first optional:
+#   partitioners(config) -> list        of an LlmConfig in which the backend is enabled, in order of priority
+#   partitioner(**options)              what get_<name>_partitioner of export.partitioner_lib gives
+#   quantizers(name) -> list            of quantization.pt2e_quantize=<name>, which begins with the backend's name
+#   quantize(config, manager)           in place of torchao's way with these quantizers
+#   PREFIX                              of the name of a file that is given none
+#   RULES                               (when it holds of a config, what is wrong and what to do) for config.rules
+LANGUAGE_MODELS = ("partitioners", "partitioner", "quantizers", "quantize", "PREFIX", "RULES")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # a parent that is not there; one that cannot be looked into
+        return False

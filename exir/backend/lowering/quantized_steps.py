@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds what computes on quantized values: the one recogniser of dequantize, operator, quantize.
+
+%d = dequantize(%x); %c = conv(%d, dequantize(%w)); %r = relu(%c); %q = quantize(%r)
+QuantizedStep(head=%c, last=%r, inputs={%d: as %x is stored, ...}, outputs={%q: as %q is})
+
+and of inputs that are quantized while running, whose dequantize ends a Chain."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch.fx import Node
+
+from executorch.exir.backend.lowering.quantized import (
+    Quantization,
+    is_dequantize,
+    is_quantize,
+    quantization_of,
+)
+from executorch.exir.graph_facts import op_name
+
+
+@dataclass(frozen=True)
+class QuantizedStep:
+    """`head` computes; `last` is the float that comes out: the same, or of what goes along with it, such as an
+    activation. `inputs`: what is said of operands, by the call that dequantizes; `outputs`: of the result, by the call
+    that quantizes it. Empty where nothing does."""
+
+    head: Node
+    last: Node
+    inputs: Mapping[Node, Quantization]
+    outputs: Mapping[Node, Quantization]
+
+    @property
+    def result(self) -> Node | None:
+        """The call that quantizes what comes out, where nobody reads it as a float."""
+        return next(iter(self.outputs)) if len(self.outputs) == len(self.last.users) == 1 else None
+
+
+def quantized_step(head: Node, last: Node | None = None) -> QuantizedStep:
+    """What stands around a call."""
+    last = head if last is None else last
+    inputs = {node: quantization_of(node) for node in head.all_input_nodes if is_dequantize(node)}
+    users = [node for node in last.users if is_quantize(node) and node.args[0] is last]
+    outputs = {node: quantization_of(node) for node in users}
+    return QuantizedStep(head, last, inputs, outputs)
+
+
+# ---- Inputs that are quantized while running ----
+
+_QD = "quantized_decomposed"
+# The dequantize of a chain -> its quantize and what chooses the parameters.
+_CHAINS = {
+    f"{_QD}.dequantize_per_tensor.tensor": (
+        f"{_QD}.quantize_per_tensor.tensor",
+        f"{_QD}.choose_qparams.tensor",
+    ),
+    f"{_QD}.dequantize_per_token.default": (
+        f"{_QD}.quantize_per_token.default",
+        f"{_QD}.choose_qparams_per_token_asymmetric.default",
+    ),
+    "torchao.dequantize_affine.default": (
+        "torchao.quantize_affine.default",
+        "torchao.choose_qparams_affine.default",
+    ),
+}
+CHAIN_OPS = frozenset(name for chain in _CHAINS.values() for name in chain) | _CHAINS.keys()
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Calls that quantize `source` to int8 with what each run finds; `nodes` in graph order, the dequantize last."""
+
+    source: Node
+    nodes: tuple[Node, ...]
+
+    @property
+    def is_by_row(self) -> bool:
+        """Whether no parameters are shared by parts of several rows: blocks of torchao's calls may be anything."""
+        *_, stored, _ = self.nodes
+        if op_name(stored) != "torchao.quantize_affine.default":
+            return True
+        return quantization_of(stored).group_size == self.source.meta["val"].shape[-1]
+
+
+def chain_of(node: Node) -> Chain | None:
+    """The chain that ends in `node`."""
+    names = _CHAINS.get(op_name(node))
+    stored = node.args[0] if names else None
+    if not isinstance(stored, Node) or op_name(stored) != names[0]:
+        return None
+    source, items = stored.args[0], stored.all_input_nodes[1:]
+    makers = {each.args[0] for each in items if each.target is operator.getitem}
+    if len(items) != 2 or len(makers) != 1:
+        return None
+    (maker,) = makers
+    if op_name(maker) != names[1] or maker.args[0] is not source:
+        return None
+    if torch.int8 not in stored.args:
+        return None
+    return Chain(source, (maker, *items, stored, node))

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""relu(add(x, y))  ->  mine.add_relu(x, y), when the table's row of that pattern takes it: `TablePass` rewrites an edge
+program to a backend's own operators, of which there are kernels; nothing is delegated."""
+
+from __future__ import annotations
+
+from torch.export import ExportedProgram
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.exir.backend.lowering.op_table import OpTable, Row
+from executorch.exir.backend.lowering.patterns import find
+from executorch.exir.backend.lowering.steps import Step
+from executorch.exir.graph_facts import DATA_KINDS, called_op, input_specs, is_pure, op_name
+
+
+class TablePass:
+    """For `edge_transform_passes` of a recipe and `EdgeProgramManager.transform`. A row's `lower(graph, step)` writes
+    what stands for a step, in front of its result, and gives that node: it gets the result's users and facts, and what
+    fed the step alone goes. `program`: whose constants the conditions are told of."""
+
+    def __init__(self, table: OpTable[Row], program: ExportedProgram | None = None) -> None:
+        self.table = table
+        specs = input_specs(program.graph_signature) if program is not None else {}
+        self._data = {name for name, spec in specs.items() if spec.kind in DATA_KINDS}
+
+    def __call__(self, graph_module: GraphModule) -> PassResult:
+        modules = [each for each in graph_module.modules() if isinstance(each, GraphModule)]
+        changed = [each for each in modules if self._rewrite(each.graph)]
+        for each in changed:
+            each.graph.lint()
+            each.recompile()
+        return PassResult(graph_module, bool(changed))
+
+    def why_not(self, graph_module: GraphModule) -> dict[Node, str]:
+        """Results of what looks like a row and stays as it is, and why."""
+        graph = graph_module.graph
+        constants = self._constants(graph)
+        found = {
+            node: self.table.why_not(node, constants) for node in graph.nodes if self._has_row(node)
+        }
+        for pattern in self.table.rows_of_patterns:
+            for node in graph.nodes:
+                calls = find(pattern, node) if op_name(node) in pattern.results() else None
+                if calls is not None:
+                    step = Step(node, node, calls.calls, calls.named, pattern)
+                    found[node] = self.table.step_why_not(step, constants)
+        return {node: reason for node, reason in found.items() if reason}
+
+    def _rewrite(self, graph: Graph) -> bool:
+        constants = self._constants(graph)
+        steps = [
+            step
+            for step in self.table.steps(graph, constants)
+            if (step.pattern is not None or self._has_row(step.head))
+            and not self.table.step_why_not(step, constants)
+        ]
+        made = []
+        for step in steps:  # all are written before any goes: steps read each other's results
+            with graph.inserting_before(step.result):
+                made.append(self.table.row_of(step).lower(graph, step))
+            made[-1].meta = dict(step.result.meta)
+        for step, node in zip(steps, made, strict=True):
+            step.result.replace_all_uses_with(node)
+        gone: set[Node] = set()
+        for step in reversed(steps):
+            _erase_unused(step.result, gone)
+        return bool(steps)
+
+    def _has_row(self, node: Node) -> bool:
+        return op_name(node) in self.table
+
+    def _constants(self, graph: Graph) -> set[Node]:
+        return {node for node in graph.find_nodes(op="placeholder") if node.name in self._data}
+
+
+def _erase_unused(node: Node, gone: set[Node]) -> None:
+    """A call without users, and what fed it alone."""
+    op = called_op(node)
+    is_kept = node.users or node.op != "call_function" or (op is not None and not is_pure(op))
+    if node in gone or is_kept:
+        return
+    inputs = node.all_input_nodes
+    node.graph.erase_node(node)
+    gone.add(node)
+    for each in inputs:
+        _erase_unused(each, gone)
