@@ -88,6 +88,8 @@ def _module(task: Task, result: PreprocessResult) -> LoweredBackendModule:
             f"{backend_id}.preprocess (method {task.method}{f', tag {task.tag}' if task.tag else ''}): expected a "
             f"PreprocessResult whose processed_bytes are bytes, found {result!r}",
         )
+    if result.compile_specs is not None:
+        compile_specs = result.compile_specs
     module = LoweredBackendModule(
         task.program, backend_id, result.processed_bytes, compile_specs, result.data_store_output
     )

@@ -26,12 +26,14 @@ class PreprocessResult:
 
     `debug_handle_map`: the backend's own identifiers (all int or all str) to debug handles of the nodes they stand
     for. `data_store_output`: named blobs for the program file or data files, read by the runtime half by key.
+    `compile_specs`: what the file says in place of the specs that were given (None: those).
     """
 
     processed_bytes: bytes = b""
     debug_handle_map: dict[int, tuple[int, ...]] | dict[str, tuple[int, ...]] | None = None
     data_store_output: NamedDataStoreOutput | None = None
     _delegate_info_meta: Any | None = None
+    compile_specs: list[CompileSpec] | None = None
 
 
 class BackendDetails(ABC):

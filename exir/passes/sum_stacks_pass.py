@@ -45,6 +45,8 @@ def _rewrite(total: Node) -> bool:
     value, result = stacked.meta["val"], total.meta["val"]
     if not dims or len(dims) != 1 or value.dtype != result.dtype or not value.is_floating_point():
         return False
+    if value.dim() == 0:  # torch counts a number's only value along dimension 0
+        return False
     dim = dims[0] % value.dim()
     with total.graph.inserting_before(total):
         parts = _parts(stacked, dim) or _products(stacked, dim, total)

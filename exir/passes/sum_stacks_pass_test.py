@@ -99,8 +99,9 @@ def test_sizes_that_vary() -> None:
         lambda a, b: torch.stack([a, b], 1).sum(1, dtype=torch.float64),
         lambda a, b: torch.stack([a > 0, b > 0], 1).sum(1),
         lambda a, b: torch.stack([a] * 9, 1).sum(1),
+        lambda a, b: a[0, 0, 0, 0].sum(0) + b,
     ],
-    ids=["two", "another", "no stack", "no parts", "wider", "counts", "many"],
+    ids=["two", "another", "no stack", "no parts", "wider", "counts", "many", "a number"],
 )
 def test_other_sums_stay(function: Callable[..., torch.Tensor]) -> None:
     assert "aten.sum.dim_IntList" in operators(function, A, B)

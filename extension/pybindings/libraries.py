@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 GROUP = "executorch.runtime"
 
+# Libraries that a backend opens when it is first used: the variable that names one, and where a package has it.
+VENDORS = {
+    "OPENVINO_LIB_PATH": "openvino/libs/libopenvino_c.*",
+}
+
 
 def named(group: str) -> list[EntryPoint]:
     """What installed packages name in an entry-point group. Most programs have no such package, and importing
@@ -75,3 +80,15 @@ def load_installed() -> None:
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+def name_vendors() -> None:
+    """Sets variables that are not set to what installed packages have."""
+    for variable, pattern in VENDORS.items():
+        if variable not in os.environ:
+            found = (
+                file for folder in sys.path for file in sorted(Path(folder or ".").glob(pattern))
+            )
+            file = next(found, None)
+            if file is not None:
+                os.environ[variable] = str(file.resolve())

@@ -62,4 +62,5 @@ else:
 
 from executorch.extension.pybindings import libraries
 
+libraries.name_vendors()
 libraries.load_installed()

@@ -79,10 +79,12 @@ NOT_READ: dict[str, list[str]] = {
         "sessions:RopeOfSessions:get_freqs local",
         "sessions:RopeOfSessions:get_freqs seq_len",
     ],
+    "torchao gives it to observers of every kind": [
+        "observers:WeightObserverBase:__init__ kwargs",
+    ],
     "of a backend that is not in this package, which enabling it says": [
         "llm_config:CoreMLConfig *",
         "llm_config:EthosUConfig *",
-        "llm_config:OpenvinoConfig *",
         "llm_config:QNNConfig *",
         "llm_config:VgfConfig *",
         "llm_config:VulkanConfig *",

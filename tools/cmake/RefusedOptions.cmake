@@ -40,7 +40,6 @@ set(_et_refused
   "EXECUTORCH_BUILD_QNN|BOOL|OFF|Qualcomm's AI Engine Direct SDK (QNN_SDK_ROOT)"
   "EXECUTORCH_BUILD_ENN|BOOL|OFF|Samsung's Exynos AI SDK"
   "EXECUTORCH_BUILD_EXYNOS|BOOL|OFF|Samsung's Exynos AI SDK"
-  "EXECUTORCH_BUILD_OPENVINO|BOOL|OFF|the OpenVINO delegate is a later part"
   "EXECUTORCH_BUILD_VGF|BOOL|OFF|the VGF delegate is a later part"
   "ET_ENABLE_VGF_INPUT_DUMP|BOOL|OFF|the VGF delegate is a later part"
   "EXECUTORCH_BUILD_VULKAN|BOOL|OFF|the Vulkan delegate is a later part"

@@ -25,6 +25,7 @@ class Weights(Enum):
 
     IN_PLACE = "the bytes of the file are read"
     PACKED = "there is one copy in a layout of the backend, and the file's bytes are given back"
+    BOTH = "there is such a copy, and the bytes of the file stay in use"
     INPUTS = "delegates own no constants: they are inputs"
 
 
@@ -55,7 +56,8 @@ class Backend:
     `precision`: the dtype of the floats that it takes. `quantize`: makes the quantizer of one that takes 8 bits only;
     what it does not annotate stays undelegated. `reference`: runs payloads where there is no runtime half: a library's
     interpreter, a simulator, a few lines of Python. `runtime`: whether the runtime half is here. `name`: of an entry
-    beside another of the same id."""
+    beside another of the same id. `why_missing`: what is not installed of another maker's compiler; empty when nothing
+    is."""
 
     id: str
     partitioner: Callable[[], Partitioner]
@@ -70,6 +72,7 @@ class Backend:
     reference: Reference | None = None
     runtime: bool = True
     name: str = ""
+    why_missing: Callable[[], str] = str
 
     def load_runtime(self) -> None:
         """Registers the runtime half; again without effect."""

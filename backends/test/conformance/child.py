@@ -45,6 +45,8 @@ def _unregistered(folder: Path) -> str:
 
 
 def _memory(folder: Path) -> dict[str, dict[str, int]]:
+    """After one small program: what a library of the backend takes for itself is no part of a program."""
+    _is_refused((folder / "corrupted.pte").read_bytes(), torch.load(folder / "small.pt"))
     file, x = str(folder / "weighted.pte"), torch.load(folder / "x.pt")
     before = _resident()
     program = portable_lib._load_for_executorch(file)

@@ -44,7 +44,10 @@ def loaded(name: str) -> Backend:
 
 @pytest.fixture(params=[*BACKENDS, *BY_REFERENCE])
 def backend(request: pytest.FixtureRequest) -> Backend:
-    return BY_REFERENCE.get(request.param) or loaded(request.param)
+    found = BY_REFERENCE.get(request.param) or loaded(request.param)
+    if found.why_missing():
+        pytest.skip(found.why_missing())
+    return found
 
 
 def test_most_checks_need_no_runtime() -> None:

@@ -98,8 +98,10 @@ class BackendManifest:
 #   partitioners(config) -> list        of an LlmConfig in which the backend is enabled, in order of priority
 #   partitioner(**options)              what get_<name>_partitioner of export.partitioner_lib gives
 #   quantizers(name) -> list            of quantization.pt2e_quantize=<name>, which begins with the backend's name
+#   quantize(config, manager)           in place of torchao's way with these quantizers
+#   PREFIX                              of the name of a file that is given none
 #   RULES                               (when it holds of a config, what is wrong and what to do) for config.rules
-LANGUAGE_MODELS = ("partitioners", "partitioner", "quantizers", "RULES")
+LANGUAGE_MODELS = ("partitioners", "partitioner", "quantizers", "quantize", "PREFIX", "RULES")
 
 
 def _is_there(module: str) -> bool:

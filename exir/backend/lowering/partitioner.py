@@ -25,6 +25,8 @@ from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 
+Groups = list[list[Node]]  # calls, each with what must be in its delegate
+
 
 class TablePartitioner(Partitioner):
     """A backend gives its id and its table; the log of its module has, at level DEBUG, the reason for each call that is
@@ -70,16 +72,20 @@ class TablePartitioner(Partitioner):
         cut = self.cut(ep, groups, constants)
         for node, reason in cut.items():
             self._leave([node], reason)
-        groups = [group for group in groups if group[0] not in cut]
-        joined = (self.trimmed(list(each.nodes)) for each in grouped_partitions(ep.graph, groups))
-        pieces = self._kept(joined, self.why_leave)
-        return _numbered(self._kept(pieces, lambda nodes: self.why_slower(nodes, constants)))
+
+        def joined(groups: Groups) -> list[list[Node]]:
+            found = grouped_partitions(ep.graph, groups)
+            pieces = self._kept((self.trimmed(list(each.nodes)) for each in found), self.why_leave)
+            return self._kept(pieces, lambda nodes: self.why_slower(nodes, constants))
+
+        pieces = joined([group for group in groups if group[0] not in cut])
+        return _numbered(self.accepted(ep, pieces, joined))
 
     def generate_per_op_partitions(self, ep: ExportedProgram) -> list[Partition]:
         """One for each call."""
         self._left = {}
         groups = self._groups(ep, self.look_at(ep))
-        return _numbered(self._kept(groups, self.why_leave))
+        return _numbered(self.accepted(ep, self._kept(groups, self.why_leave), lambda rest: rest))
 
     def why_not_delegated(self, program: ExportedProgram) -> dict[Node, str]:
         """Calls that partition() would leave, and why. Nothing is tagged."""
@@ -108,7 +114,7 @@ class TablePartitioner(Partitioner):
         return list(dict.fromkeys((*nodes_of(self.table.step_at(node)), *items)))
 
     def cut(
-        self, program: ExportedProgram, groups: list[list[Node]], constants: Constants
+        self, program: ExportedProgram, groups: Groups, constants: Constants
     ) -> dict[Node, str]:
         """Calls of one-node groups that are left although they stand between others, and why."""
         return {}
@@ -129,7 +135,16 @@ class TablePartitioner(Partitioner):
         """Why a joined piece is slower inside; empty when it is not."""
         return ""
 
-    def _groups(self, program: ExportedProgram, constants: Constants) -> list[list[Node]]:
+    def accepted(
+        self,
+        program: ExportedProgram,
+        pieces: list[list[Node]],
+        again: Callable[[Groups], list[list[Node]]],
+    ) -> list[list[Node]]:
+        """Pieces that what compiles them takes, too; `again` joins what is left of one."""
+        return pieces
+
+    def _groups(self, program: ExportedProgram, constants: Constants) -> Groups:
         groups = [nodes_of(step) for step in self.table.patterns(program.graph, constants)]
         of_patterns = {node for group in groups for node in group}
         reasons: dict[Node, str] = {}

@@ -74,6 +74,7 @@ _METHODS = "extension/llm/export/methods_test.py"
 _PREQUANTIZED = "extension/llm/checkpoint/prequantized_test.py"
 _TRANSFORM = "extension/llm/transform/transform_test.py"
 _CONFIG = "extension/llm/export/config/config_test.py"
+_OPENVINO = "extension/llm/export/openvino_test.py"
 ELSEWHERE = {
     "base.model_class": "extension/llm/export/classes_test.py",
     "base.params": _EXPORT,
@@ -114,6 +115,11 @@ ELSEWHERE = {
     "quantization.calibration_tasks": _CONFIG,
     "quantization.calibration_limit": _CONFIG,
     "backend.xnnpack.extended_ops": _EXPORT,
+    "backend.openvino.enabled": _OPENVINO,
+    "backend.openvino.device": _OPENVINO,
+    "backend.openvino.nncf_compression_group_size": _OPENVINO,
+    "backend.openvino.openvino_awq": _OPENVINO,
+    "backend.openvino.openvino_scale_estimation": _OPENVINO,
 }
 # keys that the tests below export with
 HERE = {

@@ -195,7 +195,9 @@ def output_path(config: LlmConfig) -> Path:
         return Path(config.export.output_dir) / name
     if not name:
         half = "_h" if str(config.model.dtype_override) == "fp16" else ""
-        name = f"{config.base.model_class}{half}"
+        names = enabled_backends(config)
+        prefix = "".join(getattr(language_models(each), "PREFIX", "") for each in names)
+        name = f"{prefix}{config.base.model_class}{half}"
     return Path(config.export.output_dir) / f"{name}.pte"
 
 
@@ -231,10 +233,10 @@ def _export(config: LlmConfig, stages: Stages, eval_text: str | Path | None = No
     if config.export.export_only:
         return str(path)
     if config.quantization.pt2e_quantize:
-        from executorch.extension.llm.export.quantizer_lib import quantizers_for
+        from executorch.extension.llm.export.quantizer_lib import quantize
 
         with stages.stage("pt2e quantize"):
-            manager.pt2e_quantize(quantizers_for(config))
+            quantize(config, manager)
     tags = weight_tags(config.export)
     embedding = _embedding_manager(config, stages) if config.export.embed else None
     with stages.stage("lower"):

@@ -75,6 +75,21 @@ def quantizers_for(config: LlmConfig) -> list[Any]:
     return language_models(pt2e_backend(name)).quantizers(name)
 
 
+def get_ov_quantizer(pt2e_quantize: str, group_size: int | None = 128) -> Any:
+    """OpenVINO's: weights of 4 bits in groups along a row (-1: a whole row), or of 8 bits by row."""
+    return language_models("openvino").quantizer(pt2e_quantize, group_size)
+
+
+def quantize(config: LlmConfig, manager: Any) -> None:
+    """The captured graph, by the way of the backend whose quantizer is named, else by torchao's."""
+    backend = language_models(pt2e_backend(str(config.quantization.pt2e_quantize)))
+    if hasattr(backend, "quantize"):
+        _check_no_library(config.export.so_library)
+        backend.quantize(config, manager)
+    else:
+        manager.pt2e_quantize(quantizers_for(config))
+
+
 def _check_no_library(so_library: str | None) -> None:
     if so_library is not None:
         raise ValueError(

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What OpenVINO's backend is."""
+
+from executorch.exir.backend.lowering.manifest import BackendManifest, OperatorPage
+
+BACKENDS = (
+    BackendManifest(
+        package=__package__,
+        name="openvino",
+        id="OpenvinoBackend",
+        partitioner="partitioner:OpenvinoPartitioner",
+        quantizer="quantizer.quantizer:OpenVINOQuantizer",
+        language_models="aot.language_models",
+        flows="test.flows:FLOWS",
+        operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16"),
+        # nncf 3.4 and later need openvino 2026
+        extras={
+            "openvino": ("openvino>=2025.4,<2027",),
+            "openvino-nncf": ("openvino>=2025.4,<2027", "nncf>=3.1,<4"),
+        },
+        needs=("openvino",),
+        get_sdk="pip install 'executorch[openvino]'",
+    ),
+)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`OpenvinoPartitioner`: what the table takes and OpenVINO compiles, in the largest pieces that can run in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from executorch.backends.openvino.aot.compiler import OPENVINO
+from executorch.backends.openvino.aot.ops import TABLE
+from executorch.backends.openvino.aot.options import Options
+from executorch.backends.openvino.aot.static import StaticValues
+from executorch.backends.openvino.preprocess import OpenvinoBackend
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
+from executorch.exir.backend.lowering.op_table import Constants
+from executorch.exir.graph_facts import op_name
+
+
+class OpenvinoPartitioner(ExternalPartitioner):
+    """`op_types_to_skip`: operators, such as "aten.relu.default", and `op_names_to_skip`: names of nodes, that stay on
+    the CPU. Compile specs are in aot/options.py."""
+
+    table = TABLE
+    backend_id = OpenvinoBackend.__name__
+    compiler = OPENVINO
+
+    def __init__(
+        self,
+        compile_spec: Sequence[CompileSpec] = (),
+        op_types_to_skip: set | None = None,
+        op_names_to_skip: set | None = None,
+    ) -> None:
+        super().__init__(Options.read(compile_spec).specs())
+        self._skipped_types = {str(each) for each in op_types_to_skip or ()}
+        self._skipped_names = set(op_names_to_skip or ())
+
+    def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
+        if op_name(node) in self._skipped_types:
+            return "its operator is in op_types_to_skip"
+        if node.name in self._skipped_names:
+            return "its name is in op_names_to_skip"
+        return super().claim(node, program, constants)
+
+    def look_at(self, program: ExportedProgram) -> StaticValues:
+        self._values = StaticValues(program)
+        return self._values
+
+    def why_leave(self, nodes: list[Node]) -> str:
+        sources = {each for node in nodes for each in node.all_input_nodes}
+        has_input = any(each not in self._values for each in sources)
+        return "" if has_input else "all operands are static"

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/backends/openvino/runtime/OpenvinoBackend.h>
+#include <executorch/backends/openvino/runtime/compiled_model.h>
+#include <executorch/backends/openvino/runtime/delegate.h>
+#include <executorch/backends/openvino/runtime/library.h>
+#include <executorch/backends/openvino/runtime/payload.h>
+
+#include <array>
+
+namespace executorch::backends::openvino {
+
+using runtime::Error;
+using runtime::Result;
+using runtime::Span;
+
+bool OpenvinoBackend::is_available() const {
+  const auto api = library();
+  return api.ok() && has_device(**api);
+}
+
+Result<runtime::DelegateHandle*> OpenvinoBackend::init(
+    runtime::BackendInitContext& context, runtime::FreeableBuffer* processed,
+    runtime::ArrayRef<runtime::CompileSpec> compile_specs) const {
+  const Api& api = *ET_UNWRAP(library());
+  Settings settings;
+  ET_CHECK_OK_OR_RETURN_ERROR(settings.add(compile_specs));
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [key, option] : defaults_) {
+      settings.add({&option, 1});
+    }
+  }
+  settings.add(context.runtime_specs());
+#ifdef ET_EVENT_TRACER_ENABLED
+  if (context.event_tracer() != nullptr) {
+    settings.properties.emplace("PERF_COUNT", "YES");
+  }
+#endif
+  const Payload payload = ET_UNWRAP(open_payload(processed->data(), processed->size(), settings));
+  auto handle = ExecutionHandle::create(api, ET_UNWRAP(load_model(api, payload, settings)));
+  ET_CHECK_OK_OR_RETURN_ERROR(handle.error());
+  // The payload stays: OpenVINO reads constants where they are.
+  return static_cast<runtime::DelegateHandle*>(handle->release());
+}
+
+Error OpenvinoBackend::execute(runtime::BackendExecutionContext& context,
+                               runtime::DelegateHandle* handle, Span<runtime::EValue*> args) const {
+  return static_cast<ExecutionHandle*>(handle)->execute(args, context.event_tracer());
+}
+
+Error OpenvinoBackend::set_option(runtime::BackendOptionContext&,
+                                  const Span<runtime::BackendOption>& options) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const runtime::BackendOption& option : options) {
+    const auto* text = std::get_if<std::array<char, runtime::kMaxOptionValueLength>>(&option.value);
+    if (text != nullptr && text->front() == '\0') {
+      defaults_.erase(option.key);
+    } else {
+      defaults_[option.key] = option;
+    }
+  }
+  return Error::Ok;
+}
+
+Error OpenvinoBackend::get_option(runtime::BackendOptionContext&,
+                                  Span<runtime::BackendOption>& options) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (runtime::BackendOption& option : options) {
+    const auto found = defaults_.find(option.key);
+    if (found != defaults_.end()) {
+      option = found->second;
+    }
+  }
+  return Error::Ok;
+}
+
+void OpenvinoBackend::destroy(runtime::DelegateHandle* handle) const {
+  delete static_cast<ExecutionHandle*>(handle);
+}
+
+Error register_openvino_backend() {
+  static OpenvinoBackend backend;
+  return runtime::register_backend({"OpenvinoBackend", &backend});
+}
+
+}  // namespace executorch::backends::openvino
+
+// What links the library asks for this name, and so for this file.
+extern "C" {
+executorch::runtime::Error executorch_openvino_backend =
+    executorch::backends::openvino::register_openvino_backend();
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The seven modes on a small network: all of it in one delegate, and how far its results are from the float ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from executorch.backends.openvino.aot.compiler import OPENVINO
+from executorch.backends.openvino.partitioner import OpenvinoPartitioner
+from executorch.backends.openvino.quantizer import (
+    OpenVINOQuantizer,
+    QuantizationMode,
+    quantize_model,
+)
+from executorch.backends.openvino.quantizer.nncf_library import NNCF
+from executorch.backends.openvino.test.lowered import (
+    delegates,
+    left,
+    needs_runtime,
+    run,
+)
+from executorch.exir import to_edge_transform_and_lower
+
+MISSING = NNCF.why_missing() or OPENVINO.why_missing()
+pytestmark = [pytest.mark.skipif(bool(MISSING), reason=MISSING), needs_runtime]
+Mode = QuantizationMode
+STATIC = [Mode.INT8_SYM, Mode.INT8_MIXED, Mode.INT8_TRANSFORMER]
+
+
+class Network(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(3, 32, 3, padding=1)
+        self.first = torch.nn.Linear(32, 64)
+        self.second = torch.nn.Linear(64, 32)
+        self.last = torch.nn.Linear(32, 16)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.relu(self.convolution(x)).mean(dim=(2, 3))
+        return self.last(torch.relu(self.second(torch.relu(self.first(y)))))
+
+
+@pytest.fixture
+def captured() -> tuple[Any, Tensor, Tensor]:
+    torch.manual_seed(0)
+    model, x = Network().eval(), torch.randn(4, 3, 16, 16)
+    return torch.export.export(model, (x,)).module(), x, model(x)
+
+
+def _error(quantized: torch.nn.Module, x: Tensor, expected: Tensor) -> float:
+    """Of the program's result, relative to the size of the float one."""
+    exported = torch.export.export(quantized, (x,))
+    edge = to_edge_transform_and_lower(exported, partitioner=[OpenvinoPartitioner([])])
+    assert len(delegates(edge)) == 1 and left(edge) == [], left(edge)
+    (found,) = run(edge.to_executorch().buffer, (x,))
+    return float((found - expected).norm() / expected.norm())
+
+
+@pytest.mark.parametrize("mode", STATIC)
+def test_nncf_quantizes_activations(captured: tuple[Any, Tensor, Tensor], mode: Mode) -> None:
+    """8 bits of range: an error of 1/256 of the largest value in each layer."""
+    model, x, expected = captured
+    error = _error(quantize_model(model, [x], mode=mode, subset_size=1), x, expected)
+    assert 0 < error < 0.05
+
+
+@pytest.mark.parametrize("mode", STATIC)
+def test_torchao_quantizes_activations(captured: tuple[Any, Tensor, Tensor], mode: Mode) -> None:
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    model, x, expected = captured
+    prepared = prepare_pt2e(model, OpenVINOQuantizer(mode=mode))
+    prepared(x)
+    assert 0 < _error(convert_pt2e(prepared, fold_quantize=False), x, expected) < 0.05
+
+
+WEIGHTS = [
+    (Mode.INT8WO_SYM, {}, 0.02),
+    (Mode.INT8WO_ASYM, {}, 0.02),
+    (Mode.INT4WO_SYM, {"group_size": 32, "all_layers": True}, 0.3),
+    (Mode.INT4WO_ASYM, {"group_size": 32, "all_layers": True}, 0.3),
+]
+
+
+@pytest.mark.parametrize("mode, options, limit", WEIGHTS)
+def test_nncf_compresses_weights(
+    captured: tuple[Any, Tensor, Tensor], mode: Mode, options: dict[str, Any], limit: float
+) -> None:
+    from nncf.experimental.torch.fx import compress_pt2e
+
+    model, x, expected = captured
+    compressed = compress_pt2e(model, quantizer=OpenVINOQuantizer(mode=mode, **options))
+    assert 0 < _error(compressed, x, expected) < limit
+
+
+@pytest.mark.parametrize("mode, options, limit", WEIGHTS)
+def test_torchao_packs_weights(
+    captured: tuple[Any, Tensor, Tensor], mode: Mode, options: dict[str, Any], limit: float
+) -> None:
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    model, x, expected = captured
+    prepared = prepare_pt2e(model, OpenVINOQuantizer(mode=mode, **options))
+    prepared(x)
+    assert 0 < _error(convert_pt2e(prepared, fold_quantize=False), x, expected) < limit
+
+
+def test_what_is_ignored_is_not_quantized(captured: tuple[Any, Tensor, Tensor]) -> None:
+    model, _, _ = captured
+    quantizer = OpenVINOQuantizer()
+    quantizer.set_ignored_scope(types=["linear"])
+    quantizer.annotate(model)
+    marked = [node.name for node in model.graph.nodes if "quantization_annotation" in node.meta]
+    assert marked and not any("linear" in name for name in marked)
+
+
+def test_each_family_of_modes_has_its_flow(captured: tuple[Any, Tensor, Tensor]) -> None:
+    model, _, _ = captured
+    with pytest.raises(TypeError, match="int8wo_sym"):
+        OpenVINOQuantizer(mode=Mode.INT8WO_SYM).get_nncf_quantization_setup(model, None)
+    with pytest.raises(TypeError, match="int8_sym"):
+        OpenVINOQuantizer().get_weights_compression_config()

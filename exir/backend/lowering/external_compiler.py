@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ExternalCompiler`: what another maker's compiler is to an export. It is found in a version that is wanted, compiles
+programs within a time limit, each content once, and its refusals are reasons why calls are not delegated.
+
+Files are kept on request: EXECUTORCH_COMPILER_ARTIFACTS names a folder for what each compilation was given and gave,
+EXECUTORCH_COMPILER_CACHE one for payloads that later exports read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import torch
+from packaging.specifiers import SpecifierSet
+from torch.export import ExportedProgram
+
+from executorch.exir._serialize._tensor_bytes import tensor_bytes
+from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.program_copies import own_copy
+
+Options = Mapping[str, str]
+# What compiles: a program that it may change, options, and the folder for files that are worth keeping, if any is.
+Compile = Callable[[ExportedProgram, Options, Path | None], bytes]
+
+_log = logging.getLogger(__name__)
+KEPT = 256  # payloads and refusals that nobody has taken yet
+_ARTIFACTS = "EXECUTORCH_COMPILER_ARTIFACTS"
+_CACHE = "EXECUTORCH_COMPILER_CACHE"
+
+
+class Refused(Exception):
+    """A program that a compiler does not take. `nodes`: the names of the calls that it means; none when it does not
+    say. `is_final`: looking for these calls in parts of the program is no use."""
+
+    def __init__(self, reason: str, nodes: Iterable[str] = (), is_final: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.nodes = frozenset(nodes)
+        self.is_final = is_final
+
+
+class MissingCompiler(ExportError, ImportError):
+    """It is not installed, or not in a version that is wanted."""
+
+
+@dataclass(frozen=True)
+class ExternalPackage:
+    """A package of another maker: `distribution`, in versions `wanted`, which our `extra` installs."""
+
+    name: str
+    distribution: str
+    wanted: str
+    extra: str
+
+    def version(self) -> str:
+        """The one that is installed; empty when none is."""
+        try:
+            return metadata.version(self.distribution)
+        except metadata.PackageNotFoundError:
+            return ""
+
+    def why_missing(self) -> str:
+        """What is found and wanted, and how it is installed; empty when nothing is missing."""
+        found = self.version()
+        if found and SpecifierSet(self.wanted).contains(found, prereleases=True):
+            return ""
+        return (
+            f"{self.name} is needed: expected {self.distribution} {self.wanted}, found "
+            f"{found or 'none'}; pip install 'executorch[{self.extra}]'"
+        )
+
+    def require(self) -> None:
+        missing = self.why_missing()
+        if missing:
+            raise MissingCompiler(ExportErrorType.MISSING_PROPERTY, missing)
+
+
+@dataclass(frozen=True)
+class ExternalCompiler(ExternalPackage):
+    """Compilations that end with an exception which is no ExportError are refusals. `time_limit` is in seconds."""
+
+    compile: Compile
+    time_limit: float | None = None
+    _made: dict[str, bytes | Refused] = field(default_factory=dict, compare=False, repr=False)
+
+    def refusal(self, program: ExportedProgram, options: Options) -> Refused | None:
+        """What the compiler has against a program. The payload is kept for `payload`."""
+        made = self._result(self.key(program, options), program, options)
+        return made if isinstance(made, Refused) else None
+
+    def payload(self, program: ExportedProgram, options: Options) -> bytes:
+        """Raises ExportError for what is refused."""
+        key = self.key(program, options)
+        made = self._result(key, program, options)
+        if isinstance(made, Refused):
+            calls = f" (calls {', '.join(sorted(made.nodes))})" if made.nodes else ""
+            raise ExportError(
+                ExportErrorType.NOT_SUPPORTED,
+                f"{self.name} {self.version()} cannot compile this program: {made.reason}{calls}. Its partitioner "
+                "leaves out what it does not take",
+            )
+        self._made.pop(key, None)  # the caller has it now
+        return made
+
+    def key(self, program: ExportedProgram, options: Options) -> str:
+        """Of the compiler, its options, what the program computes, and its data."""
+        self.require()
+        digest = hashlib.sha256()
+        for text in (self.name, self.version(), json.dumps(dict(options), sort_keys=True)):
+            digest.update(text.encode() + b"\0")
+        for line in _lines(program):
+            digest.update(line.encode() + b"\0")
+        for spec in program.graph_signature.input_specs:
+            data = _data(program, spec.target)
+            if data is not None:
+                digest.update(memoryview(tensor_bytes(data)))
+        return digest.hexdigest()
+
+    def _result(self, key: str, program: ExportedProgram, options: Options) -> bytes | Refused:
+        if key not in self._made:
+            stored = _stored(key)
+            known = stored is not None and stored.exists()
+            made = stored.read_bytes() if known else self._new(key, program, options)
+            while len(self._made) >= KEPT:
+                self._made.pop(next(iter(self._made)))
+            self._made[key] = made
+        return self._made[key]
+
+    def _new(self, key: str, program: ExportedProgram, options: Options) -> bytes | Refused:
+        kept = _folder(_ARTIFACTS)
+        place = kept / f"{self.name.lower()}-{key[:12]}" if kept else None
+        if place:
+            place.mkdir(parents=True, exist_ok=True)
+            place.joinpath("program.txt").write_text("\n".join(_lines(program)) + "\n")
+            place.joinpath("options.json").write_text(json.dumps(dict(options), indent=1))
+        try:
+            made = self._in_time(own_copy(program), options, place)
+        except ExportError:
+            raise
+        except Exception as error:
+            made = error if isinstance(error, Refused) else self._failure(error)
+        if place:
+            refused = isinstance(made, Refused)
+            file = place / ("refused.txt" if refused else "payload.bin")
+            file.write_bytes(made.reason.encode() if refused else made)
+        stored = _stored(key)
+        if stored and not isinstance(made, Refused):
+            part = stored.with_suffix(f".{os.getpid()}")
+            part.write_bytes(made)
+            part.replace(stored)
+        return made
+
+    def _failure(self, error: Exception) -> Refused:
+        text = str(error).strip() or type(error).__name__
+        _log.info("%s %s: %s", self.name, self.version(), text)
+        return Refused(f"{self.name} failed: {text.splitlines()[-1].strip()}")
+
+    def _in_time(self, program: ExportedProgram, options: Options, place: Path | None) -> bytes:
+        """A thread that is late cannot be ended; nobody waits for it."""
+        if self.time_limit is None:
+            return self.compile(program, options, place)
+        result: list[bytes | BaseException] = []
+
+        def work() -> None:
+            try:
+                result.append(self.compile(program, options, place))
+            except BaseException as error:
+                result.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(self.time_limit)
+        if not result:
+            raise Refused(f"compiling takes more than {self.time_limit:g} s", is_final=True)
+        if isinstance(result[0], BaseException):
+            raise result[0]
+        return result[0]
+
+
+def _lines(program: ExportedProgram) -> list[str]:
+    """What a program computes, of what, and in which order it is given and returned."""
+    lines = [
+        f"{spec.kind} {spec.arg} {spec.target}" for spec in program.graph_signature.input_specs
+    ]
+    for node in program.graph.nodes:
+        value = _value_text(node.meta.get("val"))
+        lines.append(f"{node.name} = {node.op} {node.target} {node.args} {node.kwargs}: {value}")
+    return lines
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{value.dtype} {tuple(value.shape)} {value.stride()}"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_value_text, value))}]"
+    return str(value)
+
+
+def _data(program: ExportedProgram, target: str | None) -> torch.Tensor | None:
+    found = program.state_dict.get(target, program.constants.get(target))
+    return found if isinstance(found, torch.Tensor) else None
+
+
+def _folder(variable: str) -> Path | None:
+    named = os.environ.get(variable)
+    return Path(named) if named else None
+
+
+def _stored(key: str) -> Path | None:
+    folder = _folder(_CACHE)
+    if folder is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{key}.bin"
