@@ -467,7 +467,7 @@ def collect_specs_from_nodes(
         seen |= get_graph_input_tensors(nodes, graph_signature)
     if ignore_graph_output:
         seen |= get_graph_output_tensors(nodes)
-    if ignore_mutable_buffers and graph_signature is not None and nodes:
+    if ignore_mutable_buffers and nodes:
         seen.update(input_specs(nodes[0].graph.owning_module, graph_signature)[1])
     for node in nodes:
         if ignore_out_var_node and _is_out_var_node(node):

@@ -120,7 +120,10 @@ BUILD = """-DCMAKE_BUILD_TYPE=Release -DEXECUTORCH_DESKTOP_DEFAULTS=OFF -DEXECUT
     -DEXECUTORCH_BUILD_KERNELS_QUANTIZED=ON""".split()
 CPP_TESTS = ("npu_backend_test", "dsp_test")
 TARGETS = ("python_modules", "npu_backend_loadable", "dsp_loadable", *CPP_TESTS)
-RULES = ["layering_test.py", "layout_test.py", "names_test.py"]
+# What compares lists and rules with the tree.
+LISTS = """test/repository/layering_test.py test/repository/layout_test.py test/repository/names_test.py
+    test/repository/parameters_test.py backends/test/suite/suite_test.py tools/backend_operators_test.py tools/packaging
+    tools/results/presets_test.py extension/llm/export/config""".split()
 IN_EVERY_LIST = """
 from executorch.backends.discovery import backends
 from executorch.backends.test.suite.flow import all_flows
@@ -186,9 +189,11 @@ def test_both_copies_are_built_and_pass_where_nothing_else_changes(tree: Path) -
         manifest.write_text(manifest.read_text().replace("        is_installed=False,\n", ""))
     _in(tree, "-c", IN_EVERY_LIST)
     pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-    conformance = _in(tree, *pytest_, "backends/test/conformance", "-k", "NpuBackend")
-    assert "passed" in conformance and "skipped" not in conformance, conformance
+    conformance = (*pytest_, "backends/test/conformance", "-k")
+    said = _in(tree, *conformance, "NpuBackend and not reference")
+    assert "passed" in said and "skipped" not in said, said
+    _in(tree, *conformance, "NpuBackend and reference")
     _in(tree, *pytest_, "backends/dsp", "backends/discovery_test.py", "-k", "dsp or npu")
     _in(tree, *pytest_, "backends/test/suite/operators", "-k", "dsp or npu")
-    _in(tree, *pytest_, *(f"test/repository/{rule}" for rule in RULES))
+    _in(tree, *pytest_, *LISTS)
     assert _changed(tree) == {"backends/npu/", "backends/dsp/"}

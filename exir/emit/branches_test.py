@@ -86,16 +86,48 @@ def test_a_branch_that_yields_what_it_was_given_shares_no_place_with_the_other()
             return torch.cond(p.sum() > 0, lambda a: a * 2, lambda a: a.clone(), (y,)) + y
 
     x = torch.randn(2, 3)
-    edge = to_edge(export(Doubled(), (torch.ones(1), x)))
+    method = without_clones(Doubled(), (torch.ones(1), x), 1)
+    for p in (torch.ones(1), -torch.ones(1)):
+        torch.testing.assert_close(method.execute((p, x))[0], Doubled()(p, x))
+
+
+def without_clones(model: torch.nn.Module, inputs: tuple[Tensor, ...], count: int) -> object:
+    """The method, in whose branches as many clones do nothing any more."""
+    edge = to_edge(export(model, inputs))
     dropped = 0
-    for branch in edge.exported_program().graph_module.children():
-        for node in list(branch.graph.nodes):
+    for branch in list(edge.exported_program().graph_module.modules())[1:]:
+        for node in list(getattr(branch, "graph", torch.fx.Graph()).nodes):
             if "clone" in str(node.target):
                 node.replace_all_uses_with(node.args[0])
                 branch.graph.erase_node(node)
                 dropped += 1
-        branch.recompile()
-    assert dropped == 1
+        if isinstance(branch, torch.fx.GraphModule):
+            branch.recompile()
+    assert dropped == count
     method = Runtime.get().load_program(edge.to_executorch().buffer).load_method("forward")
+    assert method is not None
+    return method
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_a_branch_of_a_branch_was_given_lives_as_long_as_the_result(first: bool) -> None:
+    """The outer result lies nowhere of its own: it may be what the inner branch was given."""
+
+    def inner(y: Tensor) -> Tensor:
+        return torch.cond(y.sum() > 0, lambda a: a.clone(), lambda a: a * 5, (y * 3,))
+
+    branches = (inner, torch.exp) if first else (torch.exp, inner)
+
+    class Nested(torch.nn.Module):
+        def forward(self, p: Tensor, x: Tensor) -> Tensor:
+            y = x + 1
+            z = torch.cond(p.sum() > 0, *branches, (y,))
+            for _ in range(3):
+                y = y.sin() + y.cos() * y
+            return z * y
+
+    x = torch.rand(2, 3)
+    method = without_clones(Nested(), (torch.ones(1), x), 1)
     for p in (torch.ones(1), -torch.ones(1)):
-        torch.testing.assert_close(method.execute((p, x))[0], Doubled()(p, x))
+        for each in (x, -x - 2):
+            torch.testing.assert_close(method.execute((p, each))[0], Nested()(p, each))

@@ -9,13 +9,17 @@ import pytest
 import torch
 from torch.export import export
 
-from executorch.exir import memory, schema, to_edge
+from executorch.exir import ExecutorchBackendConfig, memory, schema, to_edge
 from executorch.exir.memory_lifetimes import input_specs, specs_of, writes_its_first_argument
 from executorch.exir.memory_planning import (
+    MemoryPlanningAlgorithmSuite,
     apply_algo,
     collect_specs_from_nodes,
     get_graph_input_tensors,
+    greedy,
     naive,
+    update_all_tensors_lifetime,
+    update_tensor_lifetime,
 )
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 
@@ -136,3 +140,88 @@ def test_which_calls_write_their_first_argument() -> None:
         assert writes_its_first_argument(graph.call_function(target, args)) is expected, target
     assert not writes_its_first_argument(graph.call_function(aten.add_.Tensor))
     assert not writes_its_first_argument(x)
+
+
+def test_what_is_written_in_place_lives_as_long_as_its_result() -> None:
+    """The call's result has a spec of its own, of the same bytes, which are needed until it is read last."""
+
+    class Scattered(torch.nn.Module):
+        def forward(self, x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+            y = (x * 2).exp().index_put((i,), x[0])
+            return y.sin() + y.cos()
+
+    config = ExecutorchBackendConfig(run_reinplace_pass=True)
+    edge = to_edge(export(Scattered(), (torch.randn(3, 4), torch.tensor([1]))))
+    nodes = list(edge.to_executorch(config).exported_program().graph.nodes)
+    in_place = torch.ops.aten.index_put_.default
+    (write,) = (node for node in nodes if node.target is in_place)
+    (base,), (result,) = specs_of(write.args[0]), specs_of(write)
+    assert result is not base and result.mem_offset is not None
+    places = [(each.mem_id, each.mem_obj_id, each.mem_offset) for each in (base, result)]
+    assert places[0] == places[1]
+    last_read = max(nodes.index(user) for user in write.users)
+    assert base.lifetime == result.lifetime == [nodes.index(write.args[0].kwargs["out"]), last_read]
+    # It writes into what it is given and has no out argument: collecting does not pass over it.
+    assert result in set(collect_specs_from_nodes(nodes))
+
+
+def test_lifetimes_by_uses(method: torch.export.ExportedProgram) -> None:
+    """An input begins at 0; a buffer that the method changes lives to its end, as the signature says."""
+    signature = method.graph_signature
+    nodes = {n.name: n for n in method.graph.find_nodes(op="placeholder")}
+    (buffer,) = (nodes[name] for name in signature.inputs_to_buffers)
+    (weight,) = (nodes[name] for name in signature.inputs_to_parameters)
+    (x,) = (nodes[name] for name in signature.user_inputs)
+    for node, of_method, expected in (
+        (x, signature, [0, 5]),
+        (weight, signature, [0, 5]),
+        (buffer, signature, [0, 9]),
+        (buffer, None, [0, 5]),
+    ):
+        (spec,) = specs_of(node)
+        spec.lifetime = [None, None]
+        update_tensor_lifetime(node, spec, 3, 9, of_method)
+        update_tensor_lifetime(node, spec, 5, 9, of_method)
+        assert spec.lifetime == expected
+
+
+def test_a_suite_runs_the_algorithms_that_it_is_given(
+    method: torch.export.ExportedProgram,
+) -> None:
+    module, signature = method.graph_module, method.graph_signature
+
+    def size(*algorithms: object) -> int:
+        suite = MemoryPlanningAlgorithmSuite(list(algorithms))
+        return sum(apply_algo(suite, module, 16, signature))
+
+    assert size(naive) > size(greedy) == size(naive, greedy) == size()
+
+
+def test_the_order_in_which_specs_come_changes_no_plan(
+    method: torch.export.ExportedProgram,
+) -> None:
+    """Users' passes give sets: what begins at the same step is told apart by its number."""
+    module, signature = method.graph_module, method.graph_signature
+    apply_algo(greedy, module, 16, signature)
+    specs = [s for s in update_all_tensors_lifetime(module, signature) if s.mem_id is not None]
+    specs.sort(key=lambda spec: spec.mem_obj_id)
+    for number, spec in enumerate(specs):
+        spec.mem_obj_id = number
+    assert len({spec.lifetime[0] for spec in specs}) < len(specs)
+    for algorithm in (greedy, naive):
+        there, back = (
+            algorithm(16, given, module, signature, 0).spec_dict for given in (specs, specs[::-1])
+        )
+        assert there == back
+
+
+def test_what_branches_yield_needs_no_place_beside_theirs() -> None:
+    """One for both, in which the result is: x, it and their sum live together, nothing else."""
+
+    class Choice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + torch.cond(x.sum() > 0, lambda a: a + 1, lambda a: a * 2, (x,))
+
+    program = to_edge(export(Choice(), (torch.randn(1000),))).to_executorch().executorch_program
+    (plan,) = program.execution_plan
+    assert 3 * 4000 <= sum(plan.non_const_buffer_sizes) < 3 * 4000 + 200

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 
 from executorch.exir._serialize._named_data_store import NamedDataStore
+from executorch.exir.backend._tagging import graph_lines
 from executorch.exir.backend.backend_api import explain_nothing_claimed, lower_methods
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
@@ -90,6 +92,42 @@ def _remove_invalid_ops_for_not_decompose(preserve_ops: Iterable[Any]) -> list[A
         return not (schema.is_mutable or aliases or op in _ALWAYS_DECOMPOSED)
 
     return [op for op in preserve_ops if may_stay(op)]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What edge programs were made of: a partitioner that wants operators whole, which to_edge has decomposed, gets
+    them from there, as long as nobody has changed the edge program since. `programs`: as they were exported, by method;
+    `as_made`: what their edge programs were."""
+
+    programs: dict[str, ExportedProgram]
+    as_made: dict[str, Any]
+
+    @staticmethod
+    def of(programs: dict[str, ExportedProgram], edge: dict[str, ExportedProgram]) -> Source:
+        return Source(programs, {name: _contents(each) for name, each in edge.items()})
+
+    def wanted_whole(
+        self, method: str, edge: ExportedProgram, partitioners: list[Any]
+    ) -> frozenset[Node]:
+        """Nodes of the exported program that the edge program must be made again for; none where it was changed."""
+        kept = kept_by(partitioners, self.programs[method])
+        return kept if kept and _contents(edge) == self.as_made[method] else frozenset()
+
+
+def _contents(program: ExportedProgram) -> Any:
+    """All that a user may change in place, tensors by their identity."""
+    metas = [
+        tuple(node.meta)
+        for module in program.graph_module.modules()
+        if isinstance(module, GraphModule)
+        for node in module.graph.nodes
+    ]
+    data = [
+        {name: id(tensor) for name, tensor in holder.items()}
+        for holder in (program.state_dict, program.constants)
+    ]
+    return graph_lines(program.graph_module), metas, data, repr(program.graph_signature)
 
 
 def lower_in_rounds(

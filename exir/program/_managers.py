@@ -35,6 +35,7 @@ from executorch.exir.program._arguments import (
 )
 from executorch.exir.program._bounds import with_bounded_inputs
 from executorch.exir.program._delegation import (
+    Source,
     check_methods,
     kept_by,
     lower_in_rounds,
@@ -50,7 +51,6 @@ from executorch.exir.program._passes import (
     run_steps,
 )
 from executorch.exir.program._programs import Pass, collector_paused, finish_plans, named_programs
-from executorch.exir.program._source import Source
 from executorch.exir.program._training_mode import warn_of_training_mode
 from executorch.exir.program._transform import _transform, _transform_with_pass_manager
 from executorch.exir.program_copies import own_copy

@@ -45,6 +45,7 @@ bool write_programs(const std::string& folder) {
       {"symbolic", symbolic_program},
       {"every_value", every_value_program},
       {"ranged", ranged_program},
+      {"named", named_program},
   };
   for (const auto& seed : kSeeds) {
     if (!write(folder + "/" + seed.name + ".pte", seed.make().build())) {

@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Sample{"stateful", stateful_program}, Sample{"branching", branching_program},
                       Sample{"looping", looping_program}, Sample{"two_methods", two_method_program},
                       Sample{"symbolic", symbolic_program}, Sample{"ranged", ranged_program},
-                      Sample{"every_value", every_value_program}),
+                      Sample{"named", named_program}, Sample{"every_value", every_value_program}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // ---- Programs that are well-formed and mean nothing ----

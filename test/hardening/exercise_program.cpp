@@ -5,6 +5,7 @@
 #include <executorch/test/hardening/exercise_program.h>
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <executorch/runtime/executor/program.h>
@@ -99,10 +100,27 @@ unsigned read_output(const EValue& value) {
   return sum;
 }
 
+// Touches every byte of a text.
+void read_text(std::string_view text) {
+  unsigned sum = 0;
+  for (const char each : text) {
+    sum += static_cast<unsigned char>(each);
+  }
+  volatile unsigned sink = sum;
+  (void)sink;
+}
+
 void ask_metadata(const MethodMeta& meta) {
   for (size_t i = 0; i <= meta.num_outputs(); ++i) {
     (void)meta.output_tag(i);
     (void)meta.output_tensor_meta(i);
+    read_text(meta.output_name(i));
+    (void)meta.output_size_range(i, 0);
+  }
+  for (size_t i = 0; i <= meta.num_inputs(); ++i) {
+    read_text(meta.input_name(i));
+    (void)meta.input_size_range(i, 0);
+    (void)meta.input_size_range(i, 1);
   }
   for (size_t i = 0; i < meta.num_attributes() && i < 8; ++i) {
     (void)meta.attribute_tensor_meta(i);
@@ -163,6 +181,7 @@ Outcome exercise_program(const uint8_t* data, size_t size) {
     if (!program.ok()) {
       return outcome;
     }
+    read_text(program->user_metadata());
     if (const Result<const NamedDataMap*> map = program->get_named_data_map(); map.ok()) {
       const Result<uint32_t> num_keys = (*map)->get_num_keys();
       for (uint32_t i = 0; num_keys.ok() && i < *num_keys && i < 8; ++i) {

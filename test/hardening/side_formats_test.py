@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Corrupted ETDumps, records and bundled programs: readers in Python refuse them with an exception, or read them."""
+"""Corrupted ETDumps, records, bundled programs and payloads of delegates: readers in Python refuse them with an
+exception, or read them."""
 
 from __future__ import annotations
 
@@ -12,13 +13,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.backends.xnnpack.serialization.graph import deserialize
 from executorch.devtools import BundledProgram, Inspector, parse_etrecord
 from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
 from executorch.devtools.bundled_program.serialize import (
     deserialize_from_flatbuffer_to_bundled_program,
     serialize_from_bundled_program_to_flatbuffer,
 )
-from executorch.exir import to_edge
+from executorch.exir import to_edge, to_edge_transform_and_lower
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.runtime import Runtime
 from executorch.test.hardening.mutants import mutants
 
@@ -86,3 +90,15 @@ def test_corrupted_records(files: dict[str, Path]) -> None:
         except Exception:
             refused += 1
     assert refused > RECORDS // 10
+
+
+def test_corrupted_payloads() -> None:
+    """A graph of a backend's own schema, behind its header."""
+    layers = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3), torch.nn.ReLU(), torch.nn.Softmax(1))
+    exported = torch.export.export(layers, (torch.randn(1, 2, 5, 5),))
+    lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    (module,) = get_lowered_backend_modules(lowered.exported_program().graph_module)
+    payload = module.processed_bytes
+    assert deserialize(payload).xnodes
+    verdicts = try_mutants(payload, deserialize, COUNT)
+    assert verdicts["refused"] > COUNT // 10 and sum(verdicts.values()) == COUNT

@@ -16,7 +16,7 @@ from executorch.backends.test.suite.flow import all_flows
 from executorch.backends.test.suite.rows import difference, make_row
 from executorch.test.interop import peer
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = pytest.mark.interop
 SAMPLE = 8
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from executorch.tools.planted.catalogue import Kind, named
 from executorch.tools.planted.copy import Copy
+from executorch.tools.planted.page import rows_of, written
 from executorch.tools.planted.plants import Plant
 from executorch.tools.planted.report import read_reasons, report
 
@@ -65,8 +66,9 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> di
         for tests in existing(kind, files) if not kind.native else ():
             copy.collect(tests)
         copy.plant(plant, kind.native)
-        noticed = next((t for t in existing(kind, files) if copy.run(t, log).failed), "")
-        row |= {"noticed": noticed}
+        runs = ((tests, copy.run(tests, log)) for tests in existing(kind, files))
+        noticed, test = next(((tests, ran.test) for tests, ran in runs if ran.failed), ("", ""))
+        row |= {"noticed": noticed, "test": test}
     except RuntimeError as error:
         row |= {"noticed": "", "problem": str(error)[-600:]}
     finally:
@@ -104,6 +106,11 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--report", action="store_true", help="only report on results that are there"
     )
+    parser.add_argument("--page", type=Path, help="put the rows of these kinds into a page's table")
+    parser.add_argument(
+        "--before", default="HEAD", metavar="COMMIT",
+        help="with --page: what its tests notice counts as noticed before",
+    )  # fmt: skip
     parser.add_argument(
         "--trust", action="store_true", help="the tests are known to pass unplanted"
     )
@@ -170,8 +177,12 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     wanted = {plant.name for _, plant in plants}
     newest = {row["plant"]: row for row in read_rows(results)}
-    lines, bare = report([newest[p] for p in newest if p in wanted], read_reasons())
+    found, reasons = [newest[p] for p in newest if p in wanted], read_reasons()
+    lines, bare = report(found, reasons)
     print("\n".join(lines))
+    if options.page:
+        rows = rows_of(ROOT, options.kinds, found, reasons, options.before)
+        options.page.write_text(written(options.page.read_text(), rows))
     return 1 if bare else 0
 
 

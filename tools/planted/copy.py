@@ -22,6 +22,7 @@ class Ran:
 
     failed: bool
     last_line: str
+    test: str = ""  # the first that failed
 
 
 def _names(root: Path) -> list[str]:
@@ -119,9 +120,12 @@ class Copy:
         path, _, choice = tests.partition(" -k ")
         words = ["-q", "-x", "-p", "no:cacheprovider", path, *(["-k", choice] if choice else [])]
         log.parent.mkdir(parents=True, exist_ok=True)
+        said_before = log.stat().st_size if log.exists() else 0
         status = self._pytest(path, words, log.absolute())
         if status == LATE:
             return Ran(True, f"{path}: no end within {_TIMEOUT_S} s")
-        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        said = log.read_bytes()[said_before:].decode(errors="replace")
+        lines = [line for line in said.splitlines() if line.strip()]
+        told = (line.split()[1] for line in lines if line.startswith(("FAILED ", "ERROR ")))
         # 5: no test was chosen.
-        return Ran(status not in (0, 5), lines[-1] if lines else "")
+        return Ran(status not in (0, 5), lines[-1] if lines else "", next(told, ""))

@@ -15,6 +15,7 @@ from executorch.tools.planted import plants
 from executorch.tools.planted.__main__ import ROOT, chosen, existing, is_done
 from executorch.tools.planted.catalogue import KINDS, Kind, named
 from executorch.tools.planted.copy import Copy
+from executorch.tools.planted.page import rows_of, was_there, written
 from executorch.tools.planted.report import read_reasons, report
 from executorch.tools.planted.warm import COLD, LATE, Warm
 
@@ -165,12 +166,41 @@ def test_a_plant_is_noticed_or_not_and_the_tree_stays(
     for plant in kind.plants(repository):
         copy.plant(plant, "")
         assert (folder / "a.py").read_bytes() != before == (repository / "a.py").read_bytes()
-        found[plant.change + plant.old] = copy.run("a_test.py", folder / "log").failed
+        found[plant.change + plant.old] = copy.run("a_test.py", folder / "log")
         copy.restore()
         assert os.path.samefile(folder / "a.py", repository / "a.py")
     copy.close()
-    assert found.pop("guard never takenwidth < 0 and keep") is True
-    assert set(found.values()) == {False}
+    assert found.pop("guard never takenwidth < 0 and keep").test == "a_test.py::test_area"
+    assert not any(ran.failed or ran.test for ran in found.values())
+
+
+def test_a_page_tells_what_tests_of_a_commit_noticed(repository: Path) -> None:
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run([*git, "add", "."], cwd=repository, check=True)
+    subprocess.run([*git, "commit", "-qm", "first"], cwd=repository, check=True)
+    with (repository / "a_test.py").open("a") as file:
+        file.write("\n\ndef test_limit():\n    assert area(9) == 6\n")
+    for test, expected in (
+        ("a_test.py::test_area[1-2]", True),
+        ("a_test.py::TestArea::test_area", True),
+        ("a_test.py", True),
+        ("a_test.py::test_limit", False),
+        ("b_test.py", False),
+    ):
+        assert was_there(repository, "HEAD", test) is expected, test
+    kind = Kind("k", "of a.py", ("a_test.py",), ("a.py",), (plants.guards, plants.numbers))
+    names = [plant.name for plant in kind.plants(repository)]
+    tests = ["a_test.py::test_area", "a_test.py::test_limit", ""]
+    results = [
+        {"kind": "k", "plant": name, "noticed": test[:9], "test": test}
+        for name, test in zip(names, tests, strict=False)
+    ]
+    rows = list(rows_of(repository, [kind], results, [(names[2], "the same")], "HEAD"))
+    assert rows == [(kind, f"| k: of a.py | {len(names)} | 3 | 1 | 2 | 1 |")]
+    page = "| kind |\n|---|\n| k: of a.py | 0 |\n| other: stays | 0 |\n"
+    assert written(page, rows) == page.replace("| k: of a.py | 0 |", rows[0][1])
+    with pytest.raises(ValueError, match="found 0; add it to the page's table"):
+        written("", rows)
 
 
 def test_functions_change_where_they_are(repository: Path, tmp_path: Path) -> None:

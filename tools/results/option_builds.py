@@ -49,8 +49,13 @@ def documented() -> list[str]:
     listed = (ROOT / "test/install/documented_options.txt").read_text().splitlines()
     refused = (ROOT / "tools/cmake/RefusedOptions.cmake").read_text()
     names = [line.split()[0] for line in listed]
-    of_backends = "".join(path.read_text() for path in ROOT.glob("backends/**/options.cmake"))
-    return [name for name in names if f'"{name}|' not in refused or f"({name} " in of_backends]
+    return [name for name in names if f'"{name}|' not in refused or name in of_backends()]
+
+
+def of_backends() -> set[str]:
+    """Those that the folders of backends define."""
+    texts = [path.read_text() for path in sorted(ROOT.glob("backends/**/options.cmake"))]
+    return set(re.findall(r"^define_\w+_option\((\w+)", "\n".join(texts), re.MULTILINE))
 
 
 def given(build: Build) -> dict[str, str]:

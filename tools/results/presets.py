@@ -19,7 +19,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from executorch.tools.results.option_builds import BUILDS, file_of_each_value, given, rows
+from executorch.tools.results.option_builds import (
+    BUILDS,
+    documented,
+    file_of_each_value,
+    given,
+    of_backends,
+    rows,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "results" / "presets.md"
@@ -133,11 +140,13 @@ def page() -> str:
     defaults = options({})
     lines += [
         "",
-        "Options whose value some preset changes. `left out`: the preset asks for it, and this build does not have it",
-        "(`tools/cmake/RefusedOptions.cmake`).",
+        "Options whose value some preset changes, but for those of backends that the documents do not name.",
+        "`left out`: the preset asks for it, and this build does not have it (`tools/cmake/RefusedOptions.cmake`).",
         "",
     ]
-    names = sorted({n for each in values.values() for n in each if each[n] != defaults.get(n)})
+    left_out = of_backends() - set(documented())  # a new backend changes no page
+    names = {n for each in values.values() for n in each if each[n] != defaults.get(n)}
+    names = sorted(names - left_out)
     lines.append("| option | default | changed by |")
     lines.append("|---|---|---|")
     for option in names:

@@ -12,13 +12,13 @@ import torch
 from executorch.backends.skeleton.aot.options import SkeletonOptions
 from executorch.backends.skeleton.aot.partitioner import SkeletonPartitioner
 from executorch.backends.skeleton.aot.preprocess import SkeletonBackend
-from executorch.backends.skeleton.test.conformance import BACKENDS
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.backend.backend_api import to_backend
 from executorch.exir.backend.lowering.payload.options import OptionError, options_of
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.exir.schema import CompileSpec
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+from executorch.test.e2e.build_tree import load_backend
 
 
 class Sum(torch.nn.Module):
@@ -33,7 +33,7 @@ def lowered(options: SkeletonOptions | None = None) -> Any:
 
 def loaded(manager: Any, specs: list[CompileSpec] | None = None) -> Any:
     """With other compile specs in the file, if they are given."""
-    BACKENDS[0].load_runtime()
+    load_backend("skeleton_backend")
     if specs is not None:
         (module,) = get_lowered_backend_modules(manager.exported_program().graph_module)
         module._compile_specs = specs
@@ -61,11 +61,10 @@ def test_what_is_not_known_is_refused_on_both_sides(spec: CompileSpec) -> None:
         loaded(lowered(), [spec]).forward((torch.ones(2),))
 
 
-def test_both_sides_have_the_same_options(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(RuntimeError):
+def test_both_sides_have_the_same_options() -> None:
+    with pytest.raises(RuntimeError) as caught:
         loaded(lowered(), [CompileSpec("?", b"")]).forward((torch.ones(2),))
     known = ", ".join(options_of(SkeletonOptions))
-    assert (
-        f'SkeletonBackend: compile specs: expected one of {known}, found "?"'
-        in capfd.readouterr().err
+    assert f'SkeletonBackend: compile specs: expected one of {known}, found "?"' in str(
+        caught.value
     )

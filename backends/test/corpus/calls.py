@@ -32,10 +32,15 @@ def conv_relu_bn(*arguments: int) -> nn.Module:
     return nn.Sequential(conv, nn.ReLU(), normalized(nn.BatchNorm2d(conv.out_channels)))
 
 
-def by_position(channels: int) -> nn.Module:
+class ByPosition(nn.Module):
     """A layer norm of the channels of each position."""
-    norm = normalized(nn.LayerNorm(channels))
-    return Function(lambda a: norm(a.permute(0, 2, 3, 1)).permute(0, 3, 1, 2))
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norm = normalized(nn.LayerNorm(channels))
+
+    def forward(self, a: torch.Tensor) -> torch.Tensor:
+        return self.norm(a.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
 SCALE = torch.linspace(0.5, 2, 4).reshape(4, 1, 1)
@@ -58,7 +63,7 @@ CALLS: list[Row] = [
     shaped(
         "layer_norm_two_dims_plain", nn.LayerNorm((3, 12), elementwise_affine=False), [(2, 3, 12)]
     ),
-    shaped("conv_norm_by_position", nn.Sequential(nn.Conv2d(8, 6, 1), by_position(6)), [X]),
+    shaped("conv_norm_by_position", nn.Sequential(nn.Conv2d(8, 6, 1), ByPosition(6)), [X]),
     shaped("mm_of_values", lambda a, b: torch.tanh(a) @ b, [(3, 12), (12, 5)]),
     shaped("sum_of_rows", lambda a: a.sum(-1, keepdim=True) * a, [(2, 3, 12)]),
     shaped("sum_of_ncdhw", lambda a: a.sum((2, 3, 4), keepdim=True).neg(), [NCDHW]),

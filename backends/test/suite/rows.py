@@ -141,7 +141,8 @@ def problem_of(row: Row, summary: TestCaseSummary) -> str:
     kind, text = kind_of(summary), str(summary.error or "")
     if kind in ACCEPTED or kind == SKIPPED:
         return ""
-    if kind == TORCH and not row.is_exported:
+    is_captured = summary.failed_stage in (StageType.EXPORT, StageType.QUANTIZE)
+    if is_captured and not row.is_exported:  # quantization captures the module, too
         return ""
     if kind == REFUSED and row.refused:
         return "" if re.search(row.refused, text) else f"expected {row.refused} in: {text}"

@@ -35,6 +35,31 @@ def kinds(graph: Any) -> Counter[str]:
     return Counter(type(node.xnode_union).__name__ for node in graph.xnodes)
 
 
+class Scaled(nn.Module):
+    """An image times a number for each channel, which a convolution gives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 1)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x) * torch.sigmoid(self.conv(y))
+
+
+def test_what_is_small_is_transposed() -> None:
+    """The numbers of channels, to channels last and back. Following its operands, the product would lie channels last,
+    and the image be transposed twice."""
+    inputs = (torch.randn(1, 4, 16, 16), torch.randn(1, 4, 1, 1))
+    exported = torch.export.export(Scaled().eval(), inputs)
+    (graph,) = graphs(to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()]))
+    moved = [
+        graph.xvalues[node.xnode_union.output_id].xvalue_union.dims
+        for node in graph.xnodes
+        if type(node.xnode_union).__name__ == "XNNStaticTranspose"
+    ]
+    assert moved == [[1, 1, 1, 4], [1, 4, 1, 1]]
+
+
 def test_compile_specs_are_refused_by_name() -> None:
     program = torch.export.export(nn.ReLU(), (torch.ones(2),))
     edge = to_edge_transform_and_lower(program).exported_program()

@@ -30,7 +30,7 @@ from executorch.runtime import Runtime
 ROWS = {row.name: row for row in rows() if row.family in ("convolutions", "calls")}
 NAMES = list(ROWS)
 # But for functions that hold float constants of their own, and for what PyTorch decomposes into steps in float.
-FLOATS = ["addmm_relu", "mm", "conv_scale", "conv_norm_by_position", "silu", "hardsigmoid"]
+FLOATS = ["addmm_relu", "mm", "conv_scale", "silu", "hardsigmoid"]
 HALF_NAMES = [name for name in NAMES if name not in FLOATS and "group_norm" not in name]
 
 

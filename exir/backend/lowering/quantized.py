@@ -101,7 +101,12 @@ def quantization_of(node: Node) -> Quantization | None:
 
 def form_of(node: Node) -> str:
     """`per_tensor.default` of both calls; empty for any other."""
-    library, _, rest = op_name(node).partition(".")
+    return form_of_operator(op_name(node))
+
+
+def form_of_operator(name: str) -> str:
+    """The same, of the operator's name."""
+    library, _, rest = name.partition(".")
     verb = next((each for each in _VERBS if rest.startswith(each)), "")
     form = rest.removeprefix(verb) if verb and f"{library}." in _LIBRARIES else ""
     return form if form in _FORMS else ""

@@ -222,6 +222,24 @@ ProgramBuilder ranged_program() {
   return builder;
 }
 
+ProgramBuilder named_program() {
+  ProgramBuilder builder;
+  MethodBuilder& m = builder.add_method("forward");
+  TensorSpec spec{{8, 3}};
+  spec.dynamic = true;
+  const int32_t out = m.add_tensor(spec);
+  const int32_t x = m.add_tensor(spec);
+  const int32_t fixed = m.add_tensor({{4}});
+  const int32_t number = m.add_int(7);
+  m.inputs({x, fixed}).outputs({out, number});
+  m.call("test::add", "out", {x, x, out, out});
+  m.vary(0, 0, 2);
+  m.names({"image", "state.hidden"}, {"scores", ""});
+  m.plan().output_dimensions = {0, 0, 2};
+  builder.program().user_metadata = "{\"labels\": [\"cat\", \"dog\"]}";
+  return builder;
+}
+
 ProgramBuilder stateful_program() {
   ProgramBuilder builder;
   const uint32_t initial = builder.add_initial_data(std::vector<float>{1, 2});

@@ -32,6 +32,10 @@ ProgramBuilder dynamic_program();
 // varies.
 ProgramBuilder ranged_program();
 
+// forward(image: [n, 3], "state.hidden": [4]) = (scores: image + image, a number), n from 2 to 8,
+// with names, ranges and metadata.
+ProgramBuilder named_program();
+
 // forward(x: [2]) adds x to a buffer that starts at {1, 2}, and returns its new content.
 ProgramBuilder stateful_program();
 

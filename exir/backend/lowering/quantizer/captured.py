@@ -14,6 +14,8 @@ from torch.fx import GraphModule, Node
 
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.op_table import OpTable
+from executorch.exir.backend.lowering.patterns import Call
+from executorch.exir.backend.lowering.quantized import form_of_operator
 from executorch.exir.graph_facts import op_name
 
 # Masks hold values beyond it; one of them would take all the range from what it is added to.
@@ -108,15 +110,33 @@ class CapturedTable:
         return [_operator(name) for name in self._names() if name in self._of(name).dynamic]
 
     def _of(self, captured: str) -> Annotation:
-        others = _EDGE_NAMES.get(captured) or _COMPUTED_BY.get(captured, "")
-        row = self.table.get(captured) or self.table.get(others)
-        return NOT_QUANTIZED if row is None else row.annotation
+        other = _EDGE_NAMES.get(captured) or _COMPUTED_BY.get(captured, "")
+        return self._by_name.get(captured) or self._by_name.get(other, NOT_QUANTIZED)
 
     def _names(self) -> list[str]:
         """Of operators in captured graphs: not those that edge programs alone have."""
         edge = {*_EDGE_NAMES.values(), *_DROPPED}
-        own = [name for name in self.table if name not in edge and "_copy." not in name]
+        own = [name for name in self._by_name if name not in edge and "_copy." not in name]
         return list(dict.fromkeys([*own, *_EDGE_NAMES, *_COMPUTED_BY]))
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, Annotation]:
+        """Of single calls, and of what patterns begin with, behind what dequantizes."""
+        found: dict[str, Annotation] = {}
+        for pattern, row in self.table.rows_of_patterns.items():
+            found |= dict.fromkeys(_first_of(pattern), row.annotation)
+        for name, row in self.table.items():
+            if row.annotation.kind is not Kind.NONE or name not in found:
+                found[name] = row.annotation
+        return found
+
+
+def _first_of(pattern: Call) -> list[str]:
+    inner = [each for each in pattern.reads if isinstance(each, Call)]
+    computed = [each for each in inner if not any(map(form_of_operator, each.ops))]
+    if not computed and not any(map(form_of_operator, pattern.ops)):
+        return list(pattern.ops)
+    return [name for each in computed for name in _first_of(each)]
 
 
 def captured_name(node: Node) -> str:

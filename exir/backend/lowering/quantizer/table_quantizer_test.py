@@ -24,8 +24,10 @@ from executorch.exir.backend.lowering.annotation import (
     Kind,
 )
 from executorch.exir.backend.lowering.op_table import OpTable, Row
+from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
 from executorch.exir.backend.lowering.quantized_steps import quantized_step
+from executorch.exir.backend.lowering.quantizer.captured import CapturedTable
 from executorch.exir.backend.lowering.quantizer.configs import (
     around_zero,
     limits_of,
@@ -262,6 +264,31 @@ def test_products_stay_products_where_a_row_takes_them() -> None:
     assert kinds == [torch.int32, torch.int8, torch.int8]  # bias, input, weight
     torch.testing.assert_close(model(X), X + 1, rtol=0, atol=0.03)
     assert inputs_of(quantized(Product(), OfKinds().set_global(config), X), "linear")
+
+
+QD = "quantized_decomposed"
+STORED = Call(f"{QD}.dequantize_per_tensor.default")
+LIMITED = Call("aten.relu.default", Call("aten.linear.default", STORED, STORED), optional=True)
+
+
+class Fused(TableQuantizer):
+    """A library of fused kernels: its rows are patterns with what quantizes around."""
+
+    table = OpTable(
+        {
+            Call(f"{QD}.quantize_per_tensor.default", LIMITED): Row(print, annotation=WEIGHTED),
+            Call("aten.neg.default", Call("aten.add.Tensor")): Row(print, annotation=ARITHMETIC),
+        }
+    )
+
+
+def test_patterns_annotate_what_they_begin_with() -> None:
+    model = quantized(layers(nn.ReLU()), Fused().set_global(quantization_config()), X)
+    assert len(inputs_of(model, "linear")) == 2 and result_of(model, "linear") is None
+    assert result_of(model, "relu") is not None
+    every = {*CapturedTable(Fused.table).operators()}
+    assert {ATEN.linear.default, ATEN.add.Tensor} <= every
+    assert not {ATEN.relu.default, ATEN.neg.default} & every
 
 
 Choice = Callable[[TableQuantizer, QuantizationConfig], TableQuantizer]
