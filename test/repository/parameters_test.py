@@ -145,7 +145,6 @@ NOT_READ: dict[str, list[str]] = {
         "op_table:Row is_custom",
         # the suite's flows are made of them
         "manifest:BackendManifest flows",
-        "manifest:BackendManifest quantizer",
         "base_schema:Node named_args",
         "base_schema:Node output_shapes",
         "base_schema:OperatorGraph graph_name",
