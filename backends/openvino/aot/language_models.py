@@ -19,7 +19,7 @@ def partitioners(config: Any) -> list[Any]:
     return [partitioner(str(config.backend.openvino.device))]
 
 
-def quantizer(pt2e_quantize: str, group_size: int | None = 128) -> Any:
+def weight_quantizer(pt2e_quantize: str, group_size: int | None = 128) -> Any:
     """Weights of 4 bits in groups along a row (-1: a whole row), or of 8 bits by row."""
     from executorch.backends.openvino.quantizer import OpenVINOQuantizer, QuantizationMode
 
@@ -37,7 +37,7 @@ def quantizer(pt2e_quantize: str, group_size: int | None = 128) -> Any:
 
 
 def quantizers(name: str) -> list[Any]:
-    return [quantizer(name)]
+    return [weight_quantizer(name)]
 
 
 def quantize(config: Any, manager: Any) -> None:
@@ -48,7 +48,7 @@ def quantize(config: Any, manager: Any) -> None:
     group = config.quantization.group_size or openvino.nncf_compression_group_size
     apply_nncf_data_aware_compression(
         manager,
-        quantizer(str(config.quantization.pt2e_quantize), group),
+        weight_quantizer(str(config.quantization.pt2e_quantize), group),
         openvino.openvino_awq,
         openvino.openvino_scale_estimation,
     )

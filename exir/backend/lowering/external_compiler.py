@@ -31,7 +31,10 @@ Options = Mapping[str, str]
 Compile = Callable[[ExportedProgram, Options, Path | None], bytes]
 
 _log = logging.getLogger(__name__)
-KEPT = 256  # payloads and refusals that nobody has taken yet
+# Results that are kept: so many, and payloads that were taken up to so many bytes. Compilers number what they make, so
+# that compiling once more would give other bytes for an equal program.
+KEPT = 256
+KEPT_BYTES = 1 << 20
 _ARTIFACTS = "EXECUTORCH_COMPILER_ARTIFACTS"
 _CACHE = "EXECUTORCH_COMPILER_CACHE"
 
@@ -107,7 +110,8 @@ class ExternalCompiler(ExternalPackage):
                 f"{self.name} {self.version()} cannot compile this program: {made.reason}{calls}. Its partitioner "
                 "leaves out what it does not take",
             )
-        self._made.pop(key, None)  # the caller has it now
+        if len(made) > KEPT_BYTES:
+            self._made.pop(key, None)  # the caller has it now
         return made
 
     def key(self, program: ExportedProgram, options: Options) -> str:

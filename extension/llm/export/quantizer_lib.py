@@ -77,7 +77,7 @@ def quantizers_for(config: LlmConfig) -> list[Any]:
 
 def get_ov_quantizer(pt2e_quantize: str, group_size: int | None = 128) -> Any:
     """OpenVINO's: weights of 4 bits in groups along a row (-1: a whole row), or of 8 bits by row."""
-    return language_models("openvino").quantizer(pt2e_quantize, group_size)
+    return language_models("openvino").weight_quantizer(pt2e_quantize, group_size)
 
 
 def quantize(config: LlmConfig, manager: Any) -> None:
