@@ -84,6 +84,8 @@ def test_two_backends_of_one_name_are_refused(
     monkeypatch.setattr(executorch.backends, "__path__", [str(tmp_path)])
     with pytest.raises(ValueError, match=r"called twin: .*twin_one and .*twin_two"):
         discovery.all_backends.__wrapped__()
+    for name in [each for each in sys.modules if each.startswith("executorch.backends.twin_")]:
+        del sys.modules[name]
 
 
 def _manifest(name: str, more: str = "") -> str:

@@ -17,6 +17,7 @@ from executorch.exir.backend.lowering.manifest import BackendManifest
 from executorch.exir.backend.lowering.op_table import Row
 
 ROOT = Path(__file__).resolve().parents[1]
+GUIDE = ROOT / "docs/guide"
 COLUMNS = ("Operator", "Compute DType", "Quantization", "Not delegated because")
 KERNELS_COLUMNS = (*COLUMNS[:3], "Not replaced because")
 
@@ -44,7 +45,7 @@ def table(backend: BackendManifest) -> str:
 def pages() -> dict[Path, str]:
     """Path and text of each that the repository has."""
     return {
-        ROOT / each.operators.path: table(each) for each in paged().values() if each.operators.path
+        GUIDE / each.operators.path: table(each) for each in paged().values() if each.operators.path
     }
 
 

@@ -23,6 +23,8 @@ def lines(backend: str) -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("name", paged())
 def test_every_row_is_there(name: str) -> None:
     backend = paged()[name]
+    if backend.why_absent():
+        pytest.skip(backend.why_absent())
     table = backend.load(backend.operators.table)
     assert list(lines(name)) == [*map(str, table.rows_of_patterns), *table]
 

@@ -23,7 +23,7 @@ BACKENDS = (
             table="aot.ops:TABLE",
             dtypes="fp32",
             quantization="aot.operator_page:quantization",
-            path="docs/guide/op-support.csv",
+            path="op-support.csv",
         ),
     ),
 )

@@ -13,10 +13,11 @@ import pytest
 import torch
 from torch import nn
 
+from executorch.backends.test.corpus.row import Function
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
-from executorch.backends.xnnpack.test.ops_test import ROWS, Call
+from executorch.backends.xnnpack.test.ops_test import ROWS
 from executorch.exir import to_edge_transform_and_lower
 from executorch.test.e2e.cpp_calls import call_in_cpp
 
@@ -40,22 +41,18 @@ def products() -> list[Case]:
     found: list[Case] = []
     for depth in range(1, 10):
         left, right = torch.randn(3, 4, depth), torch.randn(3, depth, 19)
-        found.append((f"bmm_{depth}", Call(torch.bmm), (left, right)))
+        found.append((f"bmm_{depth}", Function(torch.bmm), (left, right)))
         found.append((f"linear_{depth}", nn.Linear(depth, 19), (torch.randn(5, depth),)))
     return found
 
 
 def rows() -> list[Case]:
-    found: list[Case] = []
-    for name, module, shapes in ROWS:
-        module = module if isinstance(module, nn.Module) else Call(module)
-        found.append((name, module, tuple(torch.randn(shape) for shape in shapes)))
-    return found
+    return [(name, row.module(), row.inputs) for name, row in ROWS.items()]
 
 
 def logarithms() -> list[Case]:
     values = torch.tensor([0.0, -0.0, 1e-30, 0.5, 1.0, 2e38, INF, -INF, -1.0, NAN, -NAN] * 3)
-    return [("log_of_anything", Call(torch.log), (values,))]
+    return [("log_of_anything", Function(torch.log), (values,))]
 
 
 @pytest.fixture(scope="module")

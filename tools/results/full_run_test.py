@@ -83,4 +83,6 @@ def test_every_step_has_its_file_and_its_build(tmp_path: Path) -> None:
             else "linux"
         )
         assert step.commands[0][2] == preset, step.name
-    assert {"full tests of kernels", "full tests of test/survey"} <= {step.name for step in every}
+    assert {"full tests of kernels", "full tests of test/hardening"} <= {
+        step.name for step in every
+    }

@@ -22,7 +22,7 @@ from executorch.tools.tiers.times import (
 def name_of(case: ElementTree.Element, root: Path = ROOT) -> str | None:
     """pytest's name of a test: of `exir.emit_test.TestA` and `test_b[1]`, `exir/emit_test.py::TestA::test_b[1]`. None
     for a file that is not in the tree."""
-    parts = (case.get("classname") or "").split(".")
+    parts = [part for part in (case.get("classname") or "").split(".") if part]
     for length in range(len(parts), 0, -1):
         path = Path(*parts[:length]).with_suffix(".py")
         if (root / path).is_file():

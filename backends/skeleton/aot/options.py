@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users may ask of the backend when they compile for it; the runtime's side is runtime/options.h."""
+"""What users may ask of the backend when they compile for it; the runtime's side is options.h."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes one payload: what its values, constants and calls are in the format of schema/skeleton.fbs."""
+"""Writes one payload: what its values, constants and calls are in the format of skeleton.fbs."""
 
 from __future__ import annotations
 

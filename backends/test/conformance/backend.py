@@ -25,6 +25,7 @@ class Weights(Enum):
 
     IN_PLACE = "the bytes of the file are read"
     PACKED = "there is one copy in a layout of the backend, and the file's bytes are given back"
+    WIDENED = "there is one such copy, of half precision in float32"
     BOTH = "there is such a copy, and the bytes of the file stay in use"
     INPUTS = "delegates own no constants: they are inputs"
 

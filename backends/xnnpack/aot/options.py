@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a program file may ask of XNNPACK: nothing. Precision and partitioning are options of XnnpackPartitioner, those
-of the runtime are given when a program is loaded (runtime/XNNPACKBackend.h)."""
+of the runtime are given when a program is loaded (XNNPACKBackend.h)."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
     XNNPACKQuantizer,
     get_symmetric_quantization_config,
 )
+from executorch.backends.xnnpack.test.needs_runtime import computes_halves
 
 
 def _linear(num_bytes: int) -> Sample:
@@ -26,6 +27,11 @@ def _int8() -> XNNPACKQuantizer:
 _FLOAT = Backend("XnnpackBackend", XnnpackPartitioner, weights=Weights.PACKED, weighted=_linear)
 BACKENDS = [
     _FLOAT,
-    replace(_FLOAT, name="XnnpackBackend in half precision", precision=torch.float16),
+    replace(
+        _FLOAT,
+        name="XnnpackBackend in half precision",
+        precision=torch.float16,
+        weights=Weights.PACKED if computes_halves() else Weights.WIDENED,
+    ),
     replace(_FLOAT, name="XnnpackBackend in int8", quantize=_int8),
 ]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,12 @@ from torch import nn
 
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.backends.xnnpack.test.needs_runtime import CPUINFO, computes_halves
 from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Method, Runtime
 
-CPUINFO = Path("/proc/cpuinfo")
 HAS_PRODUCTS = CPUINFO.exists() and "avx512_bf16" in CPUINFO.read_text()
-HAS_HALVES = CPUINFO.exists() and re.search(r"avx512_fp16|asimdhp", CPUINFO.read_text()) is not None
+HAS_HALVES = computes_halves()
 HAS_TRANSFORMS = CPUINFO.exists() and "avx512bw" in CPUINFO.read_text()
 MODELS = {
     "linear": (nn.Sequential(nn.Linear(300, 520), nn.ReLU(), nn.Linear(520, 33)), (9, 300)),

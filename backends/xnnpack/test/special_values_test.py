@@ -11,10 +11,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from executorch.backends.test.corpus.row import Function
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
-from executorch.backends.xnnpack.test.ops_test import HALF_NAMES, NAMES, Call, X, case
+from executorch.backends.xnnpack.test.ops_test import HALF_NAMES, NAMES, case
 from executorch.exir import to_edge_transform_and_lower
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
@@ -29,12 +30,13 @@ MORE_NAN = (
 # Denormals count as zero.
 STEPS = ("ceil",)
 
+X = (1, 8, 10, 12)
 ACTIVATIONS: dict[str, nn.Module] = {
     "relu": nn.ReLU(),
     "relu6": nn.ReLU6(),
     "hardtanh": nn.Hardtanh(),
-    "at_least": Call(lambda a: a.clamp(min=0.1)),
-    "at_most": Call(lambda a: a.clamp(max=0.1)),
+    "at_least": Function(lambda a: a.clamp(min=0.1)),
+    "at_most": Function(lambda a: a.clamp(max=0.1)),
     "hardswish": nn.Hardswish(),
     "gelu": nn.GELU(),
     "sigmoid": nn.Sigmoid(),
@@ -128,7 +130,7 @@ def test_a_bound_that_is_nan_makes_nan(
     """Such a clamp is not delegated, neither a node nor fused."""
     before, shapes = PRODUCERS[producer]
     run = lowered(
-        Call(lambda *values: before(*values).clamp(*bounds)),
+        Function(lambda *values: before(*values).clamp(*bounds)),
         inputs := tuple(torch.randn(shape) for shape in shapes),
     )
     assert run(*inputs).isnan().all()
@@ -149,7 +151,7 @@ def test_an_activation_keeps_what_is_no_number(producer: str, activation: str) -
     generator = torch.Generator().manual_seed(0)
     inputs = tuple(torch.randn(shape, generator=generator) for shape in shapes)
     before, after = first, ACTIVATIONS[activation]
-    module = Call(lambda *values: after(before(*values)))
+    module = Function(lambda *values: after(before(*values)))
     if isinstance(first, nn.Module):
         module = nn.Sequential(first, after)
     module.eval()
@@ -191,7 +193,7 @@ def test_functions_at_the_ends_of_their_range(function: Callable[..., torch.Tens
     # Denormals, also such as are made on the way, count as zero.
     ends = [0.0, 1e-37, 88.0, 100.0, 1e10, 1e30, 1e37, 1e38, 1.7e38, 2e38, 3.4e38, INF, NAN]
     x = torch.tensor([*ends, *(-end for end in ends), *torch.linspace(0.1, 9, 40)])
-    run = lowered(Call(function), (x,))
+    run = lowered(Function(function), (x,))
     torch.testing.assert_close(run(x), function(x), rtol=1e-5, atol=2e-36, equal_nan=True)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`BackendManifest`: what the `backend.py` of a backend's folder says of it, in names that nothing imports until they
-are asked for. Commands, recipes, exports of language models, test flows and pages of operators read it
-(docs/design/007-backend-folder.md); `executorch.backends.discovery` finds all."""
+are asked for. Commands, recipes, exports of language models, test flows and pages of operators read it;
+`executorch.backends.discovery` finds all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BackendAbsent(ImportError, RuntimeError):
 class OperatorPage:
     """The operators that a backend takes, as tools.backend_operators writes them: rows of `table` (an OpTable) with
     their conditions. `dtypes`: what it computes in. `quantization`: a function from a row to the kinds that the row
-    takes. `path`: of the page in the repository, where documents name one."""
+    takes. `path`: of the page in the guide, where documents name one."""
 
     table: str
     dtypes: str

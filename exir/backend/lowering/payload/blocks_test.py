@@ -146,7 +146,12 @@ def test_other_bytes_have_no_parts() -> None:
 
 
 def test_the_runtime_reads_by_the_same_rows() -> None:
-    text = (ROOT / "runtime" / "backend" / "payload_formats.h").read_text()
+    header = Path(
+        "runtime/backend/payload_formats.h"
+    )  # in the sources, or among the headers of the package
+    text = next(
+        path for path in (ROOT / header, ROOT / "include/executorch" / header) if path.exists()
+    ).read_text()
     rows = re.findall(r"inline constexpr (\w+)Format k\w+ = (\{.*?\});", text, re.S)
     found = [(kind, _plain(row)) for kind, row in rows]
     assert found == [

@@ -7,15 +7,12 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.pipeline import export_llama
-
-if TYPE_CHECKING:  # no part of the wheel
-    from executorch.test.e2e.program_store import ProgramStore
 
 PROGRAM, TOKENIZER = "llama.pte", "tokenizer.json"
 CONTEXT = 128
@@ -90,7 +87,7 @@ def make(folder: Path) -> TinyLlama:
     return TinyLlama(folder, folder / PROGRAM, folder / TOKENIZER, model)
 
 
-def kept(folder: Path, store: ProgramStore) -> TinyLlama:
+def kept(folder: Path, store: Any) -> TinyLlama:
     """The same in a folder of its own, of files that were made once."""
     made = store.folder("tiny_llama", write)
     shutil.copytree(made, folder, dirs_exist_ok=True)
