@@ -17,11 +17,11 @@ from executorch.backends.openvino.test.lowered import (
     run,
 )
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
-from kernels.test.kernel_call import functional_of
-from kernels.test.op_case import Case
-from kernels.test.op_cases import CASES
-from kernels.test.op_test import bind, expected_results
-from kernels.test.program_test import NOT_EXPORTED, SCHEMAS, OneOperator
+from executorch.kernels.test.kernel_call import functional_of
+from executorch.kernels.test.op_case import Case
+from executorch.kernels.test.op_cases import CASES
+from executorch.kernels.test.op_test import bind, expected_results
+from executorch.kernels.test.program_test import NOT_EXPORTED, SCHEMAS, OneOperator
 
 pytestmark = [needs_compiler, needs_runtime]
 

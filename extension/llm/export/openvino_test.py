@@ -94,6 +94,7 @@ def test_scale_estimation_asks_for_text(checkpoint: tuple, tmp_path: Path) -> No
         export_llama(config)
 
 
+@needs_compiler
 def test_names(checkpoint: tuple) -> None:
     config = config_for(checkpoint[0], backend=_OPENVINO)
     config.export.output_name = None
