@@ -16,7 +16,10 @@ from executorch.extension.pybindings.portable_lib import (
     _load_for_executorch,
     _load_for_executorch_from_buffer,
 )
+from executorch.test.e2e.build_tree import load_demo_backends
 from executorch.test.interop import peer
+
+load_demo_backends()
 
 pytestmark = pytest.mark.interop
 
