@@ -57,7 +57,7 @@ def _error(quantized: torch.nn.Module, x: Tensor, expected: Tensor) -> float:
     edge = to_edge_transform_and_lower(exported, partitioner=[OpenvinoPartitioner([])])
     assert len(delegates(edge)) == 1 and left(edge) == [], left(edge)
     (found,) = run(edge.to_executorch().buffer, (x,))
-    return float((found - expected).norm() / expected.norm())
+    return float((found - expected).detach().norm() / expected.detach().norm())
 
 
 @pytest.mark.parametrize("mode", STATIC)
