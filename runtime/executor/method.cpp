@@ -266,13 +266,10 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
     deserialization::getInitialSizes(&source, bounds);
     internal::rebind_tensor(own, {bounds, own.sizes().size()}, dim_order, nullptr);
   }
-  if constexpr (kTensorsCountReferences) {
-    ET_CHECK_OR_RETURN_ERROR(!is_static || own.sizes() == input_tensor.sizes(), NotSupported,
-                             "Input %s of method %s: expected its static shape %s, got %s",
-                             InputLabel(*plan_, input_idx).text(), plan_->name()->c_str(),
-                             shape_of(own).data(), shape_of(input_tensor).data());
-  }
-  const Error resized = resize_tensor(own, input_tensor.sizes());
+  // PyTorch's tensors take any sizes.
+  const bool is_refused =
+      kTensorsCountReferences && is_static && own.sizes() != input_tensor.sizes();
+  const Error resized = is_refused ? Error::NotSupported : resize_tensor(own, input_tensor.sizes());
   if (resized != Error::Ok) {
     report_sizes(*plan_, input_idx, source, is_static, input_tensor);
     return resized;
