@@ -22,7 +22,6 @@ from executorch.devtools.commands.planned import Planned, alive_bytes
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS, Engine, Machine
 from executorch.devtools.costs.timing import timed, traced
-from executorch.devtools.inspector._graphs import one_method
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.program._etrecord import parse_etrecord
 
@@ -78,14 +77,17 @@ def test_what_is_slow_has_a_reason_and_a_line(
 ) -> None:
     record = ["--etrecord", folder / "model.etrecord"] if model == "model.pte" else []
     found = doctor(capsys, folder / model, *record)
-    (outside,) = (row for what, row in found.items() if "outside of delegates" in what)
-    assert outside["finding"].startswith("2 operators outside of delegates: ") and outside["why"]
-    assert outside["kind"] == "slow" and outside["calls"] == len(outside["layers"]) == 3
-    assert outside["bytes"] == (4 + 8 + 4) * 16 * 64
-    lines = {layer["operator"]: layer["line"] for layer in outside["layers"]}
-    assert "torch.cumsum(y, 1)" in lines["aten::cumsum.out"]
-    assert outside["ms"] == pytest.approx(sum(layer["ms"] for layer in outside["layers"]))
-    assert float(outside["share"].rstrip("%")) <= 100
+    outside = {what: row for what, row in found.items() if what.endswith(" outside of delegates")}
+    sums = outside.pop("aten::cumsum.out outside of delegates")
+    (moves,) = outside.values()
+    assert sums["why"] == "the backend has no such operator" and "float64" in moves["why"]
+    assert sums["calls"] == len(sums["layers"]) == 1 and sums["bytes"] == 4 * 16 * 64
+    assert moves["calls"] == len(moves["layers"]) == 2 and moves["bytes"] == (8 + 4) * 16 * 64
+    assert "torch.cumsum(y, 1)" in sums["layers"][0]["line"]
+    for row in (sums, moves):
+        assert row["kind"] == "slow"
+        assert row["ms"] == pytest.approx(sum(layer["ms"] for layer in row["layers"]))
+        assert float(row["share"].rstrip("%")) <= 100
     (converts,) = (row for what, row in found.items() if what.endswith(" converts"))
     assert converts["calls"] == 2 and converts["bytes"] == (8 + 4) * 16 * 64
     assert "y.to(torch.float64)" in converts["line"]
@@ -213,10 +215,8 @@ def test_operators_below_the_machine_are_named(folder: Path) -> None:
 
 def test_what_stays_outside_is_foretold(folder: Path) -> None:
     """By the edge program alone: the names of the calls that the file has outside."""
-    from executorch.backends.xnnpack.payload_reader import why_not_delegated
-
     record = parse_etrecord(folder / "model.etrecord")
-    foretold = why_not_delegated(one_method(record.edge_dialect_program))
+    foretold = doctor_command.forecast(["XnnpackBackend"], record)
     assert sorted(name.rpartition("_default")[0] for name in foretold) == [
         "aten_cumsum",
         "dim_order_ops__to_dim_order_copy",
