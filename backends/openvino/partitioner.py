@@ -11,9 +11,9 @@ from torch.fx import Node
 from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.aot.ops import TABLE
 from executorch.backends.openvino.aot.options import Options
-from executorch.backends.openvino.aot.static import StaticValues
 from executorch.backends.openvino.preprocess import OpenvinoBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering import constants as known
 from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
 from executorch.exir.backend.lowering.op_table import Constants
 from executorch.exir.graph_facts import op_name
@@ -44,8 +44,9 @@ class OpenvinoPartitioner(ExternalPartitioner):
             return "its name is in op_names_to_skip"
         return super().claim(node, program, constants)
 
-    def look_at(self, program: ExportedProgram) -> StaticValues:
-        self._values = StaticValues(program)
+    def look_at(self, program: ExportedProgram) -> Constants:
+        """Calls that read nothing but data are OpenVINO's to compute or to pack when it compiles."""
+        self._values = known.Constants(program, computed=None)
         return self._values
 
     def why_leave(self, nodes: list[Node]) -> str:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from executorch.exir.backend.payload import PayloadOperator
 
 if TYPE_CHECKING:
-    from torch.export import ExportedProgram
-
-    from executorch.exir.backend.partitioner import Partitioner
+    pass
 
 BACKEND_ID = "OpenvinoBackend"
 _LAYER = re.compile(rb'<layer id="\d+" name="[^"]*" type="([^"]+)"')
@@ -24,17 +22,3 @@ def operators(payload: bytes) -> list[PayloadOperator]:
         raise ValueError("a payload of OpenVINO has the model as XML, found none")
     kinds = [each.decode() for each in _LAYER.findall(payload, start, end)]
     return [PayloadOperator(kind, None) for kind in kinds if kind not in _NO_WORK]
-
-
-def partitioner() -> Partitioner:
-    from executorch.backends.openvino.partitioner import OpenvinoPartitioner
-
-    return OpenvinoPartitioner()
-
-
-def why_not_delegated(program: ExportedProgram) -> dict[str, str]:
-    from executorch.backends.openvino.partitioner import OpenvinoPartitioner
-
-    return {
-        node.name: why for node, why in OpenvinoPartitioner().why_not_delegated(program).items()
-    }

@@ -11,6 +11,7 @@ from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.aot.options import CHECKSUM, VERSION, Options
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.external_compiler import options_of
 
 
 class OpenvinoBackend(BackendDetails):
@@ -22,7 +23,7 @@ class OpenvinoBackend(BackendDetails):
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
         specs = Options.read(compile_specs).specs()
-        payload = OPENVINO.payload(edge_program, {spec.key: spec.value.decode() for spec in specs})
+        payload = OPENVINO.payload(edge_program, options_of(specs))
         checksum = CompileSpec(CHECKSUM, f"{zlib.crc32(payload):08x}".encode())
         version = CompileSpec(VERSION, OPENVINO.version().encode())
         return PreprocessResult(payload, compile_specs=[*specs, checksum, version])

@@ -181,8 +181,7 @@ def _rows() -> dict[str, Row]:
         rows |= {f"aten.{name}": row(FLOATS, ONE_DTYPE) for name in group.split()}
     rows |= {f"aten.{name}": row(FLOATS, whole=True) for name in RESIZES.split()}
     rows["aten.stack.default"] = row(MOVED, whole=True)
-    rows |= {f"aten.{name}.{kind}": row(FLOATS) for name in ("clamp",) for kind in ("default",)}
-    rows |= {f"aten.clamp_{end}.default": row(FLOATS) for end in ("min", "max")}
+    rows |= {f"aten.{name}.default": row(FLOATS) for name in ("clamp", "clamp_min", "clamp_max")}
     rows |= {
         "aten.max_pool2d_with_indices.default": row(FLOATS, index_items=(1,)),
         "aten.max.dim": row(FLOATS, index_items=(1,)),
@@ -194,7 +193,6 @@ def _rows() -> dict[str, Row]:
         "aten.gather.default": row(MOVED, indices=(2,)),
         "aten.index_select.default": row(MOVED, indices=(2,)),
         "aten.index.Tensor": row(MOVED, ONE_INDEX, indices=(1,)),
-        "aten.where.self": row(MOVED),
         "aten.any.dim": row(BOOLS),
         "aten.grid_sampler_2d.default": row(FLOATS),
         "aten.glu.default": row(FLOATS),

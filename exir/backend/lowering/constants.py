@@ -16,13 +16,15 @@ from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_d
 
 class Constants(Mapping[Node, torch.Tensor]):
     """By node, placeholders in their order. `computed`: operators whose results are constant when all that they read
-    is; they are computed when they are asked for, and kept."""
+    is, None for all that read something; they are computed when they are asked for, and kept."""
 
-    def __init__(self, program: ExportedProgram, computed: Collection[str] = ()) -> None:
+    def __init__(self, program: ExportedProgram, computed: Collection[str] | None = ()) -> None:
         self._data = dict(get_constant_placeholder_dict(program))
         self._computed: dict[Node, None] = {}
         for node in program.graph.nodes:
-            if op_name(node) in computed and all(each in self for each in node.all_input_nodes):
+            sources = node.all_input_nodes
+            is_call = node.op == "call_function" and (computed is None or op_name(node) in computed)
+            if is_call and sources and all(each in self for each in sources):
                 self._computed[node] = None
 
     def __contains__(self, node: object) -> bool:

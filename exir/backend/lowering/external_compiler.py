@@ -23,6 +23,7 @@ from packaging.specifiers import SpecifierSet
 from torch.export import ExportedProgram
 
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
+from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.program_copies import own_copy
 
@@ -37,6 +38,11 @@ KEPT = 256
 KEPT_BYTES = 1 << 20
 _ARTIFACTS = "EXECUTORCH_COMPILER_ARTIFACTS"
 _CACHE = "EXECUTORCH_COMPILER_CACHE"
+
+
+def options_of(specs: Iterable[CompileSpec]) -> Options:
+    """What compile specs tell a compiler that is told texts."""
+    return {spec.key: bytes(spec.value).decode() for spec in specs}
 
 
 class Refused(Exception):

@@ -12,7 +12,12 @@ from torch.fx import Node
 
 from executorch.exir.backend._extract import extract
 from executorch.exir.backend._partitions import Partition, written_buffers
-from executorch.exir.backend.lowering.external_compiler import ExternalCompiler, Options, Refused
+from executorch.exir.backend.lowering.external_compiler import (
+    ExternalCompiler,
+    Options,
+    Refused,
+    options_of,
+)
 from executorch.exir.backend.lowering.op_table import Constants
 from executorch.exir.backend.lowering.partitioner import Groups, TablePartitioner
 from executorch.exir.graph_facts import data_specs
@@ -27,7 +32,7 @@ class ExternalPartitioner(TablePartitioner):
 
     def options(self) -> Options:
         """What the compiler is told."""
-        return {spec.key: spec.value.decode() for spec in self.delegation_spec.compile_specs}
+        return options_of(self.delegation_spec.compile_specs)
 
     def accepted(
         self,
