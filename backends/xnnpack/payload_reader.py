@@ -17,9 +17,7 @@ from executorch.exir.backend.lowering.payload.blocks import XNNPACK_HEADER
 from executorch.exir.backend.payload import PayloadConstant, PayloadOperator, PayloadValue
 
 if TYPE_CHECKING:  # who reads a payload needs no PyTorch
-    from torch.export import ExportedProgram
-
-    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    pass
 
 BACKEND_ID = "XnnpackBackend"
 OPTIONS = XnnpackOptions
@@ -75,17 +73,6 @@ def _constants(graph: Any, value: Any) -> Iterator[PayloadConstant]:
             yield PayloadConstant(data.size or 0, data.named_key or None)
         elif graph.constant_buffer and place < len(graph.constant_buffer):
             yield PayloadConstant(len(graph.constant_buffer[place].storage))
-
-
-def partitioner() -> XnnpackPartitioner:
-    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
-
-    return XnnpackPartitioner()
-
-
-def why_not_delegated(program: ExportedProgram) -> dict[str, str]:
-    """Names of calls that XnnpackPartitioner() does not delegate, and why; nothing is lowered for that."""
-    return {node.name: why for node, why in partitioner().why_not_delegated(program).items()}
 
 
 def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:

@@ -24,7 +24,7 @@ from executorch.devtools.commands.numbers.ranges import cuts
 from executorch.devtools.commands.origins import origin_of
 from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.probe import Found, found_values
-from executorch.devtools.commands.program_file import Call, ProgramFile, payload_reader
+from executorch.devtools.commands.program_file import Call, ProgramFile, partitioner_of
 from executorch.devtools.commands.reference import Compared, compare
 from executorch.devtools.inspector._graphs import at_instruction, of_method, one_method
 from executorch.exir import schema
@@ -102,15 +102,13 @@ def _record(path: Path, file: ProgramFile) -> ETRecord:
         return given.record(path)
     from executorch.exir import to_edge_transform_and_lower
 
-    readers = [payload_reader(name) for name in file.backends]
-    if None in readers:
+    partitioners = [partitioner_of(name) for name in file.backends]
+    if None in partitioners:
         raise ValueError(
             f"{file.path} has a delegate that cannot be made again here: give the record of the model"
         )
     lowered = to_edge_transform_and_lower(
-        _exported(path),
-        partitioner=[reader.partitioner() for reader in readers if reader is not None],
-        generate_etrecord=True,
+        _exported(path), partitioner=partitioners, generate_etrecord=True
     )
     return lowered.to_executorch().get_etrecord()
 

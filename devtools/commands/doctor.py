@@ -35,7 +35,7 @@ from executorch.devtools.commands.output.report import Picture, Report, Table
 from executorch.devtools.commands.program_file import (
     Call,
     ProgramFile,
-    payload_reader,
+    partitioner_of,
     tensors_of,
     writes_tensors,
 )
@@ -69,8 +69,8 @@ def report(arguments: argparse.Namespace) -> Report:
 
 
 def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Report:
-    reader = None if arguments.backend == "none" else payload_reader(arguments.backend)
-    if reader is None and arguments.backend != "none":
+    partitioner = None if arguments.backend == "none" else partitioner_of(arguments.backend)
+    if partitioner is None and arguments.backend != "none":
         raise ValueError(
             f"--backend {arguments.backend}: expected none or a backend that says how to lower for it"
         )
@@ -78,7 +78,7 @@ def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Re
 
     try:
         program = to_edge_transform_and_lower(
-            exported, partitioner=[reader.partitioner()] if reader else None, generate_etrecord=True
+            exported, partitioner=[partitioner] if partitioner else None, generate_etrecord=True
         ).to_executorch()
     except ExportError as problem:
         return _report(arguments.model, _refused(problem), [], [])
@@ -238,12 +238,15 @@ def forecast(
     edge = one_method(record.edge_dialect_program, method) if record is not None else None
     if isinstance(edge, ExportedProgram):
         edge.graph.eliminate_dead_code()  # a record that was read has items that nothing reads
-    readers = [payload_reader(backend) for backend in backends]
-    said = [
-        reader.why_not_delegated(edge)
-        for reader in readers
-        if isinstance(edge, ExportedProgram) and hasattr(reader, "why_not_delegated")
-    ]
+    said = []
+    for backend in backends if isinstance(edge, ExportedProgram) else ():
+        try:
+            partitioner = partitioner_of(backend)
+        except ValueError:  # without its SDK it says nothing
+            continue
+        if hasattr(partitioner, "why_not_delegated"):
+            reasons = partitioner.why_not_delegated(edge)
+            said.append({node.name: why for node, why in reasons.items()})
     common = set.intersection(*map(set, said)) if said else set()
     return {node: why for each in said for node, why in each.items() if node in common}
 

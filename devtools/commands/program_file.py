@@ -11,13 +11,16 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from executorch.exir import schema
 from executorch.exir._native import parse_program_header, verify_program
 from executorch.exir._serialize._program import read_program
 from executorch.exir.backend.payload import PayloadOperator
 from executorch.exir.dump import operator_name
+
+if TYPE_CHECKING:
+    from executorch.exir.backend.partitioner import Partitioner
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,16 @@ def calls_of(plan: schema.ExecutionPlan) -> Iterator[Call]:
             elif isinstance(what, schema.DelegateCall):
                 backend = plan.delegates[what.delegate_index].id
                 yield Call(*place, backend, tuple(what.args), what.delegate_index)
+
+
+def partitioner_of(backend_id: str) -> Partitioner | None:
+    """Of a backend, the one that users choose first; None when it has none, or there is no such backend. ValueError
+    when its SDK is missing."""
+    backends = import_module("executorch.backends.discovery").all_backends().values()
+    found = next((each for each in backends if each.id == backend_id and each.partitioner), None)
+    if found is not None and found.why_absent():
+        raise ValueError(found.why_absent())
+    return found.load(found.partitioner)() if found is not None else None
 
 
 def payload_reader(backend_id: str) -> Any | None:

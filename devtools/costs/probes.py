@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from executorch.devtools.commands.program_file import payload_reader
+from executorch.devtools.commands.program_file import partitioner_of
 from executorch.devtools.costs import work
 from executorch.devtools.costs.machine import FAR_BYTES, KERNELS, NEAR_BYTES, Engine
 from executorch.devtools.costs.timing import Timed, timed, traced
@@ -99,7 +99,7 @@ def _between(width: int, module: nn.Module) -> nn.Module:
 
 
 def can_lower_for(backend: str) -> bool:
-    return hasattr(payload_reader(backend), "partitioner")
+    return partitioner_of(backend) is not None
 
 
 def measured(engine: str) -> Engine:
@@ -139,10 +139,9 @@ def _run(engine: str, module: nn.Module, inputs: tuple[Tensor, ...]) -> list[Tim
     from executorch.exir import to_edge_transform_and_lower
     from executorch.exir.common import override_logger
 
-    reader = payload_reader(engine) if engine != KERNELS else None
     with torch.no_grad():
         exported = torch.export.export(module.eval(), inputs)
-    partitioner = [reader.partitioner()] if reader else None
+    partitioner = [partitioner_of(engine)] if engine != KERNELS else None
     with override_logger(logging.ERROR):  # no warning of a probe that a backend leaves alone
         program = to_edge_transform_and_lower(
             exported, partitioner=partitioner, generate_etrecord=True

@@ -7,10 +7,7 @@ that are none of its payloads. It may also have:
 
 - `expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]`: the payload with the last value of each debug handle as
   an output, those that are none yet behind all arguments, and these values.
-- `OPTIONS`: the dataclass of its options (exir/backend/lowering/payload/options.py);
-- `partitioner() -> Partitioner`: the one that users choose first;
-- `why_not_delegated(program: ExportedProgram) -> dict[str, str]`: of an edge program, the names of calls that it does
-  not delegate, and why."""
+- `OPTIONS`: the dataclass of its options (exir/backend/lowering/payload/options.py)."""
 
 from __future__ import annotations
 

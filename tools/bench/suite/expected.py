@@ -26,7 +26,7 @@ import torch
 from torch.export import ExportedProgram
 
 from executorch.devtools.commands.arguments.options import XNNPACK
-from executorch.devtools.commands.program_file import ProgramFile, payload_reader
+from executorch.devtools.commands.program_file import ProgramFile, partitioner_of
 from executorch.devtools.costs.estimate import estimates
 from executorch.devtools.costs.machine import KERNELS, Machine, processor
 from executorch.devtools.costs.probes import measured
@@ -76,12 +76,10 @@ def rows(
     """With the delegate and without."""
     from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
-    reader = payload_reader(XNNPACK)
-    assert reader is not None
     config = ExecutorchBackendConfig(
         memory_planning_pass=MemoryPlanningPass(alloc_graph_input=False)
     )
-    for engine, partitioner in ((XNNPACK, [reader.partitioner()]), (KERNELS, None)):
+    for engine, partitioner in ((XNNPACK, [partitioner_of(XNNPACK)]), (KERNELS, None)):
         lowered = to_edge_transform_and_lower(
             program, partitioner=partitioner, generate_etrecord=True
         ).to_executorch(config)
