@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The largest partitions of nodes that match one of some patterns, or that an operator support takes."""
 
 from __future__ import annotations
