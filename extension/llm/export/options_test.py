@@ -13,7 +13,7 @@ import torch
 from torchao.quantization.utils import compute_error
 
 from executorch.extension.llm.export.caches_test import run_steps
-from executorch.extension.llm.export.config.llm_config import LlmConfig, LoraConfig
+from executorch.extension.llm.export.config.llm_config import LoraConfig
 from executorch.extension.llm.export.config.reading import all_keys
 from executorch.extension.llm.export.config.rules import BACKENDS, PRESENT
 from executorch.extension.llm.export.methods_test import TARGETS, expected_logits, write_adapter
