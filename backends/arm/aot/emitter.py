@@ -299,7 +299,7 @@ class Emitter:
         zeros = [self.one(x_zero, self.dtype(x)), self.one(y_zero, self.dtype(y))]
         return self.emit("MATMUL", [x, y, *zeros], (batch, rows, columns), result)
 
-    def table(self, x: int, numbers: np.ndarray) -> int:
+    def lookup(self, x: int, numbers: np.ndarray) -> int:
         """256 results of 8 bits, or 513 of 16 bits, between which INT16 values are interpolated to 23 bits."""
         small = self.dtype(x) == "INT8"
         kind, result = ("INT8", "INT8") if small else ("INT16", "INT32")

@@ -172,12 +172,12 @@ def table_of(
     if before.dtype == torch.int8:
         codes = torch.arange(-128, 128).clamp(before.quant_min, before.quant_max)
         values = (codes - before.zero_point).float() * np.float32(before.scale)
-        return w.table(x, stored(function(values), after).numpy())
+        return w.lookup(x, stored(function(values), after).numpy())
     codes = torch.linspace(-(2**15), 2**15, 513).clamp(before.quant_min, before.quant_max)
     values = (codes.double() - before.zero_point) * before.scale
     exact = function(values.float()).double() / after.scale
     exact = exact.nan_to_num(0.0).clamp(after.quant_min, after.quant_max)
-    return w.rescale(w.table(x, exact.round().numpy()), "INT16", [2.0**-7], 0, after.zero_point)
+    return w.rescale(w.lookup(x, exact.round().numpy()), "INT16", [2.0**-7], 0, after.zero_point)
 
 
 # ---- Softmax ----
@@ -204,7 +204,7 @@ def _powers(w: TosaWriter, apart: int, said: Quantization) -> int:
     unit = unit if steps > 1 else unit * 2
     codes = np.linspace(-(2**15), 2**15, 513)
     numbers = np.exp(np.minimum(codes, 0) * unit) * (2**15 - 1)
-    found = w.table(short, np.rint(numbers))  # 2^7 times as large
+    found = w.lookup(short, np.rint(numbers))  # 2^7 times as large
     return w.rescale(found, "INT32", [2.0**-7])
 
 
@@ -216,7 +216,7 @@ def _divided(w: TosaWriter, powers: int, total: int) -> int:
     short = w.rescale(w.with_number("SUB", normal, 2**30), "INT16", [2.0**-15])  # 0 to 2^15
     codes = np.linspace(-(2**15), 2**15, 513)
     numbers = 2**15 / (1 + np.maximum(codes, 0) / 2**15)  # 2^15 to 2^14
-    inverse = w.table(short, np.minimum(np.rint(numbers), 2**15 - 1))
+    inverse = w.lookup(short, np.minimum(np.rint(numbers), 2**15 - 1))
     inverse = w.rescale(inverse, "INT32", [2.0**-7])
     ratio = w.mul32(powers, inverse)  # powers / total, times 2^(45 - up)
     down = w.number_with("SUB", 16, up)  # a total of one power alone has 15 bits

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
+from torch.fx.passes.infra.partitioner import Partition
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from executorch.backends.arm.aot.ops import table_of
@@ -20,7 +21,6 @@ from executorch.exir.backend.lowering.partitioner import TablePartitioner
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
 from executorch.exir.backend.lowering.steps import nodes_of
-from executorch.exir.backend.partitioner import PartitionResult
 from executorch.exir.graph_facts import op_name, torch_op
 
 
@@ -55,9 +55,9 @@ class ArmPartitioner(TablePartitioner):
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
         return [*self.table.preserved(), *filter(None, self._custom)], None
 
-    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
-        own_dequantized_inputs(exported_program)
-        return super().partition(exported_program)
+    def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
+        own_dequantized_inputs(ep)
+        return super().generate_partitions(ep)
 
     def look_at(self, program: ExportedProgram) -> Constants:
         """Calls that read nothing but data are computed when the delegate is compiled."""

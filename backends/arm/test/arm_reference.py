@@ -86,22 +86,61 @@ def delegates(edge: EdgeProgramManager) -> list[Any]:
     return get_lowered_backend_modules(edge.exported_program().graph_module)
 
 
-class Through(torch.fx.Interpreter):
-    """Runs a lowered program, its delegates in the reference model."""
+class _Wanted(Exception):
+    """A delegate that was not run yet: its graph and inputs."""
+
+
+class _Through(torch.fx.Interpreter):
+    """Runs a lowered program with results of delegates that are there already."""
+
+    def __init__(self, module: torch.fx.GraphModule, known: list[list[torch.Tensor]]) -> None:
+        super().__init__(module)
+        self._known = iter(known)
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if target is torch.ops.higher_order.executorch_call_delegate:
-            module, *inputs = args
+        if target is not torch.ops.higher_order.executorch_call_delegate:
+            return super().call_function(target, args, kwargs)
+        module, *inputs = args
+        found = next(self._known, None)
+        if found is None:
             given = [each.permute(each.dim_order()) for each in inputs]
-            return run(bytes(module.processed_bytes), given)
-        return super().call_function(target, args, kwargs)
+            raise _Wanted(bytes(module.processed_bytes), given)
+        return found
 
 
-def through_reference(edge: EdgeProgramManager, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+Program = tuple[EdgeProgramManager, Sequence[torch.Tensor]]
+
+
+def through_reference_all(programs: Sequence[Program]) -> list[list[torch.Tensor]]:
+    """Of lowered programs; delegates that wait at one time run in one process."""
+    known: list[list[list[torch.Tensor]]] = [[] for _ in programs]
+    done: list[list[torch.Tensor] | None] = [None] * len(programs)
+    while None in done:
+        waiting = []
+        for place, (edge, inputs) in enumerate(programs):
+            if done[place] is None:
+                try:
+                    done[place] = _run(edge, inputs, known[place])
+                except _Wanted as wanted:
+                    waiting.append((place, wanted.args))
+        for (place, _), found in zip(waiting, run_all([each for _, each in waiting]), strict=True):
+            known[place].append(found)
+    return done
+
+
+def through_reference(
+    edge: EdgeProgramManager, inputs: Sequence[torch.Tensor]
+) -> list[torch.Tensor]:
+    return through_reference_all([(edge, inputs)])[0]
+
+
+def _run(
+    edge: EdgeProgramManager, inputs: Sequence[torch.Tensor], known: list[list[torch.Tensor]]
+) -> list[torch.Tensor]:
     program = edge.exported_program()
     data = {**program.state_dict, **program.constants}
-    specs = program.graph_signature.input_specs
     users = iter(inputs)
+    specs = program.graph_signature.input_specs
     args = [data[each.target] if each.target in data else next(users) for each in specs]
-    with torch.no_grad():
-        return list(Through(program.graph_module).run(*args))
+    with torch.no_grad(), torch.fx.traceback.preserve_node_meta(False):
+        return list(_Through(program.graph_module, known).run(*args))
