@@ -189,8 +189,9 @@ def softmax(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     said = w.said_of(source)
     x, axis = w.read(source, w.layout), w.axis(step.head.args[1])
-    wide = w.rescale(x, "INT32", [1.0], said.zero_point)
-    apart = w.binary("SUB", wide, w.reduce("REDUCE_MAX", wide, [axis]))
+    largest = w.reduce("REDUCE_MAX", x, [axis])  # of INT8: Ethos-U55 has none of INT32
+    wide, most = (w.rescale(each, "INT32", [1.0], said.zero_point) for each in (x, largest))
+    apart = w.binary("SUB", wide, most)
     powers = _powers(w, apart, said)
     total = w.reduce("REDUCE_SUM", powers, [axis])
     w.give(_divided(w, powers, total))

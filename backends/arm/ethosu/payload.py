@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-_UNIT = 16
+from executorch.exir.backend.lowering.payload.blocks import BlocksFormat
+
 _DIMS = 6
-FIRST, LAST = "vela_bin_stream", "vela_end_stream"
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,12 @@ class Payload:
     outputs: tuple[Port, ...]
 
 
-def block(name: str, data: bytes) -> bytes:
-    head = name.encode()[: _UNIT - 1].ljust(_UNIT, b"\0") + struct.pack("<i12x", len(data))
-    return head + data + bytes(-len(data) % _UNIT)
+BLOCKS = BlocksFormat(
+    "Ethos-U",
+    "vela_bin_stream",
+    "vela_end_stream",
+    ("cmd_data", "weight_data", "scratch_size", "inputs", "outputs"),
+)
 
 
 def ports(made: Mapping[str, Any], kind: str) -> bytes:
@@ -60,24 +63,20 @@ def packed(made: Mapping[str, Any]) -> bytes:
     if scratch.dtype != np.int64:
         raise RuntimeError("Expected scratch to be int64")
     weights = np.asarray(made["weight_data"]).tobytes()
-    blocks = {
-        FIRST: b"",
-        "cmd_data": np.asarray(made["cmd_data"]).tobytes(),
-        "weight_data": weights or b"\0",
-        "scratch_size": struct.pack("<I", int(scratch[0])),
-        "inputs": ports(made, "input"),
-        "outputs": ports(made, "output"),
-        LAST: b"",
-    }
-    return b"".join(block(name, data) for name, data in blocks.items())
+    return BLOCKS.write(
+        {
+            "cmd_data": np.asarray(made["cmd_data"]).tobytes(),
+            "weight_data": weights or b"\0",
+            "scratch_size": struct.pack("<I", int(scratch[0])),
+            "inputs": ports(made, "input"),
+            "outputs": ports(made, "output"),
+        }
+    )
 
 
 def read(payload: bytes) -> Payload:
     """ValueError for bytes that are none."""
-    blocks = _blocks(payload)
-    expected = [FIRST, "cmd_data", "weight_data", "scratch_size", "inputs", "outputs", LAST]
-    if list(blocks) != expected:
-        raise ValueError(f"expected blocks {', '.join(expected)}, found {', '.join(blocks)}")
+    blocks = BLOCKS.read(payload)
     commands = blocks["cmd_data"]
     if commands[:4] not in (b"COP1", b"COP2"):
         raise ValueError(f"expected commands that begin with COP1 or COP2, found {commands[:4]!r}")
@@ -86,24 +85,6 @@ def read(payload: bytes) -> Payload:
     (scratch,) = struct.unpack("<I", blocks["scratch_size"])
     inputs, outputs = (_ports(name, blocks[name]) for name in ("inputs", "outputs"))
     return Payload(commands, blocks["weight_data"], scratch, inputs, outputs)
-
-
-def _blocks(payload: bytes) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    place = 0
-    while place < len(payload):
-        if len(payload) - place < 2 * _UNIT:
-            raise ValueError(f"byte {place}: a block is cut")
-        name = payload[place : place + _UNIT].rstrip(b"\0").decode("ascii", "replace")
-        (size,) = struct.unpack_from("<i", payload, place + _UNIT)
-        start = place + 2 * _UNIT
-        if size < 0 or size > len(payload) - start or name in found:
-            raise ValueError(f"byte {place}: block {name!r} of {size} bytes does not fit")
-        found[name] = payload[start : start + size]
-        place = start + size + -size % _UNIT
-    if place != len(payload):
-        raise ValueError("the last block is cut")
-    return found
 
 
 def _ports(name: str, data: bytes) -> tuple[Port, ...]:

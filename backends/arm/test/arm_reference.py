@@ -87,7 +87,11 @@ def delegates(edge: EdgeProgramManager) -> list[Any]:
 
 
 class _Wanted(Exception):
-    """A delegate that was not run yet: its graph and inputs."""
+    """A delegate that was not run yet."""
+
+    def __init__(self, graph: bytes, inputs: list[torch.Tensor]) -> None:
+        super().__init__("")
+        self.call = (graph, inputs)
 
 
 class _Through(torch.fx.Interpreter):
@@ -122,7 +126,7 @@ def through_reference_all(programs: Sequence[Program]) -> list[list[torch.Tensor
                 try:
                     done[place] = _run(edge, inputs, known[place])
                 except _Wanted as wanted:
-                    waiting.append((place, wanted.args))
+                    waiting.append((place, wanted.call))
         for (place, _), found in zip(waiting, run_all([each for _, each in waiting]), strict=True):
             known[place].append(found)
     return done
