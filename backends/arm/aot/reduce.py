@@ -199,11 +199,14 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
         ends = [(0, 0), *((each, each) for each in window.padding), (0, 0)]
         x = w.pad(x, ends, 0 if said is None else said.zero_point)
         window = Window(window.stride, [0, 0], window.dilation)
+    divisor = args[5] or prod(kernel)
+    if said is not None and not any(window.padding):
+        w.give(_exact_average(w, step, x, kernel, window, divisor))
+        return
     zeros = [w.one(0 if said is None else said.zero_point, w.dtype(x))] * 2
-    acc = w.accumulator(w.dtype(x))[1] if w.dtype(x) != 'INT16' else w.accumulator('INT8')[1]
+    acc = _average_type(w, x)
     made = _pooled(w, step, "AVG_POOL2D", x, kernel, window, zeros=zeros, acc_type=acc)
-    divisor = args[5]
-    factor = prod(kernel) / divisor if divisor else 1.0
+    factor = prod(kernel) / divisor
     if said is None:
         made = made if factor == 1.0 else w.with_number("MUL", made, factor)
     elif factor == 1.0:
@@ -211,6 +214,42 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     else:
         made = w.narrowed(w.rescale(made, "INT32", [1.0], said.zero_point), said.scale * factor)
     w.give(made)
+
+
+def _average_type(w: TosaWriter, x: int) -> Any:
+    return w.accumulator("INT8" if w.dtype(x) == "INT16" else w.dtype(x))[1]
+
+
+def _exact_average(
+    w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window, divisor: int
+) -> int:
+    """Sums of windows, by a convolution with ones, rounded once; AVG_POOL2D rounds in the operand's scale before."""
+    said = w.said_of(step.head.args[0])
+    out = in_layout(shape_of_result(step), NHWC)
+    for place in range(2):
+        read = (out[place + 1] - 1) * window.stride[place] + kernel[place]
+        x = w.slice_axis(x, place + 1, 0, read)
+    channels, kind = out[3], w.dtype(x)
+    sums, acc_type = w.accumulator(kind)
+    inputs = [
+        x,
+        w.const(torch.ones(*kernel, channels, 1), "INT8"),
+        w.const(torch.zeros(channels), sums),
+        w.one(said.zero_point, kind),
+        w.one(0, "INT8"),
+    ]
+    made = w.emit(
+        "DEPTHWISE_CONV2D",
+        inputs,
+        out,
+        sums,
+        pad=[0] * 4,
+        stride=window.stride,
+        dilation=[1, 1],
+        local_bound=False,
+        acc_type=acc_type,
+    )
+    return w.narrowed(made, said.scale / divisor)
 
 
 def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
@@ -224,12 +263,14 @@ def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
         total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], said.zero_point), [1, 2])
         w.give(w.narrowed(total, said.scale / prod(kernel)))
         return
-    zeros = [w.one(0 if said is None else said.zero_point, w.dtype(x))] * 2
-    acc = w.accumulator(w.dtype(x))[1] if w.dtype(x) != 'INT16' else w.accumulator('INT8')[1]
-    made = w.emit(
-        "AVG_POOL2D", [x, *zeros], out, w.dtype(x), kernel=kernel, stride=kernel, pad=[0] * 4, acc_type=acc
-    )
-    w.give(made if said is None else w.requantized(made, said))
+    if said is not None:
+        window = Window(kernel, [0, 0], [1, 1])
+        w.give(_exact_average(w, step, x, kernel, window, prod(kernel)))
+        return
+    zeros = [w.one(0, w.dtype(x))] * 2
+    attributes = {"kernel": kernel, "stride": kernel, "pad": [0] * 4}
+    acc = _average_type(w, x)
+    w.give(w.emit("AVG_POOL2D", [x, *zeros], out, w.dtype(x), acc_type=acc, **attributes))
 
 
 # ---- Softmax and norms, of floats ----

@@ -16,7 +16,7 @@ from torch.fx import Node
 from executorch.backends.arm.aot.emitter import TYPES, Emitter, Tensor
 from executorch.backends.arm.aot.fixed_point import multipliers_and_shifts
 from executorch.backends.arm.aot.schema import SCHEMA
-from executorch.backends.arm.aot.steps import Step, static
+from executorch.backends.arm.aot.steps import Step, limits_of, static
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
 from executorch.exir.backend.lowering.op_table import OpTable
@@ -211,7 +211,7 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         low, high = said.quant_min, said.quant_max
         if low == info.min + 1:  # around zero: that one value is as good
             low = info.min
-        limits = self.step.limits
+        limits = self.step.limits or limits_of(self.step.head)
         if limits is not None:
             low, high = (
                 int(np.clip(self.stored_number(limits[0]), low, high)),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch.exir.backend.lowering.payload.blocks import BlocksFormat
+from executorch.exir.backend.lowering.payload.blocks import ETHOS_U_BLOCKS
 
 _DIMS = 6
 
@@ -34,14 +34,6 @@ class Payload:
     outputs: tuple[Port, ...]
 
 
-BLOCKS = BlocksFormat(
-    "Ethos-U",
-    "vela_bin_stream",
-    "vela_end_stream",
-    ("cmd_data", "weight_data", "scratch_size", "inputs", "outputs"),
-)
-
-
 def ports(made: Mapping[str, Any], kind: str) -> bytes:
     """vela_bin_pack_io: a count, then nine numbers each."""
     shapes = np.asarray(made[f"{kind}_shape"])
@@ -63,7 +55,7 @@ def packed(made: Mapping[str, Any]) -> bytes:
     if scratch.dtype != np.int64:
         raise RuntimeError("Expected scratch to be int64")
     weights = np.asarray(made["weight_data"]).tobytes()
-    return BLOCKS.write(
+    return ETHOS_U_BLOCKS.write(
         {
             "cmd_data": np.asarray(made["cmd_data"]).tobytes(),
             "weight_data": weights or b"\0",
@@ -76,7 +68,7 @@ def packed(made: Mapping[str, Any]) -> bytes:
 
 def read(payload: bytes) -> Payload:
     """ValueError for bytes that are none."""
-    blocks = BLOCKS.read(payload)
+    blocks = ETHOS_U_BLOCKS.read(payload)
     commands = blocks["cmd_data"]
     if commands[:4] not in (b"COP1", b"COP2"):
         raise ValueError(f"expected commands that begin with COP1 or COP2, found {commands[:4]!r}")

@@ -20,6 +20,7 @@ from executorch.backends.arm.quantizer.quantization_config import (  # noqa: F40
     get_symmetric_quantization_config,
     get_uint8_io_quantization_config,
 )
+from executorch.backends.arm.quantizer.rewrites import splits_to_slices
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.backends.arm.vgf.compile_spec import VgfCompileSpec
 from executorch.exir.backend.lowering.quantizer.table_quantizer import TableQuantizer
@@ -55,6 +56,7 @@ class TOSAQuantizer(TableQuantizer):
         for node in list(model.graph.nodes):
             if node.op == "call_module" and str(node.target).startswith("_guards"):
                 model.graph.erase_node(node)
+        splits_to_slices(model)
         return super().transform_for_annotation(model)
 
     def validate(self, model: GraphModule) -> None:

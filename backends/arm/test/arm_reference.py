@@ -4,6 +4,7 @@ graph is bad."""
 
 from __future__ import annotations
 
+import operator
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -110,6 +111,19 @@ class _Through(torch.fx.Interpreter):
             given = [each.permute(each.dim_order()) for each in inputs]
             raise _Wanted(bytes(module.processed_bytes), given)
         return found
+
+    def run_node(self, node: torch.fx.Node) -> Any:
+        """Results come with their dimensions in the order of memory."""
+        value = super().run_node(node)
+        of_delegate = (
+            node.op == "call_function"
+            and node.target is operator.getitem
+            and node.args[0].target is torch.ops.higher_order.executorch_call_delegate
+        )
+        if not of_delegate:
+            return value
+        order = list(node.meta["val"].dim_order())
+        return value.permute([order.index(dim) for dim in range(len(order))])
 
 
 Program = tuple[EdgeProgramManager, Sequence[torch.Tensor]]
