@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from executorch.backends.arm.aot.integers import interpolation_error
 from executorch.backends.arm.aot.reduce import pool_window, resize_numbers
-from executorch.backends.arm.aot.steps import limits_of
+from executorch.backends.arm.aot.steps import limits_of, quantized_result, static
 from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import op_name, without_dialect
 
 LARGEST = 1 << 16
 
@@ -69,6 +70,32 @@ def _one_number_behind(node: Node, constants: Constants) -> bool:
 
 
 NUMBER_LIMITS = Condition(_has_number_limits, "limits that are numbers are expected")
+# Of 16 bits, between the points of a table: half a step of 8 bits.
+MAX_INTERPOLATION_ERROR = 128
+
+
+def _interpolates(node: Node, constants: Constants) -> bool:
+    """Of 8 bits a table has all results."""
+    (source,) = (each for each in node.all_input_nodes if each not in constants)
+    before, stored = static(source), quantized_result(node)
+    if before is None or before.dtype != torch.int16 or stored is None:
+        return True
+    op = without_dialect(node.target)
+
+    def function(values: torch.Tensor) -> torch.Tensor:
+        args = [
+            values if each is source else constants[each].detach() if isinstance(each, Node) else each
+            for each in node.args
+        ]
+        return op(*args, **node.kwargs)
+
+    return interpolation_error(before, static(stored), function) <= MAX_INTERPOLATION_ERROR
+
+
+INTERPOLATES = Condition(
+    _interpolates,
+    "of 16 bits: a function that 513 points give to 1/512 of its range is expected",
+)
 MATRICES = Condition(
     lambda node, constants: all(each.meta["val"].dim() >= 2 for each in node.args[:2]),
     "matrices are expected, not vectors",

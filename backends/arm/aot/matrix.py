@@ -122,8 +122,7 @@ def convolution(w: TosaWriter, step: Step) -> None:
             x = w.reshape(x, (w.shape(x)[0], 1, *w.shape(x)[1:]))
             weights.data = weights.data.unsqueeze(2)
             window = Window([1, *window.stride], [0, *window.padding], [1, *window.dilation])
-        sums = _grouped(w, step, x, weights, window, groups)
-        made = finished(w, step, sums, weights)
+        made = _grouped(w, step, x, weights, window, groups)
     w.give(w.reshape(made, in_layout(shape_of(step.head), NHWC)))
 
 
@@ -144,16 +143,20 @@ def _grouped(
     if groups == 1:
         op = "CONV3D" if len(taps) == 3 else "CONV2D"
         order = [0, *range(2, weights.data.dim()), 1]
-        return _sums(w, step, op, x, weights, weights.data.permute(order), attributes, window)
+        data = weights.data.permute(order)
+        return finished(w, step, _sums(w, step, op, x, weights, data, attributes, window), weights)
     if groups == channels and len(taps) == 2:
         times = weights.data.shape[0] // channels
         data = weights.data.reshape(channels, times, *taps).permute(2, 3, 0, 1)
-        return _sums(w, step, "DEPTHWISE_CONV2D", x, weights, data, attributes, window)
+        sums = _sums(w, step, "DEPTHWISE_CONV2D", x, weights, data, attributes, window)
+        return finished(w, step, sums, weights)
     parts = []
     inside, outside = channels // groups, weights.data.shape[0] // groups
     for group in range(groups):
         rows = slice(group * outside, (group + 1) * outside)
         scales = weights.scales
+        if scales is not None and scales.numel() > 1:
+            scales = scales[rows]
         part = Weights(weights.data[rows], weights.bias[rows], scales)
         piece = w.slice_axis(x, w.rank(x) - 1, group * inside, inside)
         parts.append(_grouped(w, step, piece, part, window, 1))
@@ -208,10 +211,10 @@ def _transposed(w: TosaWriter, step: Step, x: int) -> int:
         piece = w.slice_axis(x, 3, group * inside, inside)
         rows = data[group * inside : (group + 1) * inside]
         bias_part = weights.bias[group * outside : (group + 1) * outside]
-        parts.append(
-            _one_transposed(w, step, piece, rows.permute(1, 2, 3, 0), bias_part, out_pad, stride)
-        )
-    return finished(w, step, w.concat(parts, 3), weights)
+        data_part = rows.permute(1, 2, 3, 0)
+        sums = _one_transposed(w, step, piece, data_part, bias_part, out_pad, stride)
+        parts.append(finished(w, step, sums, weights))
+    return w.concat(parts, 3)
 
 
 def _one_transposed(

@@ -12,6 +12,7 @@ from executorch.backends.arm.aot.limits import (
     CONVOLUTION,
     INDEX_SECOND,
     INDEX_THIRD,
+    INTERPOLATES,
     IS_CONDITION,
     MATRICES,
     MAX_POOL,
@@ -92,7 +93,8 @@ _COMPARISONS = {
 
 def _table_row(lower: Lower | None, *conditions: Condition, **more: object) -> ArmRow:
     """A function of one value."""
-    settings = {"annotation": ARITHMETIC, "layouts": either, **more}
+    checks = (ONE_VALUE, NUMBER_BEHIND, INTERPOLATES)
+    settings = {"annotation": ARITHMETIC, "layouts": either, "when_quantized": checks, **more}
     return row(lower, *conditions, quantized=integers.table, **settings)
 
 
@@ -159,7 +161,7 @@ def _binary() -> dict[str, ArmRow]:
         "aten.div.Tensor": row(
             of.quotient,
             quantized=integers.table,
-            when_quantized=(ONE_VALUE, NUMBER_BEHIND),
+            when_quantized=(ONE_VALUE, NUMBER_BEHIND, INTERPOLATES),
             layouts=either,
             tail=LIMITS,
             annotation=Annotation(ARITHMETIC.kind, when=_has_number),
