@@ -34,7 +34,9 @@ def vela_compile(
 ) -> bytes:
     """The payload of EthosUBackend. Raises Refused for what Vela does not take."""
     if len(tosa_graph) > _LARGEST:
-        raise RuntimeError(f"Vela takes graphs of up to 2 GiB, this one has {len(tosa_graph)} bytes")
+        raise RuntimeError(
+            f"Vela takes graphs of up to 2 GiB, this one has {len(tosa_graph)} bytes"
+        )
     if intermediate_path is not None:
         Path(intermediate_path).mkdir(parents=True, exist_ok=True)
         return _compiled(tosa_graph, args, verbose, Path(intermediate_path))
@@ -62,7 +64,9 @@ def _compiled(graph: bytes, args: Sequence[str], verbose: bool, folder: Path) ->
 
 def _refused(said: str, code: int) -> Refused:
     lines = [each.strip() for each in said.splitlines() if each.strip()]
-    telling = [each for each in lines if re.search(r"(?i)error|could not|unsupported|invalid", each)]
+    telling = [
+        each for each in lines if re.search(r"(?i)error|could not|unsupported|invalid", each)
+    ]
     reason = (telling or lines or [f"exit status {code}"])[-1]
     words = _WORD.findall("\n".join(telling))
     names = {each.split("__")[0] for each in words}

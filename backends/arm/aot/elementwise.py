@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import torch
 from torch.fx import Node
 
 from executorch.backends.arm.aot.emitter import FLOATS, TYPES

@@ -141,9 +141,7 @@ class Emitter:
         self._operator(op, names, [self.values[made].name], **attributes)
         return made
 
-    def _operator(
-        self, op: str, inputs: list[str], outputs: list[str], **attributes: Any
-    ) -> None:
+    def _operator(self, op: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
         classes = SCHEMA.classes
         if op in _WITH_NAN or op in ("CLAMP", "MAX_POOL2D", "ARGMAX"):
             attributes["nan_mode"] = classes["NanPropagationMode"].PROPAGATE
@@ -207,13 +205,9 @@ class Emitter:
         dtype = self.dtype(x)
         kind = _NUMPY[dtype]
         info = np.finfo(kind) if dtype in FLOATS else np.iinfo(kind)
-        limits = [
-            np.array(min(max(each, info.min), info.max)).astype(kind) for each in (low, high)
-        ]
+        limits = [np.array(min(max(each, info.min), info.max)).astype(kind) for each in (low, high)]
         low_bytes, high_bytes = (each.tobytes() for each in limits)
-        return self.emit(
-            "CLAMP", [x], self.shape(x), dtype, min_val=low_bytes, max_val=high_bytes
-        )
+        return self.emit("CLAMP", [x], self.shape(x), dtype, min_val=low_bytes, max_val=high_bytes)
 
     def select(self, condition: int, x: int, y: int) -> int:
         condition, x, y = self.same_rank(condition, x, y)

@@ -25,7 +25,9 @@ def _operand(w: TosaWriter, step: Step, place: int, scale: float | None) -> int:
     arg = step.head.args[place]
     if isinstance(arg, Node) and is_dequantize(arg):
         return w.widened(arg, scale)
-    values = w.constants[arg].detach().double() if isinstance(arg, Node) else torch.tensor(float(arg))
+    values = (
+        w.constants[arg].detach().double() if isinstance(arg, Node) else torch.tensor(float(arg))
+    )
     rounded = torch.round(values / scale).clamp(-(2**31), 2**31 - 1).to(torch.int32)
     rank = max(w.rank_of_result(), 1)
     rounded = rounded.reshape((1,) * (rank - rounded.dim()) + tuple(rounded.shape))
@@ -97,7 +99,11 @@ def limits(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     before, after = w.said_of(source), w.said
     x = w.take(source)
-    if (before.scale, before.zero_point, before.dtype) != (after.scale, after.zero_point, after.dtype):
+    if (before.scale, before.zero_point, before.dtype) != (
+        after.scale,
+        after.zero_point,
+        after.dtype,
+    ):
         x = w.rescale(
             x, TYPES[after.dtype], [before.scale / after.scale], before.zero_point, after.zero_point
         )

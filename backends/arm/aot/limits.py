@@ -84,7 +84,11 @@ def _interpolates(node: Node, constants: Constants) -> bool:
 
     def function(values: torch.Tensor) -> torch.Tensor:
         args = [
-            values if each is source else constants[each].detach() if isinstance(each, Node) else each
+            values
+            if each is source
+            else constants[each].detach()
+            if isinstance(each, Node)
+            else each
             for each in node.args
         ]
         return op(*args, **node.kwargs)
@@ -115,8 +119,10 @@ VARIES = Condition(_first_varies, "a first operand that varies is expected")
 
 def _convolution_fits(node: Node, constants: Constants) -> bool:
     source, weight = node.args[:2]
-    return source not in constants and weight in constants and (
-        node.args[2] is None or node.args[2] in constants
+    return (
+        source not in constants
+        and weight in constants
+        and (node.args[2] is None or node.args[2] in constants)
     )
 
 
@@ -220,7 +226,9 @@ def _reads_whole_windows(node: Node, constants: Constants) -> bool:
             sizes, out, window.stride, window.padding, kernel, strict=True
         )
     ]
-    return node.args[0].meta["val"].dim() == 4 and not (counts and any(over) and any(window.padding))
+    return node.args[0].meta["val"].dim() == 4 and not (
+        counts and any(over) and any(window.padding)
+    )
 
 
 def _pads_less_than_kernel(node: Node, constants: Constants) -> bool:
@@ -309,6 +317,8 @@ def _argmax_fits(node: Node, constants: Constants) -> bool:
 UNREAD_INDEX = Condition(_unread_index, "indices that nobody reads are expected")
 INDEX_SECOND, INDEX_THIRD = _int32_index(1), _int32_index(2)
 RESIZES = (
-    Condition(_resizes, "a resize of an image by a ratio up to 256, down by less than 16, is expected"),
+    Condition(
+        _resizes, "a resize of an image by a ratio up to 256, down by less than 16, is expected"
+    ),
     Condition(_keeps_scales, "a factor that is the ratio of the sizes is expected"),
 )

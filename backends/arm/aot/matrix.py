@@ -35,7 +35,9 @@ def channels_last(step: Step, operands: Sequence[Node]) -> Ways:
     return {NHWC: Way((NHWC,) * len(operands), NHWC)}
 
 
-def weights_of(w: TosaWriter, step: Step, weight: Node, bias: Node | None, channels: int) -> Weights:
+def weights_of(
+    w: TosaWriter, step: Step, weight: Node, bias: Node | None, channels: int
+) -> Weights:
     """With the batch norm behind it, if there is one."""
     if not step.is_quantized:
         data = w.constants[weight].detach()

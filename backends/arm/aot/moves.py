@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows that move values. What is quantized moves as it is stored, and is rescaled where the result has another scale."""
+"""Rows that move values. What is quantized moves as it is stored, and rescaled where the result has another scale."""
 
 from __future__ import annotations
 
@@ -98,8 +98,7 @@ def concat(w: TosaWriter, step: Step) -> None:
     rank = step.head.meta["val"].dim()
     if step.is_quantized:
         values = [
-            w.requantized(value, w.said_of(node))
-            for value, node in zip(values, parts, strict=True)
+            w.requantized(value, w.said_of(node)) for value, node in zip(values, parts, strict=True)
         ]
     w.give(w.concat(values, dims_in(w.layout, rank).index(dim % rank)))
 
@@ -112,8 +111,7 @@ def stack(w: TosaWriter, step: Step) -> None:
     values = [plain_of(w, each) for each in parts]
     if step.is_quantized:
         values = [
-            w.requantized(value, w.said_of(node))
-            for value, node in zip(values, parts, strict=True)
+            w.requantized(value, w.said_of(node)) for value, node in zip(values, parts, strict=True)
         ]
     w.give(w.concat([w.reshape(each, sizes) for each in values], axis))
 

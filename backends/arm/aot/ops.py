@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import functools
 
-from executorch.backends.arm.aot import elementwise as of, integers, limits, matrix, moves, reduce
+from executorch.backends.arm.aot import elementwise as of
+from executorch.backends.arm.aot import integers, matrix, moves, reduce
 from executorch.backends.arm.aot.elementwise import either
 from executorch.backends.arm.aot.limits import (
     AVERAGE_POOL,
@@ -79,7 +80,18 @@ _FUNCTIONS: dict[str, of.Unary] = {
     "sign": of.sign,
     "round": of.round_half_to_even,
 }
-_WHOLE = ("silu", "hardsigmoid", "hardswish", "log2", "log10", "log1p", "expm1", "sinh", "cosh", "tan")
+_WHOLE = (
+    "silu",
+    "hardsigmoid",
+    "hardswish",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "sinh",
+    "cosh",
+    "tan",
+)
 _BY_TABLE_ALONE = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv")
 _COMPARISONS = {
     "eq": ("EQUAL", False, False),
@@ -170,9 +182,7 @@ def _binary() -> dict[str, ArmRow]:
     }
     for name in ("add", "sub", "mul", "div"):
         lower = {"mul": of.product, "div": of.quotient}.get(name) or of.binary(name.upper())
-        rows[f"aten.{name}.Scalar"] = _table_row(
-            lower, dtypes=NUMBERS if name != "div" else FLOATS
-        )
+        rows[f"aten.{name}.Scalar"] = _table_row(lower, dtypes=NUMBERS if name != "div" else FLOATS)
     for name, (op, swap, negated) in _COMPARISONS.items():
         plain = of.not_equal if negated else of.binary(op, "BOOL", swap)
         for kind in ("Tensor", "Scalar"):
@@ -310,8 +320,12 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.mean.dim": reduced(reduce.mean),
         "aten.mean.default": reduced(reduce.mean, layouts=None),
         "aten.sum.dim_IntList": reduced(reduce.reduction("REDUCE_SUM"), dtypes=NUMBERS),
-        "aten.amax.default": reduced(reduce.reduction("REDUCE_MAX"), dtypes=NUMBERS, annotation=shared),
-        "aten.amin.default": reduced(reduce.reduction("REDUCE_MIN"), dtypes=NUMBERS, annotation=shared),
+        "aten.amax.default": reduced(
+            reduce.reduction("REDUCE_MAX"), dtypes=NUMBERS, annotation=shared
+        ),
+        "aten.amin.default": reduced(
+            reduce.reduction("REDUCE_MIN"), dtypes=NUMBERS, annotation=shared
+        ),
         "aten.max.dim": row(reduce.largest_of("REDUCE_MAX"), UNREAD_INDEX),
         "aten.min.dim": row(reduce.largest_of("REDUCE_MIN"), UNREAD_INDEX),
         "aten.var.correction": row(reduce.variance, layouts=reduce.image_ways),

@@ -170,7 +170,9 @@ def _pooled(
             x = w.slice_axis(x, place + 1, 0, size + after)
         pads += [before, max(0, after)]
     inputs = [x, *more.pop("zeros", ())]
-    return w.emit(op, inputs, out, w.dtype(x), kernel=kernel, stride=window.stride, pad=pads, **more)
+    return w.emit(
+        op, inputs, out, w.dtype(x), kernel=kernel, stride=window.stride, pad=pads, **more
+    )
 
 
 def shape_of_result(step: Step) -> list[int]:

@@ -132,7 +132,7 @@ class ArmTable(OpTable[ArmRow]):
         return [
             each
             for each in steps
-            if not (each.head in gone)
+            if each.head not in gone
             and not (is_dequantize(each.head) and heads.issuperset(each.head.users))
         ]
 
@@ -174,7 +174,9 @@ class ArmTable(OpTable[ArmRow]):
 
         def are_stored(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
-            return not step.is_quantized or all(each in stored for each in _stored_types(step, constants))
+            return not step.is_quantized or all(
+                each in stored for each in _stored_types(step, constants)
+            )
 
         def are_plain(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
@@ -191,7 +193,9 @@ class ArmTable(OpTable[ArmRow]):
             ),
             Condition(is_taken_stored, "quantized values are not taken"),
             Condition(are_stored, f"values stored as {names(stored)} are expected"),
-            Condition(are_plain, f"tensors of dtype {names(plain) or 'int8, quantized,'} are expected"),
+            Condition(
+                are_plain, f"tensors of dtype {names(plain) or 'int8, quantized,'} are expected"
+            ),
             Condition(are_of_one, "floats of one dtype are expected"),
         ]
 
@@ -212,17 +216,17 @@ def _stored_types(step: Step, constants: Collection[Node]) -> list[torch.dtype]:
     sources = [each for each in head.all_input_nodes if is_dequantize(each)]
     varying = [each for each in sources if each not in constants or static(each) is not None]
     found = [static(each).dtype for each in varying if static(each) is not None]
-    results = [step.result] if is_quantize(step.result) else [
-        user for item in results_of_many(step) for user in item.users
-    ]
+    results = (
+        [step.result]
+        if is_quantize(step.result)
+        else [user for item in results_of_many(step) for user in item.users]
+    )
     found += [static(each).dtype for each in results if static(each) is not None]
     biases = [dtype for dtype in found if dtype == torch.int32]
     return [dtype for dtype in found if dtype not in biases]
 
 
-def _have_types(
-    node: Node, allowed: Sequence[torch.dtype], constants: Collection[Node]
-) -> bool:
+def _have_types(node: Node, allowed: Sequence[torch.dtype], constants: Collection[Node]) -> bool:
     """Of constants, int64 that int32 holds, too."""
     for each in tensors_of(node):
         dtype = each.meta["val"].dtype

@@ -130,7 +130,9 @@ class ArmCompileSpec(ABC):
 
     def _to_list(self) -> list[CompileSpec]:
         return [
-            CompileSpec(each.key, each.value.encode() if isinstance(each.value, str) else each.value)
+            CompileSpec(
+                each.key, each.value.encode() if isinstance(each.value, str) else each.value
+            )
             for each in self._texts()
         ]
 

@@ -50,12 +50,13 @@ class ArmPassPipelineConfig:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ArmPassPipelineConfig:
         made = cls()
-        if "softmax" in data:
-            made.softmax = SoftmaxDecompositionConfig[data["softmax"]]
-        if "leaky_relu" in data:
-            made.leaky_relu = LeakyReLULoweringConfig[data["leaky_relu"]]
-        if "quantize_inf" in data:
-            made.quantize_inf = QuantizeInfConfig(**data["quantize_inf"])
+        softmax, leaky_relu, infinities = map(data.get, ("softmax", "leaky_relu", "quantize_inf"))
+        if softmax is not None:
+            made.softmax = SoftmaxDecompositionConfig[softmax]
+        if leaky_relu is not None:
+            made.leaky_relu = LeakyReLULoweringConfig[leaky_relu]
+        if infinities is not None:
+            made.quantize_inf = QuantizeInfConfig(**infinities)
         return made
 
     def serialize(self) -> bytes:

@@ -3,7 +3,7 @@
 
 from executorch._lazy import lazy_names
 
-__all__ = ["EthosUBackend", "EthosUCompileSpec", "EthosUPartitioner"]  # noqa: F822, lazily
+__all__ = ["EthosUBackend", "EthosUCompileSpec", "EthosUPartitioner"]
 
 _HOMES = {
     "EthosUBackend": "backend",

@@ -38,7 +38,9 @@ def ports(made: Mapping[str, Any], kind: str) -> bytes:
     """vela_bin_pack_io: a count, then nine numbers each."""
     shapes = np.asarray(made[f"{kind}_shape"])
     if shapes.ndim != 2 or shapes.shape[1] != _DIMS:
-        raise ValueError(f"expected shapes of {_DIMS} dimensions of each {kind}, found {shapes.shape}")
+        raise ValueError(
+            f"expected shapes of {_DIMS} dimensions of each {kind}, found {shapes.shape}"
+        )
     packed = struct.pack("<i", len(shapes))
     columns = [made[f"{kind}_{name}"] for name in ("elem_size", "offset", "region")]
     for place, shape in enumerate(shapes):

@@ -7,7 +7,11 @@ import functools
 
 from torchao.quantization.pt2e.quantizer import QuantizationConfig
 
-from executorch.exir.backend.lowering.quantizer.configs import Limits, around_zero, quantization_config
+from executorch.exir.backend.lowering.quantizer.configs import (
+    Limits,
+    around_zero,
+    quantization_config,
+)
 
 __all__ = [
     "QuantizationConfig",

@@ -10,7 +10,12 @@ import operator
 import torch
 from torch.fx import GraphModule, Node
 
-_SPLITS = ("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default", "aten.unbind.int")
+_SPLITS = (
+    "aten.split.Tensor",
+    "aten.split_with_sizes.default",
+    "aten.chunk.default",
+    "aten.unbind.int",
+)
 
 
 def splits_to_slices(model: GraphModule) -> None:

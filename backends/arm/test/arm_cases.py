@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812, as everyone
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 
@@ -65,7 +65,11 @@ def binary() -> Iterator[Case]:
     yield "gt number", Of(lambda x: x > 0.25), both[:1]
     yield "logical", Of(lambda x, y: torch.logical_and(x > 0, ~(y > 0))), both
     yield "where", Of(lambda x, y: torch.where(x > y, x, y)), both
-    yield "int32 add", Of(lambda x, y: x * y + x), (torch.arange(6).int(), torch.arange(6).int() - 3)
+    yield (
+        "int32 add",
+        Of(lambda x, y: x * y + x),
+        (torch.arange(6).int(), torch.arange(6).int() - 3),
+    )
 
 
 def moves() -> Iterator[Case]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vela and the model converter take what the tables take; what they refuse stays on the CPU, with the reason (ARM-013 to
-ARM-016, ARM-029, ARM-032, ARM-035)."""
+"""Vela and the model converter take what the tables take; what they refuse stays on the CPU, with the reason (ARM-013
+to ARM-016, ARM-029, ARM-032, ARM-035)."""
 
 from __future__ import annotations
 

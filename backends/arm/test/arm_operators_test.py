@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of the table through the TOSA reference model: FP beside eager PyTorch, INT beside the quantized module within one
-quantum (ARM-008, ARM-009, ARM-011). What stays outside is named, so that a row cannot go in silence."""
+"""Rows of the table through the TOSA reference model: FP beside eager PyTorch, INT beside the quantized module within
+one quantum (ARM-008, ARM-009, ARM-011). What stays outside is named, so that a row cannot go in silence."""
 
 from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
 from executorch.backends.arm.quantizer import get_symmetric_a16w8_quantization_config
 from executorch.backends.arm.test.arm_cases import FAMILIES
@@ -42,7 +43,10 @@ INTERPOLATED = 128  # quanta of 16 bits that tables may be off, of 65536
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("spec", OUTSIDE)
+@pytest.mark.parametrize(
+    "spec",
+    [pytest.param(each, marks=() if "FP" in each else pytest.mark.full) for each in OUTSIDE],
+)
 def test_rows_are_equal_in_the_reference_model(spec: str, family: str) -> None:
     torch.manual_seed(0)
     is_wide = "int16" in spec
@@ -68,3 +72,24 @@ def test_rows_are_equal_in_the_reference_model(spec: str, family: str) -> None:
         if results[0].shape != expected.shape or error > most:
             wrong.append((name, error, most))
     assert wrong == []
+
+
+@pytest.mark.parametrize("spec", ["TOSA-1.0+FP", "TOSA-1.0+INT"])
+def test_a_network_is_equal_in_the_reference_model(spec: str) -> None:
+    """Quantized, within one quantum of softmax, 1 / 256."""
+    torch.manual_seed(0)
+    model, inputs = network().eval(), (torch.randn(1, 3, 16, 16),)
+    module = model if "FP" in spec else quantized(model, inputs, spec)
+    edge = lowered(module, inputs, spec)
+    assert len(delegates(edge)) == 1
+    (found,) = through_reference_all([(edge, inputs)])[0]
+    most = 1e-5 if "FP" in spec else 1 / 256 + 1e-6
+    torch.testing.assert_close(found, module(*inputs), rtol=0, atol=most)
+
+
+def network() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2, 2),
+        nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.ReLU6(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+        nn.Linear(8, 10), nn.Softmax(-1),
+    )  # fmt: skip

@@ -45,13 +45,17 @@ def run_all(graphs: Sequence[tuple[bytes, Sequence[torch.Tensor]]]) -> list[list
         places = [Path(folder, f"{place:04}.tosa") for place in range(len(graphs))]
         for place, (graph, inputs) in zip(places, graphs, strict=True):
             place.write_bytes(graph)
-            arrays = {f"{i:04}": each.detach().contiguous().numpy() for i, each in enumerate(inputs)}
+            arrays = {
+                f"{i:04}": each.detach().contiguous().numpy() for i, each in enumerate(inputs)
+            }
             np.savez(f"{place}.npz", **arrays)
         ran = subprocess.run(
             [str(python), "-c", _SCRIPT, folder], capture_output=True, text=True, timeout=300
         )
         if ran.returncode:
-            raise RuntimeError(f"the reference model refuses a graph: {ran.stderr[-1500:]}{ran.stdout[-500:]}")
+            raise RuntimeError(
+                f"the reference model refuses a graph: {ran.stderr[-1500:]}{ran.stdout[-500:]}"
+            )
         found = [np.load(f"{place}.out.npz") for place in places]
         return [[torch.from_numpy(each[key].copy()) for key in each.files] for each in found]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Specifications and compile specs (ARM-007, ARM-012, ARM-014, ARM-029). Expected texts and bytes: programs of 1.4.1."""
+"""Specifications and compile specs (ARM-007, ARM-012, ARM-014, ARM-029). Expected texts: programs of 1.4.1."""
 
 from __future__ import annotations
 

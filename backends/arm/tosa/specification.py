@@ -71,9 +71,7 @@ class TosaSpecification:
     @classmethod
     def all_versions_and_profiles(cls) -> list[TosaSpecification]:
         kinds = ((Tosa_1_00, "1.0"), (Tosa_1_1, "1.1"))
-        return [
-            kind(Version(text), [profile]) for kind, text in kinds for profile in ("INT", "FP")
-        ]
+        return [kind(Version(text), [profile]) for kind, text in kinds for profile in ("INT", "FP")]
 
     @classmethod
     def all_versions_for_profile(cls, profile: str) -> list[TosaSpecification]:
@@ -101,12 +99,12 @@ class TosaSpecification:
         return str(self.version), "+".join(self.profiles)
 
 
-class Tosa_1_00(TosaSpecification):  # noqa: N801, a documented name
+class Tosa_1_00(TosaSpecification):
     _RELEASE = (1, 0)
     _EXTENSIONS = {"INT": _INT, "FP": _FP8}
 
 
-class Tosa_1_1(TosaSpecification):  # noqa: N801, a documented name
+class Tosa_1_1(TosaSpecification):
     _RELEASE = (1, 1)
     _EXTENSIONS = {
         "INT": (*_NEWER, *_INT),

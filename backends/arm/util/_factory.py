@@ -20,9 +20,7 @@ _KINDS: dict[type[ArmCompileSpec], tuple[type, type]] = {
 }
 
 
-def create_partitioner(
-    compile_spec: ArmCompileSpec, additional_checks: Any = None
-) -> Any:
+def create_partitioner(compile_spec: ArmCompileSpec, additional_checks: Any = None) -> Any:
     return _KINDS[type(compile_spec)][0](compile_spec, additional_checks)
 
 

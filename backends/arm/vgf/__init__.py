@@ -3,7 +3,7 @@
 
 from executorch._lazy import lazy_names
 
-__all__ = ["VgfBackend", "VgfCompileSpec", "VgfPartitioner"]  # noqa: F822, lazily
+__all__ = ["VgfBackend", "VgfCompileSpec", "VgfPartitioner"]
 
 _HOMES = {
     "VgfBackend": "backend",

@@ -2,8 +2,8 @@
 """`ExternalTool`: another maker's compiler that is a program, whose packages do not fit our environment. A backend's
 `tools-requirements.txt` names them; scripts/setup.sh installs them into `.venv/tools/<backend>`.
 
-A program is looked for in the folder that EXECUTORCH_TOOLS_<BACKEND> names, such as EXECUTORCH_TOOLS_ARM=/opt/arm-tools (an
-environment, with `bin`), then in `.venv/tools/<backend>`, then on PATH."""
+A program is looked for in the environment that EXECUTORCH_TOOLS_<BACKEND> names, such as
+EXECUTORCH_TOOLS_ARM=/opt/arm (with `bin` in it), then in `.venv/tools/<backend>`, then on PATH."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def tool_path(backend: str, tool: str) -> Path | None:
 
 def tool_version(path: Path, distribution: str) -> str:
     """Of the package that a program came with; empty when that is not known."""
-    libraries = [str(each) for each in path.resolve().parent.parent.glob("lib/python3*/site-packages")]
+    libraries = [
+        str(each) for each in path.resolve().parent.parent.glob("lib/python3*/site-packages")
+    ]
     if not libraries:
         libraries = [str(each) for each in path.parent.parent.glob("lib/python3*/site-packages")]
     found = list(metadata.distributions(name=distribution, path=libraries)) if libraries else []

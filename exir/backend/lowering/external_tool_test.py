@@ -21,7 +21,9 @@ def environment(folder: Path, version: str) -> Path:
     program.chmod(0o755)
     info = folder / "lib" / "python3.11" / "site-packages" / f"press_tools-{version}.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: press-tools\nVersion: {version}\n")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: press-tools\nVersion: {version}\n"
+    )
     return program
 
 
