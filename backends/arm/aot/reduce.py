@@ -30,7 +30,7 @@ def dims_of(step: Step, place: int = 1) -> list[int]:
     return [dim % rank for dim in (said if isinstance(said, list | tuple) else [said])]
 
 
-def keeps_dims(step: Step, place: int = 2) -> bool:
+def keeps_dims(step: Step) -> bool:
     head = step.head
     rank = head.args[0].meta["val"].dim()
     value = head.meta["val"]

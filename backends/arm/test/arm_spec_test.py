@@ -87,6 +87,6 @@ def test_scales_as_multiplier_and_shift() -> None:
     assert multiplier_and_shift(2.0**19) == (1 << 30, 11)
     assert multiplier_and_shift(1 - 2.0**-40) == (1 << 30, 30)
     assert multiplier_and_shift(0.75, bits=16) == (3 << 13, 15)
-    assert multiplier_and_shift(2.0**-40) == ((1 << 30) >> 9, 62)
+    assert multiplier_and_shift(2.0**-40) == (1 << 22, 62)
     with pytest.raises(ValueError, match="too large"):
         multiplier_and_shift(2.0**30)
