@@ -58,7 +58,7 @@ def test_a_network_for_ethos_u(target: str) -> None:
 
 @needs_vela
 def test_the_payload_of_a_sum() -> None:
-    """Of numbers without weights: one zero byte; two inputs and an output of one byte each, in the scratch."""
+    """Two inputs and an output of one byte each, in the scratch."""
     inputs = torch.ones(1, 1, 1, 1), torch.ones(1, 1, 1, 1)
     edge, _ = compiled(Add(), inputs, "ethos-u55-128")
     (delegate,) = delegates(edge)
@@ -67,7 +67,6 @@ def test_the_payload_of_a_sum() -> None:
     assert {each.element_size for each in (*payload.inputs, *payload.outputs)} == {1}
     assert payload.inputs[0].offset != payload.inputs[1].offset
     assert all(each.offset < payload.scratch_size for each in payload.inputs)
-    assert payload.weights == b"\0"
 
 
 @needs_vela
