@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`VgfPartitioner`: what becomes TOSA and the model converter takes."""
 
 from __future__ import annotations
