@@ -19,8 +19,8 @@ Parts = tuple[Floats, np.ndarray, Floats | None]
 
 @dataclass(frozen=True)
 class Fields:
-    """What blocks hold, before anything is multiplied. Scales and minima are float16 [blocks, groups], or, with factors,
-    integers that those of the block multiply (float16 [blocks, 1], with minima 2)."""
+    """What blocks hold, before anything is multiplied. Scales and minima are float16 [blocks, groups], or, with
+    factors, integers that those of the block multiply (float16 [blocks, 1], with minima 2)."""
 
     codes: np.ndarray  # uint8 [blocks, numbers]
     scales: np.ndarray
@@ -152,8 +152,8 @@ class BlockFormat:
         return self.parts_of(self.fields(blocks))
 
     def parts_of(self, fields: Fields) -> Parts:
-        """Scales [blocks, groups], codes [blocks, numbers], and minima to subtract, as scales, or None; codes are signed
-        where there are no minima."""
+        """Scales [blocks, groups], codes [blocks, numbers], and minima to subtract, as scales, or None; codes are
+        signed where there are no minima."""
         codes, minima = fields.codes, fields.minima
         if self.table is not None:
             codes = self.table[codes]

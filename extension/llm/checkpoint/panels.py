@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of GGUF blocks laid out as kernels/optimized/blocks/formats.h says: 16 rows are a panel, in which one instruction
-finds 4 columns of each row side by side. The same bits, in another order; a K format's scales of 6 bits take 8."""
+"""Rows of GGUF blocks laid out as kernels/optimized/blocks/formats.h says: 16 rows are a panel, in which one
+instruction finds 4 columns of each row side by side. The same bits, in another order;
+a K format's scales of 6 bits take 8."""
 
 from __future__ import annotations
 

@@ -77,10 +77,11 @@ def rounded(x: Tensor) -> Tensor:
     units = x.reshape(*x.shape[:-1], -1, UNIT)
     largest = units.abs().amax(-1, keepdim=True)
     largest = torch.where(largest < _LEAST, 0.0, largest)
-    codes = torch.round(units * (127.0 / largest)).clamp(-127, 127)
+    most = torch.full_like(largest, 127.0)  # a number divided by a tensor is rounded twice
+    codes = torch.round(units * (most / largest)).clamp(-127, 127)
     codes = torch.where(largest == 0, 0.0, codes)
     whole = units.isfinite().all(-1, keepdim=True)
-    return torch.where(whole, codes * (largest / 127.0), torch.nan).reshape(x.shape)
+    return torch.where(whole, codes * (largest / most), torch.nan).reshape(x.shape)
 
 
 def linear(

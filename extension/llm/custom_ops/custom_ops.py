@@ -250,7 +250,7 @@ _OPERATORS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def _functional(schema: str) -> str:
-    """`f(Tensor x) -> Tensor` for `f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)`; a list that is written is returned."""
+    """`f(Tensor x) -> Tensor` for `f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)`, a list too."""
     called, _, returned = schema.partition(" -> ")
     returned = "Tensor[]" if returned == "()" else returned
     called = re.sub(r", \*, .*\)$", ")", called.replace(".out(", "(", 1))
