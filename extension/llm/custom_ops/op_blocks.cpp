@@ -138,8 +138,7 @@ void linear_of_blocks_out(RuntimeContext& ctx, const Tensor& x, TensorList weigh
     return;
   }
   const bool fine = activation_bits == 16;
-  const int64_t bytes =
-      optimized::block_product_bytes(products, static_cast<int64_t>(count), rows, fine);
+  const int64_t bytes = optimized::block_product_bytes(products[0].weight.k, rows, fine);
   Temporary temporary;
   auto* scratch = static_cast<uint8_t*>(temporary.allocate(call, static_cast<size_t>(bytes), 64));
   if (scratch != nullptr) {

@@ -285,10 +285,8 @@ void read_block_row(const BlockMatrix& matrix, int64_t row, float* out) {
   }
 }
 
-int64_t block_product_bytes(const BlockProduct* products, int64_t /*count*/, int64_t rows,
-                            bool fine) {
-  const int64_t all = fine ? 2 * rows : rows;
-  return Layout(products[0].weight.k, rows_at_once(products[0].weight.k, all)).bytes();
+int64_t block_product_bytes(int64_t k, int64_t rows, bool fine) {
+  return Layout(k, rows_at_once(k, fine ? 2 * rows : rows)).bytes();
 }
 
 void multiply_blocks(const BlockProduct* products, int64_t count, const float* x, int64_t rows,

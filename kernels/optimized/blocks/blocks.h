@@ -36,8 +36,8 @@ struct BlockProduct {
   int64_t out_stride = 0;
 };
 
-// Scratch memory, aligned to 64, of a call below for `rows` rows.
-int64_t block_product_bytes(const BlockProduct* products, int64_t count, int64_t rows, bool fine);
+// Scratch memory, aligned to 64, of a call below with k columns for `rows` rows.
+int64_t block_product_bytes(int64_t k, int64_t rows, bool fine);
 
 // Products of the rows of x (`rows` x k, row after row) with several matrices of the same k. Each
 // 32 numbers of a row become 8-bit integers times a scale of theirs, the largest magnitude / 127,

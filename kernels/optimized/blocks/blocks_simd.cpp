@@ -46,13 +46,11 @@ HWY_INLINE float quantize_unit(const float* x, int8_t* codes) {
     return 0.0f;
   }
   const VF inverse = hn::Set(d, 127.0f / largest);
-  const hn::Rebind<int32_t, DF> d32;
   const hn::Rebind<int8_t, DF> d8;
   for (int64_t i = 0; i < kUnit; i += lanes) {
     const auto near = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse));
     hn::StoreU(hn::DemoteTo(d8, near), d8, codes + i);
   }
-  static_cast<void>(d32);
   return largest / 127.0f;
 }
 
@@ -339,11 +337,6 @@ constexpr int kTileRows = 3;
 constexpr int kMaxPanels = 1;
 constexpr int kTileRows = 2;
 #endif
-
-template <int kRows, int kPanels>
-struct Tile {
-  VF totals[kRows][kPanels][kParts];
-};
 
 template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows, int kPanels>
 void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int64_t rows,
