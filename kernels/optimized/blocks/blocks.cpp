@@ -147,6 +147,10 @@ void write(const BlockProduct& p, int64_t column, int64_t columns, const float* 
   for (int64_t r = 0; r < rows; r += step) {
     float* out = p.out + (first + r) / step * p.out_stride + column;
     const float* from = tile + r * columns;
+    if (!fine && p.bias == nullptr) {
+      std::memcpy(out, from, static_cast<size_t>(valid) * sizeof(float));
+      continue;
+    }
     for (int64_t j = 0; j < valid; ++j) {
       float value = from[j] + (fine ? from[columns + j] : 0.0f);
       out[j] = p.bias == nullptr ? value : value + p.bias[column + j];

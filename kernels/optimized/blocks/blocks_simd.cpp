@@ -172,8 +172,10 @@ template <int kFormat, int kRows, int kQuad, int kEnd>
 HWY_INLINE void add_quads(const uint8_t* planes, const int8_t* const (&x)[kRows], int64_t at,
                           VI (&sums)[kRows][kParts]) {
   if constexpr (kQuad < kEnd) {
+#pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
       const VB codes = codes_of<kFormat, kQuad>(planes, part);
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
         sums[r][part] =
             add_products<kIsSmall<kFormat>>(codes, four(x[r] + at + 4 * kQuad), sums[r][part]);
@@ -218,8 +220,10 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
   constexpr int64_t kPlanes = scale_bytes(kFacts) + minima_bytes(kFacts);
   const int64_t units = x.k / kUnit;
   VI sums[kRows][kParts];
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     const int32_t* starts = x.starts + (rows[r] * units + index) * 2;
+#pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
       sums[r][part] = kFacts.offset == 0
                           ? hn::Zero(DI())
@@ -228,14 +232,17 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
   }
   add_quads<kFormat, kRows, kGroup * kSpan, (kGroup + 1) * kSpan>(unit + kPlanes, codes,
                                                                   index * kUnit, sums);
+#pragma GCC unroll 8
   for (int part = 0; part < kParts; ++part) {
     const VF scale = numbers.scale(unit, kGroup, part);
+#pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[rows[r] * units + index]));
       totals[r][part] = hn::MulAdd(hn::ConvertTo(DF(), sums[r][part]), by, totals[r][part]);
     }
     if constexpr (Numbers<kFormat>::kHasMinima) {
       const VF minimum = numbers.minimum(unit, kGroup, part);
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
         const float* of = x.sums + (rows[r] * units + index) * 2;
         const VF sum = hn::Set(DF(), kGroups == 2 ? of[kGroup] : of[0] + of[1]);
@@ -252,9 +259,11 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
   VF totals[kRows][kParts];
   const int8_t* codes[kRows];
   int64_t places[kRows];
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     places[r] = first + std::min<int64_t>(r, rows - 1);
     codes[r] = x.codes + places[r] * x.k;
+#pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
       totals[r][part] = hn::Zero(DF());
     }
@@ -272,6 +281,7 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
     }
   }
   for (int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
       hn::StoreU(totals[r][part], DF(), out + r * kPanelRows + part * kLanes);
     }
@@ -293,6 +303,7 @@ void few_rows_for(const uint8_t* panel, const BlockRows& x, int64_t first, int64
 template <int kFormat, int kQuad>
 HWY_INLINE void store_quads(const uint8_t* planes, uint8_t* codes) {
   if constexpr (kQuad < kQuads) {
+#pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
       hn::StoreU(codes_of<kFormat, kQuad>(planes, part), DB(),
                  codes + kQuad * kQuadBytes + part * 4 * kLanes);
@@ -314,6 +325,7 @@ void unpack_for(const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
                               out.codes + index * kUnit * kPanelRows);
       for (int group = 0; group < kGroups; ++group) {
         const int64_t at = (index * kGroups + group) * kPanelRows;
+#pragma GCC unroll 8
         for (int part = 0; part < kParts; ++part) {
           hn::StoreU(numbers.scale(panel, group, part), DF(), out.scales + at + part * kLanes);
           if constexpr (Numbers<kFormat>::kHasMinima) {
@@ -346,10 +358,13 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
   VF totals[kRows][kPanels][kParts];
   const int8_t* codes[kRows];
   int64_t places[kRows];
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     places[r] = (first + std::min<int64_t>(r, rows - 1)) * units;
     codes[r] = x.codes + places[r] * kUnit;
+#pragma GCC unroll 8
     for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
       for (int part = 0; part < kParts; ++part) {
         totals[r][p][part] = hn::Zero(DF());
       }
@@ -358,13 +373,16 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
   for (int64_t group = 0; group < units * kGroups; ++group) {
     const int64_t unit = group / kGroups, half = group % kGroups;
     VI sums[kRows][kPanels][kParts];
+#pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       VI start = hn::Zero(DI());
       if constexpr (kOffset) {
         const int32_t* of = x.starts + (places[r] + unit) * 2;
         start = hn::Set(DI(), kGroups == 2 ? of[half] : of[0] + of[1]);
       }
+#pragma GCC unroll 8
       for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
         for (int part = 0; part < kParts; ++part) {
           sums[r][p][part] = start;
         }
@@ -373,25 +391,33 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
 #pragma GCC unroll 8
     for (int quad = 0; quad < kSpan; ++quad) {
       VB weights[kPanels][kParts];
+#pragma GCC unroll 8
       for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
         for (int part = 0; part < kParts; ++part) {
           weights[p][part] = hn::LoadU(
               DB(), panels[p].codes + (group * kSpan + quad) * kQuadBytes + part * 4 * kLanes);
         }
       }
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
         const int32_t word = four(codes[r] + (group * kSpan + quad) * 4);
+#pragma GCC unroll 8
         for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
           for (int part = 0; part < kParts; ++part) {
             sums[r][p][part] = add_products<kSmall>(weights[p][part], word, sums[r][p][part]);
           }
         }
       }
     }
+#pragma GCC unroll 8
     for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
       for (int part = 0; part < kParts; ++part) {
         const int64_t at = group * kPanelRows + part * kLanes;
         const VF scale = hn::LoadU(DF(), panels[p].scales + at);
+#pragma GCC unroll 8
         for (int r = 0; r < kRows; ++r) {
           const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + unit]));
           totals[r][p][part] =
@@ -399,6 +425,7 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
         }
         if constexpr (kMinima) {
           const VF minimum = hn::LoadU(DF(), panels[p].minima + at);
+#pragma GCC unroll 8
           for (int r = 0; r < kRows; ++r) {
             const float* of = x.sums + (places[r] + unit) * 2;
             const VF sum = hn::Set(DF(), kGroups == 2 ? of[half] : of[0] + of[1]);
@@ -409,7 +436,9 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
     }
   }
   for (int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
     for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
       for (int part = 0; part < kParts; ++part) {
         hn::StoreU(totals[r][p][part], DF(), out + r * out_stride + p * kPanelRows + part * kLanes);
       }
