@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`TOSAPartitioner`: what becomes a TOSA graph."""
 
 from __future__ import annotations
