@@ -7,6 +7,7 @@ what the product runs."""
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 
 from executorch.test.repository.sources import (
@@ -40,7 +41,7 @@ LIBRARIES = {
 
 @functools.cache
 def users() -> dict[str, set[str]]:
-    """By module of ours, tests aside, the modules of ours that import it."""
+    """By module of ours, tests aside, the modules of ours that import it or, a manifest, name it."""
     paths = {module_of(path): path for path in with_suffix(".py") if not is_test(path)}
     found: dict[str, set[str]] = {module: set() for module in paths}
     for module, path in paths.items():
@@ -48,6 +49,9 @@ def users() -> dict[str, set[str]]:
             name = imported.removeprefix("executorch.")
             if name in found and name != module:
                 found[name].add(module)
+        if path.name == "backend.py":
+            for name in re.findall(r'"([\w.]+):\w+"', (ROOT / path).read_text()):
+                found.get(f"{module.removesuffix('backend')}{name}", set()).add(module)
     return found
 
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """`EthosUPartitioner`: what becomes TOSA and Vela compiles."""
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """`VgfPartitioner`: what becomes TOSA and the model converter takes."""
 
 from __future__ import annotations
