@@ -134,7 +134,7 @@ fetch_third_party() {
 }
 
 fingerprint() {
-  cat "$root"/scripts/{*.sh,*.txt} "$root"/backends/*/tools-requirements.txt | sha256sum | cut -d' ' -f1
+  cat "$root"/scripts/{*.sh,*.txt} $(find "$root/backends" -name tools-requirements.txt 2>/dev/null | sort) | sha256sum | cut -d' ' -f1
 }
 
 want="$(fingerprint) $root"
