@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`ExternalTool`: another maker's compiler that is a program, whose packages do not fit our environment. A backend's
-`tools-requirements.txt` names them; scripts/setup.sh installs them into `.venv/tools/<backend>`.
+`tools-requirements.txt` names them; the setup of the source tree installs them into `.venv/tools/<backend>`.
 
 A program is looked for in the environment that EXECUTORCH_TOOLS_<BACKEND> names, such as
 EXECUTORCH_TOOLS_ARM=/opt/arm (with `bin` in it), then in `.venv/tools/<backend>`, then on PATH."""
@@ -68,6 +68,6 @@ class ExternalTool(ExternalCompiler):
             return ""
         return (
             f"{self.name} is needed: expected {self.distribution} {self.wanted}, found {found or 'none'}; "
-            f"scripts/setup.sh installs it, or set {variable_of(self.backend)} to an environment that has it "
+            f"set {variable_of(self.backend)} to an environment that has it "
             f"(pip install -r backends/{self.backend}/tools-requirements.txt)"
         )
