@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sizes of scratch memory in bytes, as CMSIS-NN's kernels ask for them: upstream's runtime wants these of a program. Our
-own kernels need none of it."""
+"""Sizes of scratch memory in bytes, as CMSIS-NN's kernels ask for them: upstream's runtime wants these of a program.
+Our own kernels need none of it."""
 
 from __future__ import annotations
 

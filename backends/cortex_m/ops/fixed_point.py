@@ -31,21 +31,22 @@ def wrap32(x: Tensor) -> Tensor:
     return ((x + 2**31) & 0xFFFFFFFF) - 2**31
 
 
-def _int64(x: Tensor | int) -> Tensor:
-    return x.long() if isinstance(x, Tensor) else torch.tensor(x, dtype=torch.int64)
+def _int64(x: Tensor | int, like: Tensor) -> Tensor:
+    is_tensor = isinstance(x, Tensor)
+    return x.long() if is_tensor else torch.tensor(x, dtype=torch.int64, device=like.device)
 
 
 def requantize(x: Tensor, multiplier: Tensor | int, shift: Tensor | int) -> Tensor:
     """x * multiplier * 2^(shift - 31), rounded twice: up at half behind the product, away from zero behind the right
     shift. A left shift keeps 32 bits."""
-    multiplier, shift = _int64(multiplier), _int64(shift)
+    multiplier, shift = _int64(multiplier, x), _int64(shift, x)
     shifted = wrap32(x.long() << shift.clamp(min=0))
     return divide_by_power_of_two((shifted * multiplier + 2**30) >> 31, (-shift).clamp(min=0))
 
 
 def divide_by_power_of_two(x: Tensor, bits: Tensor | int) -> Tensor:
     """x / 2^bits, ties away from zero."""
-    bits = _int64(bits).clamp(max=62)
+    bits = _int64(bits, x).clamp(max=62)
     mask = (torch.ones_like(bits) << bits) - 1
     quotient = x >> bits
     threshold = (mask >> 1) + (quotient < 0).long()
@@ -54,7 +55,7 @@ def divide_by_power_of_two(x: Tensor, bits: Tensor | int) -> Tensor:
 
 def high_product(a: Tensor, b: Tensor | int) -> Tensor:
     """a * b / 2^31, ties away from zero, saturating: the doubling high multiply."""
-    a, b = torch.broadcast_tensors(a, _int64(b))
+    a, b = torch.broadcast_tensors(a, _int64(b, a))
     nudge = torch.where((a < 0) == (b < 0), 2**30, 1 - 2**30)
     product = torch.div(a * b + nudge, 2**31, rounding_mode="trunc")
     return torch.where((a == INT32_MIN) & (b == INT32_MIN), INT32_MAX, product)
@@ -114,7 +115,7 @@ def softmax(x: Tensor, multiplier: int, shift: int, least: int) -> Tensor:
 
 
 def softmax_parameters(scale: float) -> tuple[int, int, int]:
-    """Multiplier, shift and `least` of softmax() for an input of that scale: 26 bits stand behind the point, 5 before."""
+    """Multiplier, shift and `least` of softmax() for an input of that scale: 26 bits behind the point, 5 before."""
     multiplier, shift = quantize_multiplier(min(scale * 2**26, 2.0**31 - 1))
     return multiplier, shift, -math.floor(31 * 2.0**26 / 2.0**shift)
 

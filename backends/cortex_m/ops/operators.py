@@ -15,6 +15,8 @@ from torch import Tensor
 from executorch.backends.cortex_m.ops.fixed_point import (
     SHIFT_INT8,
     requantize,
+)
+from executorch.backends.cortex_m.ops.fixed_point import (
     softmax as integer_softmax,
 )
 from executorch.exir.backend.lowering.kernel_library import KernelLibrary
@@ -39,7 +41,7 @@ def quantize_per_tensor(
     dtype: torch.dtype,
 ) -> Tensor:
     """Times the reciprocal of the scale, ties to even; NaN is quant_min."""
-    inverse = (1.0 / torch.tensor(scale, dtype=torch.float32)).to(input.device)
+    inverse = 1.0 / torch.tensor(scale, dtype=torch.float32, device=input.device)
     steps = torch.round(input * inverse) + zero_point
     return torch.where(steps > quant_min, steps.clamp(max=quant_max), quant_min).to(dtype)
 
@@ -53,7 +55,8 @@ def dequantize_per_tensor(
     quant_max: int,
     dtype: torch.dtype,
 ) -> Tensor:
-    return (input.int() - zero_point).float() * torch.tensor(scale, dtype=torch.float32)
+    factor = torch.tensor(scale, dtype=torch.float32, device=input.device)
+    return (input.int() - zero_point).float() * factor
 
 
 # ---- By element ----

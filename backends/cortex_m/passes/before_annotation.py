@@ -8,7 +8,6 @@ from __future__ import annotations
 import torch
 from torch.fx import GraphModule, Node
 
-
 _ATEN = torch.ops.aten
 
 

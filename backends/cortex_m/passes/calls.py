@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What rows ask of a call on quantized values: dequantize, operator, limits, quantize.
 
-%d = dequantize(%x); %c = conv(%d, dequantize(%w)); %r = relu(%c); %q = quantize(%r)    Step(named={op: %c, limits: %r})"""
+%d = dequantize(%x); %c = conv(%d, dequantize(%w)); %r = relu(%c); %q = quantize(%r)   Step(named={op: c, limits: r})"""
 
 from __future__ import annotations
 
