@@ -84,7 +84,12 @@ def quantized_add(
         others, other_multiplier, other_shift
     )
     result = requantize(total, output_multiplier, output_shift) + output_zero_point
-    return _int8(result, activation_min, activation_max)
+    return _as_larger(self, other, _int8(result, activation_min, activation_max))
+
+
+def _as_larger(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
+    """In the memory order of the operand with more values."""
+    return _as(max(a, b, key=lambda each: (each.numel(), each.dim())), x)
 
 
 @LIBRARY.implement("quantized_mul")
@@ -98,12 +103,13 @@ def quantized_mul(
     output_shift: int,
 ) -> Tensor:
     product = (self.long() - self_zero_point) * (other.long() - other_zero_point)
-    return _int8(requantize(product, output_multiplier, output_shift) + output_zero_point)
+    result = requantize(product, output_multiplier, output_shift) + output_zero_point
+    return _as_larger(self, other, _int8(result))
 
 
 @LIBRARY.implement("quantized_activation")
 def quantized_activation(input: Tensor, lut: Tensor) -> Tensor:
-    return lut[input.long() + 128]
+    return _as(input, lut[input.long() + 128])
 
 
 @LIBRARY.implement("minimum")

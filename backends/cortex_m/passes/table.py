@@ -11,7 +11,7 @@ import executorch.backends.cortex_m.ops.operators  # noqa: F401  defines them
 from executorch.backends.cortex_m.passes import elementwise, moves, weighted
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
-from executorch.exir.backend.lowering.quantized import quantization_of
+from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_facts import op_name
@@ -31,7 +31,7 @@ def _is_small(node: Node, constants: Constants) -> bool:
 
 
 def _is_of_float(node: Node, constants: Constants) -> bool:
-    value = node.args[0] if "dequantize" not in op_name(node) else node
+    value = node if is_dequantize(node) else node.args[0]
     return value.meta["val"].dtype == torch.float32
 
 

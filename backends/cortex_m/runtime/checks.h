@@ -50,7 +50,29 @@ inline bool is_contiguous(const Tensor& tensor) {
   return runtime::is_contiguous_dim_order(tensor.dim_order().data(), rank);
 }
 
-// Whether all are int8, and those of the whole range of a result's limits.
+// Whether the same element of two tensors of one size lies at the same place: dimensions of one
+// element may stand anywhere in the dim order.
+inline bool lie_alike(const Tensor& a, const Tensor& b) {
+  if (a.dim() != b.dim()) {
+    return false;
+  }
+  const auto rank = static_cast<size_t>(a.dim());
+  const auto next = [rank](const Tensor& tensor, size_t place) {
+    while (place < rank && tensor.size(static_cast<ssize_t>(tensor.dim_order()[place])) == 1) {
+      ++place;
+    }
+    return place;
+  };
+  size_t i = next(a, 0), j = next(b, 0);
+  for (; i < rank && j < rank; i = next(a, i + 1), j = next(b, j + 1)) {
+    if (a.dim_order()[i] != b.dim_order()[j]) {
+      return false;
+    }
+  }
+  return i >= rank && j >= rank;
+}
+
+// Whether results may be limited to them.
 inline bool are_limits(int64_t least, int64_t largest) {
   return -128 <= least && least <= largest && largest <= 127;
 }

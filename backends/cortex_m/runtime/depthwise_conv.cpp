@@ -71,7 +71,7 @@ Tensor& quantized_depthwise_conv2d_out(KernelRuntimeContext& context, const Tens
                                        int64_t output_offset, const Tensor& requantize_multipliers,
                                        const Tensor& requantize_shifts, int64_t activation_min,
                                        int64_t activation_max, const Tensor& scratch, Tensor& out) {
-  (void)scratch;
+  (void)scratch;  // our kernels need none
   const ConvArguments arguments{"quantized_depthwise_conv2d",
                                 input,
                                 weight,

@@ -41,7 +41,7 @@ bool repeats_along(const Tensor& small, const Tensor& large) {
     wide += size != 1;
   }
   const bool has_same_order = small.dim() == large.dim()
-                                  ? runtime::tensors_have_same_dim_order(small, large)
+                                  ? lie_alike(small, large)
                                   : is_contiguous(small) && is_contiguous(large);
   return wide <= 1 || has_same_order;
 }
@@ -52,15 +52,12 @@ struct Operands {
   const Tensor& small;
   bool is_swapped;
 
-  Operands(const Tensor& a, const Tensor& b)
-      : large(a.numel() >= b.numel() ? a : b),
-        small(a.numel() >= b.numel() ? b : a),
-        is_swapped(a.numel() < b.numel()) {}
+  Operands(const Tensor& a, const Tensor& b) : Operands(a, b, is_smaller(a, b)) {}
 
   bool fit(Tensor& out) const {
     return is_int8(large) && is_int8(small) && is_int8(out) && repeats_along(small, large) &&
            runtime::resize_tensor(out, large.sizes()) == runtime::Error::Ok &&
-           runtime::tensors_have_same_dim_order(large, out);
+           lie_alike(large, out);
   }
 
   // `combine` of each value of large and what lies beside it.
@@ -76,6 +73,15 @@ struct Operands {
       }
     }
   }
+
+ private:
+  // By values, then by dimensions.
+  static bool is_smaller(const Tensor& a, const Tensor& b) {
+    return a.numel() < b.numel() || (a.numel() == b.numel() && a.dim() < b.dim());
+  }
+
+  Operands(const Tensor& a, const Tensor& b, bool is_swapped)
+      : large(is_swapped ? b : a), small(is_swapped ? a : b), is_swapped(is_swapped) {}
 };
 
 constexpr ssize_t kMaxRank = 16;
@@ -135,7 +141,7 @@ bool resize_to_both(const Tensor& a, const Tensor& b, Tensor& out) {
 template <typename Choose>
 Tensor& choose_out(KernelRuntimeContext& context, const char* name, const Tensor& self,
                    const Tensor& other, Tensor& out, Choose choose) {
-  (void)name;
+  (void)name;  // read where errors have texts
   CORTEX_M_CHECK(is_int8(self) && is_int8(other) && is_int8(out), "%s: expected int8", name);
   CORTEX_M_CHECK(
       self.dim() <= kMaxRank && other.dim() <= kMaxRank && resize_to_both(self, other, out),
@@ -212,9 +218,9 @@ Tensor& quantized_activation_out(KernelRuntimeContext& context, const Tensor& in
                                  const Tensor& lut, Tensor& out) {
   CORTEX_M_CHECK(is_int8(input) && is_int8(out) && is_int8(lut) && lut.numel() == 256,
                  "quantized_activation: expected int8 and a table of 256 results");
-  CORTEX_M_CHECK(runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok &&
-                     runtime::tensors_have_same_dim_order(input, out),
-                 "quantized_activation: expected an output of the input's size and memory order");
+  CORTEX_M_CHECK(
+      runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok && lie_alike(input, out),
+      "quantized_activation: expected an output of the input's size and memory order");
   const int8_t* from = input.const_data_ptr<int8_t>();
   const int8_t* table = lut.const_data_ptr<int8_t>() + 128;
   int8_t* to = out.mutable_data_ptr<int8_t>();

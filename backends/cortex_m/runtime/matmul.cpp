@@ -92,7 +92,7 @@ Tensor& quantized_batch_matmul_out(KernelRuntimeContext& context, const Tensor& 
                                    int64_t rhs_zero_point, int64_t output_zero_point,
                                    int64_t output_multiplier, int64_t output_shift,
                                    const Tensor& scratch, Tensor& out) {
-  (void)scratch;
+  (void)scratch;  // our kernels need none
   CORTEX_M_CHECK(is_int8(lhs) && is_int8(rhs_transposed) && is_int8(out) && lhs.dim() == 3 &&
                      rhs_transposed.dim() == 3 && lhs.size(0) == rhs_transposed.size(0) &&
                      lhs.size(2) == rhs_transposed.size(2),

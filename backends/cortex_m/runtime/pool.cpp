@@ -94,10 +94,10 @@ Tensor& quantized_avg_pool2d_out(KernelRuntimeContext& context, const Tensor& in
                                  Numbers kernel_size, Numbers stride, Numbers padding,
                                  int64_t zero_point, int64_t multiplier, int64_t shift,
                                  const Tensor& scratch, Tensor& out) {
-  (void)zero_point;
-  (void)multiplier;
-  (void)shift;
-  (void)scratch;
+  (void)zero_point;  // a mean has the parameters of its values
+  (void)multiplier;  // so it has
+  (void)shift;       // and this
+  (void)scratch;     // our kernels need none
   const Windows windows{kernel_size, stride, padding};
   if (check_pool(context, "quantized_avg_pool2d", input, windows, out)) {
     write<Mean>(input, windows, Limits{}, out);

@@ -73,8 +73,8 @@ Tensor& quantized_transpose_conv2d_out(KernelRuntimeContext& context, const Tens
                                        const Tensor& requantize_shifts, int64_t activation_min,
                                        int64_t activation_max, const Tensor& scratch,
                                        const Tensor& output_scratch, Tensor& out) {
-  (void)scratch;
-  (void)output_scratch;
+  (void)scratch;         // our kernels need none
+  (void)output_scratch;  // nor here
   const ConvArguments arguments{"quantized_transpose_conv2d",
                                 input,
                                 weight,
