@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from executorch.backends.cortex_m.ops.operators import LIBRARY
 from executorch.backends.cortex_m.passes.edge_config import edge_config
 from executorch.backends.cortex_m.test.drawn import FAMILIES, Bytes, Draw, filled, program
 from executorch.backends.cortex_m.test.lowered import lowered, quantized
@@ -23,7 +24,7 @@ from executorch.exir import to_edge
 from executorch.test.boards.pico2_test import BOARDS, ROOT, emulate, firmware, flash_and_ram
 
 pytestmark = pytest.mark.full
-MAIN = ROOT / "backends" / "cortex_m" / "test" / "cases.cpp"
+TESTS = ROOT / "backends" / "cortex_m" / "test"
 NETWORKS = {
     "anomaly detector": (DeepAutoEncoder, (1, 640)),
     "keyword spotter": (DSCNNKWS, (1, 1, 49, 10)),
@@ -43,13 +44,11 @@ def hash_of(tensor: Tensor) -> int:
     return found
 
 
-def run(model: Path, board: str, name: str, floats: bool = False) -> tuple[list[int], int, Path]:
-    """Hashes of the outputs, ticks, and the program."""
-    options = ["-DMETHOD_POOL_BYTES=196608", f"--main={MAIN}"]
-    if floats:
-        options.append("-DCMAKE_CXX_FLAGS=-DFLOAT_INPUTS=1")
-    elf = firmware(model, board, *options, name=name)
-    code, text = emulate(elf, board)
+def run(model: Path, board: str, main: str, *options: str) -> tuple[list[int], int, Path]:
+    """Hashes of the outputs, ticks of the timer (with one nanosecond per instruction), and the program."""
+    words = [f"--main={TESTS / main}.cpp", *options]
+    elf = firmware(model, board, *words, name=f"-cortex-m-{main}")
+    code, text = emulate(elf, board, "-icount", "shift=0")
     assert code == 0, text[-1000:]
     *lines, ticks = text.split("\n")[:-1]
     return [int(line) for line in lines], int(ticks.removeprefix("ticks ")), elf
@@ -61,7 +60,11 @@ def run(model: Path, board: str, name: str, floats: bool = False) -> tuple[list[
 def test_processors_give_what_the_formulas_give(family: str, board: str, tmp_path: Path) -> None:
     made, _, expected = program(FAMILIES[family](Draw()))
     made.save(str(tmp_path / "cases.pte"))
-    found, _, _ = run(tmp_path / "cases.pte", board, "-cortex-m")
+    names = ",".join(
+        f"cortex_m::{name}.out" for name in LIBRARY.names()
+    )  # compiled once for all families
+    options = [f"--operators={names}", "-DMETHOD_POOL_BYTES=196608"]
+    found, _, _ = run(tmp_path / "cases.pte", board, "cases", *options)
     assert found == [hash_of(each) for each in expected]
 
 
@@ -84,7 +87,7 @@ def test_tiny_networks(network: str, board: str, tmp_path: Path) -> None:
     expected = edge.exported_program().module()(x)
     path = tmp_path / "network.pte"
     edge.to_executorch().save(str(path))
-    found, ticks, elf = run(path, board, "-cortex-m-float", floats=True)
+    found, ticks, elf = run(path, board, "network", "-DMETHOD_POOL_BYTES=24576")
     assert found == [hash_of(expected)]
     flash, ram = flash_and_ram(elf)
     (bound,) = memory_bounds(path)
