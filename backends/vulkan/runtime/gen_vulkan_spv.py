@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles the shaders of a folder with glslc and writes them as a C++ source file, spv.cpp.
 
-Each `name.glsl` becomes two modules: one whose buffers hold elements of 8, 16 and 32 bits, and one (-DWIDE_ELEMENTS) for
+Each `name.glsl` becomes two modules: one whose buffers hold elements of 8, 16 and 32 bits, one (-DWIDE_ELEMENTS) for
 devices where all elements have 32 bits. What a shader does with which element types is a matter of its specialization
 constants, so that there are few modules.
 """

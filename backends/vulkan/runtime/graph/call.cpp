@@ -170,6 +170,27 @@ Result<std::vector<int64_t>> Call::integers(size_t index) {
   }
 }
 
+Result<std::vector<double>> Call::numbers(size_t index) {
+  const PayloadValue& found = *ET_UNWRAP(value(index));
+  if (found.kind == GraphTypes::DoubleList) {
+    return found.numbers;
+  }
+  const auto whole = ET_UNWRAP(integers(index));
+  return std::vector<double>(whole.begin(), whole.end());
+}
+
+Result<std::vector<Call::Place>> Call::present(size_t index) {
+  const PayloadValue& list = *ET_UNWRAP(value(index));
+  std::vector<Place> out;
+  for (size_t i = 0; list.kind == GraphTypes::ValueList && i < list.items.size(); ++i) {
+    const auto id = static_cast<size_t>(list.items[i]);
+    if (graph_.payload_.values[id].kind != GraphTypes::Null) {
+      out.push_back({ i, ET_UNWRAP(tensor_of(id)) });
+    }
+  }
+  return out;
+}
+
 Result<int64_t> Call::integer_or(size_t index, int64_t otherwise) {
   return is_null(index) ? Result<int64_t>(otherwise) : integer(index);
 }

@@ -37,6 +37,9 @@ class DispatchBuilder {
   }
   DispatchBuilder& param(int64_t value);
   DispatchBuilder& param(float value);
+  DispatchBuilder& params(int64_t a, int64_t b, int64_t c, int64_t d) {
+    return param(a).param(b).param(c).param(d);
+  }
   DispatchBuilder& params(const Iteration& iteration);
   DispatchBuilder& dims(const int32_t (&values)[kMaxRank]);
 
@@ -76,6 +79,14 @@ class Call final {
   runtime::Result<std::string_view> text(size_t index);
   /// Of an IntList, a ValueList of numbers, or one number; empty for Null.
   runtime::Result<std::vector<int64_t>> integers(size_t index);
+  /// Of a DoubleList, or what integers() takes.
+  runtime::Result<std::vector<double>> numbers(size_t index);
+  /// Tensors of a list that may have Nulls, with their places in it.
+  struct Place {
+    size_t place;
+    Tensor* tensor;
+  };
+  runtime::Result<std::vector<Place>> present(size_t index);
   /// With a default for Null.
   runtime::Result<int64_t> integer_or(size_t index, int64_t otherwise);
   runtime::Result<double> number_or(size_t index, double otherwise);

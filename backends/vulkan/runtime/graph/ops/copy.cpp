@@ -355,29 +355,8 @@ Error repeat_interleave(Call& call) {
   return apply_unary(call, kIdentity, x, out, Iteration(walk).add(strides, 0).add(walk));
 }
 
-/// (n, c, r, r, h, w) as (n, c, h, r, w, r).
 Error pixel_shuffle(Call& call) {
-  const Tensor& x = *ET_UNWRAP(call.tensor(0));
-  Tensor& out = *ET_UNWRAP(call.output());
-  const int64_t r = ET_UNWRAP(call.integer(1));
-  const size_t rank = x.shape.rank;
-  if (rank < 3 || r < 1 || x.shape.at(-3) % (r * r) != 0) {
-    return call.mismatch("expected channels that are a multiple of the factor's square");
-  }
-  Shape shape = x.shape;
-  const int64_t channels = x.shape.at(-3) / (r * r);
-  const int64_t height = x.shape.at(-2);
-  const int64_t width = x.shape.at(-1);
-  shape[rank - 3] = static_cast<int32_t>(channels);
-  shape[rank - 2] = static_cast<int32_t>(height * r);
-  shape[rank - 1] = static_cast<int32_t>(width * r);
-  ET_CHECK_OK_OR_RETURN_ERROR(call.resize(out, shape));
-  const int64_t plane = height * width;
-  const int64_t images = plane * channels == 0 ? 0 : x.numel() / (plane * channels * r * r);
-  const Shape walk = {images * channels, height, r, width, r};
-  const int32_t strides[] = {static_cast<int32_t>(plane * r * r), static_cast<int32_t>(width),
-                             static_cast<int32_t>(plane * r), 1, static_cast<int32_t>(plane)};
-  return apply_unary(call, kIdentity, x, out, Iteration(walk).add(strides, 0).add(walk));
+  return shuffle_pixels(call, ET_UNWRAP(call.integer(1)), kIdentity, {});
 }
 
 Error fill(Call& call, Tensor& out, double value) {
@@ -520,6 +499,30 @@ constexpr Operator kRows[] = {
 };
 
 }  // namespace
+
+/// (n, c, r, r, h, w) as (n, c, h, r, w, r).
+Error shuffle_pixels(Call& call, int64_t r, int32_t code, const UnaryParams& params) {
+  const Tensor& x = *ET_UNWRAP(call.tensor(0));
+  Tensor& out = *ET_UNWRAP(call.output());
+  const size_t rank = x.shape.rank;
+  if (rank < 3 || r < 1 || r > 1024 || x.shape.at(-3) % (r * r) != 0) {
+    return call.mismatch("expected channels that are a multiple of the factor's square");
+  }
+  Shape shape = x.shape;
+  const int64_t channels = x.shape.at(-3) / (r * r);
+  const int64_t height = x.shape.at(-2);
+  const int64_t width = x.shape.at(-1);
+  shape[rank - 3] = static_cast<int32_t>(channels);
+  shape[rank - 2] = static_cast<int32_t>(height * r);
+  shape[rank - 1] = static_cast<int32_t>(width * r);
+  ET_CHECK_OK_OR_RETURN_ERROR(call.resize(out, shape));
+  const int64_t plane = height * width;
+  const int64_t images = plane * channels == 0 ? 0 : x.numel() / (plane * channels * r * r);
+  const Shape walk = {images * channels, height, r, width, r};
+  const int32_t strides[] = {static_cast<int32_t>(plane * r * r), static_cast<int32_t>(width),
+                             static_cast<int32_t>(plane * r), 1, static_cast<int32_t>(plane)};
+  return apply_unary(call, code, x, out, Iteration(walk).add(strides, 0).add(walk), params);
+}
 
 Operators copy_operators() {
   return {kRows, sizeof(kRows) / sizeof(kRows[0])};

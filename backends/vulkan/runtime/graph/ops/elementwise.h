@@ -66,6 +66,10 @@ ET_NODISCARD runtime::Error apply_unary(Call& call, int32_t code, const Tensor& 
                                         const Tensor& out, Iteration iteration,
                                         const UnaryParams& params = {});
 
+/// The first argument's channels as pixels of its output, r x r of each, with a code of unary.glsl.
+ET_NODISCARD runtime::Error shuffle_pixels(Call& call, int64_t r, int32_t code,
+                                           const UnaryParams& params);
+
 /// Copies all elements, or makes `out` a view where it may be one. Both have as many.
 ET_NODISCARD runtime::Error copy_or_alias(Call& call, const Tensor& in, Tensor& out);
 

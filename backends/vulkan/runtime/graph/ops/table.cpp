@@ -9,10 +9,10 @@ namespace {
 
 using Family = Operators (*)();
 constexpr Family kFamilies[] = {
-    unary_operators,
-    binary_operators,
-    copy_operators,
-    host_operators,
+    unary_operators,     binary_operators,  copy_operators,     host_operators,
+    matmul_operators,    norm_operators,    index_operators,    convolution_operators,
+    reduction_operators, pooling_operators, resample_operators, quantized_operators,
+    attention_operators,
 };
 
 template <typename Act>
