@@ -50,6 +50,9 @@ Error pool(Call& call) {
   }
   Shape shape = x.shape;
   for (size_t i = 0; i < 2; ++i) {
+    if (padding[i] > kernel[i] / 2) {
+      return call.mismatch("expected a padding of at most half the window");
+    }
     const int64_t size = x.shape[rank - 2 + i];
     const int64_t room = size + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1;
     if (room < 0) {
