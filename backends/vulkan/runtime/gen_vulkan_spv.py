@@ -19,13 +19,23 @@ from pathlib import Path
 FLAVORS = ("", "WIDE_ELEMENTS")
 
 
-def compile_shader(source: Path, flavor: str, folder: Path, arguments: argparse.Namespace) -> list[int]:
+def compile_shader(
+    source: Path, flavor: str, folder: Path, arguments: argparse.Namespace
+) -> list[int]:
     """The words of one module; SystemExit with the compiler's message."""
     out = folder / f"{source.stem}{'_wide' if flavor else ''}.spv"
-    command = [arguments.glslc_path, "-fshader-stage=compute", "--target-env=vulkan1.1", "-Werror", f"-I{source.parent}"]
+    command = [
+        arguments.glslc_path,
+        "-fshader-stage=compute",
+        "--target-env=vulkan1.1",
+        "-Werror",
+        f"-I{source.parent}",
+    ]
     command += ["-O"] if arguments.optimize else []
     command += [f"-D{define}" for define in (*([flavor] if flavor else []), *arguments.env)]
-    done = subprocess.run([*command, str(source), "-o", str(out)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, str(source), "-o", str(out)], capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)} {source}: {done.stderr or done.stdout}")
     data = out.read_bytes()
@@ -48,7 +58,8 @@ def as_cpp(modules: dict[str, tuple[list[int], list[int]]]) -> str:
             lines.append(f"constexpr uint32_t k_{name}{suffix}[] = {{{text}}};")
     lines += ["", "constexpr Shader kShaders[] = {"]
     lines += [
-        f'    {{"{name}", {{k_{name}, sizeof(k_{name})}}, {{k_{name}_wide, sizeof(k_{name}_wide)}}}},' for name in modules
+        f'    {{"{name}", {{k_{name}, sizeof(k_{name})}}, {{k_{name}_wide, sizeof(k_{name}_wide)}}}},'
+        for name in modules
     ]
     lines += [
         "};",
@@ -85,7 +96,8 @@ def main(argv: list[str] | None = None) -> int:
     with ThreadPoolExecutor(max(1, arguments.nthreads or 1)) as pool:
         jobs = {
             source.stem: tuple(
-                pool.submit(compile_shader, source, flavor, arguments.tmp_dir_path, arguments) for flavor in FLAVORS
+                pool.submit(compile_shader, source, flavor, arguments.tmp_dir_path, arguments)
+                for flavor in FLAVORS
             )
             for source in sources
         }
