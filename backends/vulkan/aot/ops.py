@@ -9,8 +9,13 @@ from torch.fx import Node
 
 from executorch.backends.vulkan.aot.aten_rows import aten_rows
 from executorch.backends.vulkan.aot.convolution_rows import convolution_rows
+from executorch.backends.vulkan.aot.fused_int8 import int8_patterns
+from executorch.backends.vulkan.aot.fused_linear import linear_patterns
+from executorch.backends.vulkan.aot.fused_norm import norm_patterns
 from executorch.backends.vulkan.aot.row import ALL
-from executorch.exir.backend.lowering.op_table import OpTable, TensorCondition
+from executorch.backends.vulkan.aot.quantized_rows import quantized_rows
+from executorch.backends.vulkan.aot.table import VulkanTable
+from executorch.exir.backend.lowering.op_table import TensorCondition
 
 MAX_RANK = 8
 
@@ -41,8 +46,15 @@ def _is_in_plain_order(tensor: Node, call: Node) -> bool:
 
 
 _DTYPES = ", ".join(sorted(str(each).removeprefix("torch.") for each in ALL))
-TABLE = OpTable(
-    {**aten_rows(), **convolution_rows()},
+TABLE = VulkanTable(
+    {
+        **int8_patterns(),
+        **linear_patterns(),
+        **norm_patterns(),
+        **aten_rows(),
+        **convolution_rows(),
+        **quantized_rows(),
+    },
     of_tensors=(
         TensorCondition(_is_tensor_or_size, "a tensor or a size is expected"),
         TensorCondition(_has_dtype, f"dtype {_DTYPES} is expected"),

@@ -12,11 +12,16 @@ from torch.fx import Node
 
 from executorch.backends.vulkan.aot.known import known_values
 from executorch.backends.vulkan.aot.ops import TABLE
-from executorch.backends.vulkan.aot.options import options_of, parse_compile_options
+from executorch.backends.vulkan.aot.options import (
+    options_of,
+    parse_compile_options as parse_compile_options,
+)
+from executorch.backends.vulkan.aot.table import along
 from executorch.backends.vulkan.vulkan_preprocess import VulkanBackend
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import tensors_of
-from executorch.exir.backend.lowering.partitioner import TablePartitioner
+from executorch.exir.backend.lowering.partitioner import Groups, TablePartitioner
+from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.graph_facts import call_name, called_op
 
 OpKey = Any  # an operator of the edge dialect, one of torch, or its name
@@ -60,6 +65,15 @@ class VulkanPartitioner(TablePartitioner):
             return claimed
         ahead = [found for each in claimed for found in constants.computed_inputs(each)]
         return [*dict.fromkeys([*ahead, *claimed])]
+
+    def _groups(self, program: ExportedProgram, constants: Constants) -> Groups:
+        """Of patterns also with what quantizes for them, and the weights that are computed ahead."""
+        groups = super()._groups(program, constants)
+        for step in self.table.patterns(program.graph, constants):
+            inside = [*along(step), *nodes_of(step)]
+            ahead = [found for each in inside for found in constants.computed_inputs(each)]
+            groups.append([*dict.fromkeys([*ahead, *inside])])
+        return groups
 
     def _why_not_wanted(self, node: Node) -> str:
         types = " ".join(str(kind) for _, kind in node.meta.get("nn_module_stack", {}).values())

@@ -23,8 +23,13 @@ def lower(
     dynamic_shapes: Any = None,
     **lists: Any,
 ) -> EdgeProgramManager:
-    exported = torch.export.export(model.eval(), inputs, dynamic_shapes=dynamic_shapes)
+    exported = torch.export.export(_evaluated(model), inputs, dynamic_shapes=dynamic_shapes)
     return to_edge_transform_and_lower(exported, partitioner=[VulkanPartitioner(options, **lists)])
+
+
+def _evaluated(model: nn.Module) -> nn.Module:
+    """Captured graphs are what they are."""
+    return model if isinstance(model, torch.fx.GraphModule) else model.eval()
 
 
 def delegates(edge: EdgeProgramManager) -> list[Any]:
