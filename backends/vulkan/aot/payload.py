@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.export import ExportedProgram
 from torch.fx import Node
 
 from executorch.backends.vulkan.aot.memory_plan import planned
@@ -27,6 +28,7 @@ from executorch.exir.backend.lowering.layout import PLAIN, Layout
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.blocks import VULKAN_HEADER
 from executorch.exir.backend.lowering.payload.writer import Writer
+from executorch.exir.graph_facts import data_specs, holder_of, written_data
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 PREPACK = "et_vk.prepack.default"
@@ -50,7 +52,24 @@ class VulkanWriter(Writer[Any, Any]):
         self.options = options
         self.inputs: list[int] = []
         self.data: list[Any] = []  # VkBytes
+        self.buffers: dict[Node, Tensor] = {}  # that the program writes
         self.node_handles: dict[int, tuple[int, ...]] = {}
+
+    def lower(self, program: ExportedProgram, steps: Sequence[Any] | None = None) -> None:
+        written = written_data(program.graph_signature)
+        self.buffers = {
+            node: holder_of(program, spec.target)[spec.target]
+            for node, spec in data_specs(program).items()
+            if spec.target in written
+        }
+        super().lower(program, steps)
+
+    def read(self, node: Node, layout: Layout = PLAIN, rank: int = 4) -> int:
+        """A buffer that is written is on the device from the start."""
+        if node in self.buffers:
+            make = lambda: self._prepacked(self.raw(node))  # noqa: E731
+            return self.constant_once(("prepacked", node), make)
+        return super().read(node, layout, rank)
 
     # ---- Values ----
 
@@ -115,7 +134,8 @@ class VulkanWriter(Writer[Any, Any]):
 
     def raw(self, node: Node) -> int:
         """As it is in the file."""
-        return self.constant_once(node, lambda: self.constant(node, self.constants[node]))
+        found = self.buffers if node in self.buffers else self.constants
+        return self.constant_once(node, lambda: self.constant(node, found[node]))
 
     def packed(self, node: Node, kind: Hashable, tensor: Tensor) -> int:
         """What is made of the data of a node; `kind` tells such constants of one node apart."""
