@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Importing this registers the operators of the namespace et_vk with PyTorch: what fusions make, and what users may call
-(`torch.ops.et_vk.*`). Eager implementations say what each computes; the runtime's shaders give the same."""
+"""Importing this registers the operators of the namespace et_vk with PyTorch: what fusions make, and users may call as
+`torch.ops.et_vk.*`. Eager implementations say what each computes; the runtime's shaders give the same."""
 
 from __future__ import annotations
 

@@ -78,11 +78,6 @@ DIMS_OF_IMAGES = when(_has_dims_of_images, "an image, or a batch of images, is e
 KEPT_DTYPE = when(_keeps_the_dtype, "the dtype of the operand is expected")
 
 
-def _has_one_dtype(node: Node) -> bool:
-    """Of floats and integers the runtime's operators take one; `promoted` makes them so."""
-    return True
-
-
 def _elementwise() -> dict[str, VulkanRow]:
     rows = {f"aten.{name}.default": row(FLOATS) for name in UNARY.split()}
     rows |= {f"aten.{name}": row(NUMBERS) for name in BINARY.split()}

@@ -8,12 +8,13 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.vulkan.aot.aten_rows import aten_rows
+from executorch.backends.vulkan.aot.attention import attention_rows
 from executorch.backends.vulkan.aot.convolution_rows import convolution_rows
 from executorch.backends.vulkan.aot.fused_int8 import int8_patterns
 from executorch.backends.vulkan.aot.fused_linear import linear_patterns
 from executorch.backends.vulkan.aot.fused_norm import norm_patterns
-from executorch.backends.vulkan.aot.row import ALL
 from executorch.backends.vulkan.aot.quantized_rows import quantized_rows
+from executorch.backends.vulkan.aot.row import ALL
 from executorch.backends.vulkan.aot.table import VulkanTable
 from executorch.exir.backend.lowering.op_table import TensorCondition
 
@@ -54,6 +55,7 @@ TABLE = VulkanTable(
         **aten_rows(),
         **convolution_rows(),
         **quantized_rows(),
+        **attention_rows(),
     },
     of_tensors=(
         TensorCondition(_is_tensor_or_size, "a tensor or a size is expected"),

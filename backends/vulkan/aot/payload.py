@@ -53,6 +53,7 @@ class VulkanWriter(Writer[Any, Any]):
         self.inputs: list[int] = []
         self.data: list[Any] = []  # VkBytes
         self.buffers: dict[Node, Tensor] = {}  # that the program writes
+        self.kept_by_calls: set[Node] = set()  # of these, such as an operator keeps itself
         self.node_handles: dict[int, tuple[int, ...]] = {}
 
     def lower(self, program: ExportedProgram, steps: Sequence[Any] | None = None) -> None:
@@ -235,7 +236,8 @@ class VulkanWriter(Writer[Any, Any]):
 
     def write_back(self, node: Node, buffer: Node) -> None:
         """Into the tensor on the device, which stays from run to run."""
-        self.copy_to(self.read(node), self.read(buffer))
+        if buffer not in self.kept_by_calls:
+            self.copy_to(self.read(node), self.read(buffer))
 
     def why_not_taken(self, node: Node) -> str:
         found = node.meta.get("val")

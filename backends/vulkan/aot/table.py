@@ -7,6 +7,7 @@ from typing import Any
 
 from torch.fx import Graph, Node
 
+from executorch.backends.vulkan.aot.attention import attention_along
 from executorch.backends.vulkan.aot.row import VulkanRow
 from executorch.exir.backend.lowering.op_table import Constants, OpTable
 from executorch.exir.backend.lowering.quantized_steps import chain_of
@@ -17,17 +18,18 @@ def along(step: Step) -> list[Node]:
     """What goes into a delegate with a step, and is computed for it or not at all: the calls that quantize an input
     while running; with what attends, the writes of its caches."""
     chain = chain_of(step.named["input"]) if "input" in step.named else None
-    return [*(chain.nodes if chain is not None else ()), *step.named.get("along", ())]
+    return [*(chain.nodes if chain is not None else ()), *attention_along(step.head)]
 
 
 class VulkanTable(OpTable[VulkanRow]):
     def steps(self, graph: Graph, constants: Constants) -> list[Any]:
         """Without those that are for other steps alone."""
         steps = super().steps(graph, constants)
-        patterns = [step for step in steps if step.pattern is not None]
-        inside = {node for step in patterns for node in nodes_of(step)}
-        beside = {node for step in patterns for node in along(step)}
+        leading = [step for step in steps if step.pattern is not None or along(step)]
+        inside = {node for step in leading for node in nodes_of(step)}
+        beside = {node for step in leading for node in along(step)}
         for node in reversed(list(graph.nodes)):
-            if node in beside and not all(user in inside or user in beside for user in node.users):
+            readers = [user for user in node.users if user.op != "output"]
+            if node in beside and not all(each in inside or each in beside for each in readers):
                 beside.discard(node)  # others read it, too: it is computed
         return [step for step in steps if step.head not in beside]

@@ -10,19 +10,23 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from executorch.backends.vulkan.aot.attention import SCALAR
 from executorch.backends.vulkan.aot.known import known_values
 from executorch.backends.vulkan.aot.ops import TABLE
 from executorch.backends.vulkan.aot.options import (
     options_of,
+)
+from executorch.backends.vulkan.aot.options import (
     parse_compile_options as parse_compile_options,
 )
+from executorch.backends.vulkan.aot.sizes import is_size, sizes_read, split_sizes
 from executorch.backends.vulkan.aot.table import along
 from executorch.backends.vulkan.vulkan_preprocess import VulkanBackend
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import tensors_of
 from executorch.exir.backend.lowering.partitioner import Groups, TablePartitioner
 from executorch.exir.backend.lowering.steps import nodes_of
-from executorch.exir.graph_facts import call_name, called_op
+from executorch.exir.graph_facts import call_name, called_op, op_name
 
 OpKey = Any  # an operator of the edge dialect, one of torch, or its name
 
@@ -56,24 +60,33 @@ class VulkanPartitioner(TablePartitioner):
     def look_at(self, program: ExportedProgram) -> Constants:
         return known_values(program)
 
+    def prepare(self, program: ExportedProgram) -> None:
+        split_sizes(program.graph)
+
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
+        if is_size(node):
+            return "sizes go with what reads them"
         reason = self._why_not_wanted(node)
         if reason:
             return reason
         claimed = super().claim(node, program, constants)
         if isinstance(claimed, str):
             return claimed
-        ahead = [found for each in claimed for found in constants.computed_inputs(each)]
-        return [*dict.fromkeys([*ahead, *claimed])]
+        return _with_sources([*along(self.table.step_at(node)), *claimed], constants)
 
     def _groups(self, program: ExportedProgram, constants: Constants) -> Groups:
-        """Of patterns also with what quantizes for them, and the weights that are computed ahead."""
+        """Of patterns also with what quantizes for them, and the weights that are computed ahead. A position that is
+        read outside, too, stays there."""
         groups = super()._groups(program, constants)
         for step in self.table.patterns(program.graph, constants):
-            inside = [*along(step), *nodes_of(step)]
-            ahead = [found for each in inside for found in constants.computed_inputs(each)]
-            groups.append([*dict.fromkeys([*ahead, *inside])])
-        return groups
+            groups.append(_with_sources([*along(step), *nodes_of(step)], constants))
+        inside = {node for group in groups for node in group}
+
+        def stays(group: list[Node]) -> bool:
+            node = group[-1]
+            return op_name(node) == SCALAR and not inside.issuperset(node.users)
+
+        return [group for group in groups if not stays(group)]
 
     def _why_not_wanted(self, node: Node) -> str:
         types = " ".join(str(kind) for _, kind in node.meta.get("nn_module_stack", {}).values())
@@ -96,6 +109,14 @@ class VulkanPartitioner(TablePartitioner):
             if self._asked.skip_bool_tensors and found.dtype == torch.bool:
                 return "it reads or gives booleans, and skip_bool_tensors is set"
         return ""
+
+
+def _with_sources(nodes: list[Node], constants: Constants) -> list[Node]:
+    """Behind what is computed ahead for them, and the sizes that they read."""
+    found: list[Node] = []
+    for node in nodes:
+        found += [*constants.computed_inputs(node), *sizes_read(node), node]
+    return [*dict.fromkeys(found)]
 
 
 def _set(given: Iterable[Any] | None) -> set[Any] | None:
