@@ -2,7 +2,8 @@
 """Attention over caches that the same call writes.
 
 %p = _local_scalar_dense(select_copy(%pos, 0, 0))
-%k' = update_cache(%k, %k_cache, %p); %v' = update_cache(%v, %v_cache, %p); %y = custom_sdpa(%q, %k', %v', %p, is_causal=True)
+%k' = update_cache(%k, %k_cache, %p); %v' = update_cache(%v, %v_cache, %p)
+%y = custom_sdpa(%q, %k', %v', %p, is_causal=True)
 becomes select_as_symint and sdpa_with_kv_cache, which keeps the caches."""
 
 from __future__ import annotations

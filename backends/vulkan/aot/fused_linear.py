@@ -126,7 +126,7 @@ def _gives_int8(step: Step, constants: Constants) -> bool:
 
 
 SYMMETRIC = Condition(_has_weight, "a symmetric weight of int8, which is data, is expected")
-KERNEL = Condition(_has_kernel, "4 bits for weights in groups, and 2 or 3 dimensions otherwise, are expected")  # fmt: skip
+KERNEL = Condition(_has_kernel, "4 bits for weights in groups, else 2 or 3 dimensions, are expected")  # fmt: skip
 FLOAT = Condition(_is_float, "float32 or float16 is expected")
 BIAS = Condition(_has_known_bias, "a bias that is data is expected")
 CHANNELS = Condition(_is_by_channel, "one scale for each row of a multiple of 4 columns is expected")  # fmt: skip

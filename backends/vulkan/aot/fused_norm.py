@@ -30,7 +30,7 @@ def _norm(square: Call) -> Call:
 
 def _number(eps: Any, constants: Any) -> float | None:
     if isinstance(eps, Node):
-        found = constants[eps] if eps in constants else None
+        found = constants.get(eps)
         return float(found) if found is not None and found.numel() == 1 else None
     return float(eps)
 

@@ -31,18 +31,6 @@ Reads = Dtypes | tuple[Dtypes, ...]  # of all tensors, or by argument; the last 
 
 
 @dataclass(frozen=True)
-class Storage:
-    """Where a tensor of an operator may lie, and in which order: what the runtime of other makers of these files
-    needs. `buffers`, `textures`: packed dimensions w, h, c."""
-
-    buffers: str = "whc"
-    textures: str = "whc"
-
-
-ANYWHERE = Storage()
-
-
-@dataclass(frozen=True)
 class VulkanRow(Row):
     """`name`: the runtime's, that of the call unless given. `prepacks`: it takes constants as they are in the file,
     but for argument `primary`; other operators get tensors on the device, which a call copies them to."""

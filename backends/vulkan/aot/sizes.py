@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls that compute sizes go with what reads them: a delegate takes and gives tensors.
 
-before: %s = sym_size(%x, 1); f(%x, %s); g(%x, %s)    after: %s = sym_size(%x, 1); f(%x, %s); %t = sym_size(%x, 1); g(%x, %t)
+before: %s = sym_size(%x, 1); f(%x, %s); g(%x, %s)
+after:  %s = sym_size(%x, 1); f(%x, %s); %t = sym_size(%x, 1); g(%x, %t)
 """
 
 from __future__ import annotations

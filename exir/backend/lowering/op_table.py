@@ -83,8 +83,9 @@ _LONGEST_TAIL = 8  # calls and items
 
 class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
     """Rows by the operator's name, such as `aten.add.Tensor` or `operator.add`, or by a pattern. Of patterns earlier
-    ones choose first, and all choose before the rows of single calls. Conditions of every row, before its own: `of_tensors`, then, of
-    single calls, `of_calls`. As a mapping, it has the rows of single calls. `step`: what the backend's steps are."""
+    ones choose first, and all choose before the rows of single calls. Conditions of every row, before its own:
+    `of_tensors`, then, of single calls, `of_calls`. As a mapping, it has the rows of single calls. `step`: what the
+    backend's steps are."""
 
     def __init__(
         self,
