@@ -9,6 +9,7 @@ BACKENDS = (
         name="vulkan",
         id="VulkanBackend",
         partitioner="partitioner.vulkan_partitioner:VulkanPartitioner",
+        language_models="aot.language_models",
         operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16"),
     ),
 )

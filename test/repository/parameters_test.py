@@ -91,7 +91,6 @@ NOT_READ: dict[str, list[str]] = {
         "llm_config:EthosUConfig *",
         "llm_config:QNNConfig *",
         "llm_config:VgfConfig *",
-        "llm_config:VulkanConfig *",
     ],
     "torch asks it for shapes, with all arguments of an operator": [
         "custom_ops:*_meta *",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.fx import Node
 
@@ -17,8 +19,10 @@ from executorch.backends.vulkan.aot.row import (
     argument,
     row,
     when,
+    write_call,
 )
 from executorch.exir.backend.lowering.annotation import SHARED, WEIGHTED
+from executorch.exir.backend.lowering.steps import Step
 
 UNARY = "abs cos exp hardshrink hardswish neg sigmoid sin sqrt rsqrt tanh round leaky_relu"
 BINARY = "add.Tensor sub.Tensor mul.Tensor minimum.default"
@@ -39,8 +43,21 @@ def _is_plain_sampling(node: Node) -> bool:
 
 
 def _selects_by_one_index(node: Node) -> bool:
-    indices = node.args[1]
-    return len(indices) == 1 and indices[0] is not None and node.args[0].meta["val"].dim() == 1
+    """Elements of one dimension, or rows by a list of places."""
+    indices = [each for each in node.args[1] if each is not None]
+    if len(indices) != 1:
+        return False
+    return 1 in (node.args[0].meta["val"].dim(), indices[0].meta["val"].dim())
+
+
+def write_index(writer: Any, step: Step) -> None:
+    source, indices = step.head.args
+    if source.meta["val"].dim() == 1:
+        write_call(writer, step)
+        return
+    (dim,) = (place for place, each in enumerate(indices) if each is not None)
+    args = [writer.read(source), writer.scalar(dim), writer.argument(indices[dim])]
+    writer.call("aten.index_select.default", args, step.head)
 
 
 def _is_of_rank_four(node: Node) -> bool:
@@ -115,7 +132,8 @@ def _moves() -> dict[str, VulkanRow]:
         "aten.index_select.default": row((MOVED, MOVED, INTS), gives=MOVED),
         "aten.index.Tensor": row(
             (NUMBERS, INTS),
-            when(_selects_by_one_index, "elements of one dimension by one tensor of indices are expected"),
+            when(_selects_by_one_index, "one tensor of indices, of one dimension or into one, is expected"),
+            lower=write_index,
         ),
         "aten.embedding.default": row((FLOATS, INTS), prepacks=True, primary=1),
         "aten.copy.default": row(ALL, when(_copies_nothing_new, "dtype and sizes of both are expected to be the same")),

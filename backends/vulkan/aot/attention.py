@@ -49,8 +49,16 @@ def _writes_its_caches(node: Node) -> bool:
     updates = _updates(node)
     if len(updates) != 2 or updates[0][0] is updates[1][0]:
         return False
-    starts = {call.kwargs.get("start_pos") for call, _ in updates} | {node.args[3]}
+    starts = {_position(call.kwargs.get("start_pos")) for call, _ in updates}
+    starts.add(_position(node.args[3]))
     return len(starts) == 1 and all(_is_only_here(node, *each) for each in updates)
+
+
+def _position(start: Any) -> Any:
+    """Equal for the same element, however often it is read."""
+    if op_name(start) == SCALAR and op_name(start.args[0]) == _SELECT:
+        return start.args[0].args
+    return start
 
 
 def _is_only_here(node: Node, call: Node, item: Node) -> bool:

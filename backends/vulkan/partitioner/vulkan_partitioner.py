@@ -86,6 +86,10 @@ class VulkanPartitioner(TablePartitioner):
             node = group[-1]
             return op_name(node) == SCALAR and not inside.issuperset(node.users)
 
+        for group in filter(stays, groups):
+            self._leave(
+                group[-1:], "others read the number, too: what a delegate gives is a tensor"
+            )
         return [group for group in groups if not stays(group)]
 
     def _why_not_wanted(self, node: Node) -> str:

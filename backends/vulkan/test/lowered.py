@@ -75,3 +75,13 @@ def check_values(
                 one = one.to(other.dtype)  # as the runtime gives it
             torch.testing.assert_close(one, other, rtol=rtol, atol=atol, check_stride=False)
     return edge
+
+
+def payloads(file: bytes) -> list[bytes]:
+    """Of a program file."""
+    from executorch.exir._serialize._program import deserialize_pte_binary
+
+    program = deserialize_pte_binary(file).program
+    found = [each for plan in program.execution_plan for each in plan.delegates]
+    data = program.backend_delegate_data
+    return [bytes(data[each.processed.index].data) for each in found if each.id == "VulkanBackend"]

@@ -3,12 +3,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 import torch
 from torch import nn
 from torch.export import Dim
 
-from executorch.backends.vulkan.test.lowered import chain, delegates, left, lower, machine
+from executorch.backends.vulkan.test.lowered import (
+    chain,
+    delegates,
+    left,
+    lower,
+    machine,
+    payloads,
+)
+from executorch.backends.vulkan.test.reference import graph_of
 from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401  defines llama
+
+
+def names_of(payload: bytes) -> list[str]:
+    return [call.name for call in graph_of(payload).chain]
 
 
 class Layer(nn.Module):
@@ -60,3 +75,31 @@ def test_attention_keeps_its_caches() -> None:
             [pos if each == position else x[:, start:end] for each in loaded.graph.input_ids]
         )
         torch.testing.assert_close(found[0], model(x[:, start:end], pos))
+
+
+def test_partitioner_of_language_models() -> None:
+    """LLM-017."""
+    from executorch.extension.llm.export.partitioner_lib import get_vulkan_partitioner
+
+    made = get_vulkan_partitioner("fp32", enable_dynamic_shape=True, force_fp16=True)
+    assert made.options == {"require_dynamic_shapes": True, "force_fp16": True}
+    with pytest.raises(AssertionError, match="expected fp32, found fp16"):
+        get_vulkan_partitioner("fp16")
+
+
+def test_a_small_llama_is_exported(tmp_path: Path) -> None:
+    """LLM-017: `backend.vulkan.enabled`; the attention of every layer keeps its caches."""
+    from executorch.extension.llm.runner.test import tiny_llama
+
+    tiny_llama.make(tmp_path)
+    lengths = {"max_seq_length": 64, "max_context_length": 64}
+    given = {
+        "base": {"model_class": "llama3_2", "checkpoint": str(tmp_path)},
+        "model": {"use_kv_cache": True, "use_sdpa_with_kv_cache": True},
+        "backend": {"vulkan": {"enabled": True}},
+        "export": {**lengths, "output_name": str(tmp_path / "vulkan.pte")},
+    }
+    path = tiny_llama.export_llama(tiny_llama.build(given))
+    names = [name for payload in payloads(Path(path).read_bytes()) for name in names_of(payload)]
+    assert names.count("sdpa_with_kv_cache.default") == 2, names
+    assert "et_vk.rms_norm.default" in names

@@ -112,6 +112,7 @@ def test_indices() -> None:
     check(lambda x, i: torch.index_select(x, 1, i), X, indices)
     check(lambda x, i: torch.gather(x, 2, i), X, torch.randint(0, 4, (2, 3, 2)))
     check(lambda x, i: x[i], X.flatten(), indices)
+    check(lambda x, i: x[:, i], X, indices, expected={"aten.index_select.default"})
     check(nn.Embedding(5, 6), indices)
     check(lambda x: torch.arange(0, 4) + x.to(torch.int64), NUMBERS)
     check(lambda x: torch.full((3, 4), 2.5) + x, NUMBERS.float())
