@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Shaders to SPIR-V, embedded in C++.
 #
-# gen_vulkan_shader_lib_cpp(folder): all *.glsl of the folder; sets generated_spv_cpp, a source file that registers them.
-# vulkan_shader_lib(target spv.cpp): a library of such a file.
+# gen_vulkan_shader_lib_cpp(folder): all *.glsl of the folder; sets generated_spv_cpp, a source file with their table.
 include_guard(GLOBAL)
 find_program(GLSLC_PATH glslc HINTS "$ENV{VULKAN_SDK}/bin" "$ENV{VULKAN_SDK}/Bin" DOC "Shader compiler of the Vulkan backend")
 if(NOT GLSLC_PATH)
@@ -22,9 +21,4 @@ function(gen_vulkan_shader_lib_cpp folder)
     DEPENDS ${sources} "${ET_VULKAN_GENERATOR}"
     COMMENT "glslc ${name}" VERBATIM)
   set(generated_spv_cpp "${out}/spv.cpp" PARENT_SCOPE)
-endfunction()
-
-function(vulkan_shader_lib name)
-  add_library(${name} OBJECT ${ARGN})
-  target_link_libraries(${name} PRIVATE vulkan_backend)
 endfunction()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles the shaders of a folder with glslc and writes them as a C++ source file, spv.cpp.
 
-Each `name.glsl` becomes two modules: one whose buffers hold elements of 8, 16 and 32 bits, and one (-DWIDE_ELEMENTS) for
+Each `name.glsl` becomes two modules: one whose buffers hold elements of 8, 16 and 32 bits, one (-DWIDE_ELEMENTS) for
 devices where all elements have 32 bits. What a shader does with which element types is a matter of its specialization
 constants, so that there are few modules.
 """
@@ -43,7 +43,7 @@ def compile_shader(
 
 
 def as_cpp(modules: dict[str, tuple[list[int], list[int]]]) -> str:
-    """The source file: one array for each module, one row for each shader, and what registers the rows."""
+    """The source file: one array for each module, and one row for each shader."""
     lines = [
         "// Written by gen_vulkan_spv.py.",
         "#include <executorch/backends/vulkan/runtime/api/shaders.h>",
@@ -63,9 +63,13 @@ def as_cpp(modules: dict[str, tuple[list[int], list[int]]]) -> str:
     ]
     lines += [
         "};",
-        "const ShaderLibrary library(kShaders, sizeof(kShaders) / sizeof(kShaders[0]));",
         "",
         "}  // namespace",
+        "",
+        "runtime::Span<const Shader> shaders() {",
+        "  return {kShaders, sizeof(kShaders) / sizeof(kShaders[0])};",
+        "}",
+        "",
         "}  // namespace executorch::backends::vulkan",
         "",
     ]

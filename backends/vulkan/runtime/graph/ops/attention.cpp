@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/backends/vulkan/runtime/graph/ops/table.h>
+namespace executorch::backends::vulkan {
+Operators attention_operators() {
+  return {};
+}
+}  // namespace executorch::backends::vulkan
