@@ -82,11 +82,6 @@ def _pools_images(node: Node) -> bool:
     return node.args[0].meta["val"].dim() in (3, 4)
 
 
-def _copies_nothing_new(node: Node) -> bool:
-    target, source = (each.meta["val"] for each in node.args[:2])
-    return target.dtype == source.dtype and target.shape == source.shape
-
-
 def _keeps_its_dtype_or_converts(node: Node) -> bool:
     return node.meta["val"].dtype != torch.bool or node.args[0].meta["val"].dtype == torch.bool
 
@@ -136,7 +131,6 @@ def _moves() -> dict[str, VulkanRow]:
             lower=write_index,
         ),
         "aten.embedding.default": row((FLOATS, INTS), prepacks=True, primary=1),
-        "aten.copy.default": row(ALL, when(_copies_nothing_new, "dtype and sizes of both are expected to be the same")),
     }  # fmt: skip
 
 
