@@ -17,14 +17,6 @@ OF_PATTERNS = {
     "sdpa_with_kv_cache.default",
     "torchao.choose_qparams_affine.default",
 }
-# Of the runtime's families that are still being written: quantized operators and attention.
-COMING = {
-    "et_vk.apply_rotary_emb.default", "et_vk.apply_rotary_emb_interleaved.default", "et_vk.sdpa.default",
-    "et_vk.embedding_q4gsw.default", "et_vk.grid_priors.default", "et_vk.q8ta_add.default",
-    "et_vk.q8ta_pixel_shuffle.default", "et_vk.q8ta_relu.default",
-    "quantized_decomposed.dequantize_per_tensor.default", "quantized_decomposed.quantize_per_tensor.default",
-    "sdpa_with_kv_cache.default", "torchao.choose_qparams_affine.default",
-}  # fmt: skip
 
 
 def _name(call: str, row: VulkanRow) -> str:
@@ -37,4 +29,4 @@ def test_every_name_is_the_runtimes() -> None:
     known = set(re.findall(r'"([\w.]+)"', text))
     plain = {_name(call, row) for call, row in TABLE.items() if row.lower is write_call}
     missing = (plain | OF_PATTERNS) - known
-    assert missing <= COMING, missing - COMING
+    assert not missing, missing

@@ -84,10 +84,28 @@ Error grid_sampler(Call& call) {
       .elements(out.numel());
 }
 
+Error grid_priors(Call& call) {
+  const Tensor& x = *ET_UNWRAP(call.tensor(0));
+  Tensor& out = *ET_UNWRAP(call.output());
+  if (x.shape.rank < 2) {
+    return call.mismatch("expected an input of planes");
+  }
+  const int64_t width = x.shape.at(-1);
+  ET_CHECK_OK_OR_RETURN_ERROR(call.resize(out, {width * x.shape.at(-2), 2}));
+  return call.dispatch("grid_priors")
+      .write(out)
+      .param(out.numel())
+      .param(width)
+      .param(to_float(ET_UNWRAP(call.number(1))))
+      .param(to_float(ET_UNWRAP(call.number(2))))
+      .elements(out.numel());
+}
+
 constexpr Operator kRows[] = {
     {"aten.upsample_nearest2d.vec", upsample, kNearest},
     {"aten.upsample_bilinear2d.vec", upsample, kBilinear},
     {"aten.grid_sampler_2d.default", grid_sampler},
+    {"et_vk.grid_priors.default", grid_priors},
 };
 
 }  // namespace
