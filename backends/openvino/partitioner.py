@@ -13,10 +13,20 @@ from executorch.backends.openvino.aot.ops import TABLE
 from executorch.backends.openvino.aot.options import Options
 from executorch.backends.openvino.preprocess import OpenvinoBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering import constants as known
+from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
-from executorch.exir.backend.lowering.op_table import Constants
 from executorch.exir.graph_facts import op_name
+
+
+class _Static(Constants):
+    """Data, and what is computed of nothing else. Such calls go into delegates as others do: OpenVINO computes them, or
+    packs what they give, when it compiles."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        super().__init__(program, computed=None)
+
+    def is_computed(self, node: Node) -> bool:
+        return False
 
 
 class OpenvinoPartitioner(ExternalPartitioner):
@@ -45,8 +55,7 @@ class OpenvinoPartitioner(ExternalPartitioner):
         return super().claim(node, program, constants)
 
     def look_at(self, program: ExportedProgram) -> Constants:
-        """Calls that read nothing but data are OpenVINO's to compute or to pack when it compiles."""
-        self._values = known.Constants(program, computed=None)
+        self._values = _Static(program)
         return self._values
 
     def why_leave(self, nodes: list[Node]) -> str:
