@@ -11,6 +11,7 @@ from torch.fx import Node
 from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.aot.ops import TABLE
 from executorch.backends.openvino.aot.options import Options
+from executorch.backends.openvino.aot.quantized import quantized_with
 from executorch.backends.openvino.preprocess import OpenvinoBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
@@ -48,11 +49,20 @@ class OpenvinoPartitioner(ExternalPartitioner):
         self._skipped_names = set(op_names_to_skip or ())
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
+        """A quantize and its dequantizes go together, or stay."""
+        together = quantized_with(node, constants)
+        for each in together:
+            if reason := self._why_skipped(each) or self.table.why_not(each, constants):
+                return reason
+        claims = [
+            super(OpenvinoPartitioner, self).claim(each, program, constants) for each in together
+        ]
+        return list(dict.fromkeys(each for claimed in claims for each in claimed))
+
+    def _why_skipped(self, node: Node) -> str:
         if op_name(node) in self._skipped_types:
             return "its operator is in op_types_to_skip"
-        if node.name in self._skipped_names:
-            return "its name is in op_names_to_skip"
-        return super().claim(node, program, constants)
+        return "its name is in op_names_to_skip" if node.name in self._skipped_names else ""
 
     def look_at(self, program: ExportedProgram) -> Constants:
         self._values = _Static(program)
