@@ -67,13 +67,13 @@ bool find_compute_queue(const Api& api, Candidate& out) {
 }
 
 /// The index that the environment asks for; -1: none.
-long asked_index() {
+int64_t asked_index() {
   const char* text = std::getenv("ETVK_DEVICE_INDEX");
   if (text == nullptr || *text == '\0') {
     return -1;
   }
   char* end = nullptr;
-  const long index = std::strtol(text, &end, 10);
+  const int64_t index = std::strtoll(text, &end, 10);
   return *end == '\0' ? index : -1;
 }
 
@@ -157,7 +157,7 @@ Error Device::choose() {
   std::vector<VkPhysicalDevice> devices(count);
   ET_CHECK_OK_OR_RETURN_ERROR(
       check(api.vkEnumeratePhysicalDevices(instance_, &count, devices.data()), "listing devices"));
-  const long asked = asked_index();
+  const int64_t asked = asked_index();
   Candidate best;
   for (uint32_t i = 0; i < count; ++i) {
     Candidate each;
@@ -170,7 +170,7 @@ Error Device::choose() {
     }
     const bool is_better = best.device == VK_NULL_HANDLE || rank_of(each.properties.deviceType) >
                                                                 rank_of(best.properties.deviceType);
-    if (static_cast<long>(i) == asked) {
+    if (static_cast<int64_t>(i) == asked) {
       best = each;
       break;
     }
