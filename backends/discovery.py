@@ -14,7 +14,8 @@ import executorch.backends
 if TYPE_CHECKING:
     from executorch.exir.backend.lowering.manifest import BackendManifest
 
-# A folder of one vendor may have one for each of its backends; `test` is what tests of backends share.
+# A folder of one vendor may have one for each of its backends, or one for all: then a module of that name below it is
+# something else. `test` is what tests of backends share.
 _PLACES = ("*/backend.py", "*/*/backend.py")
 _SHARED = "test"
 
@@ -27,6 +28,7 @@ def folders() -> list[str]:
         for pattern in _PLACES
         for path in sorted(root.glob(pattern))
         if _SHARED not in path.relative_to(root).parts[:-1]
+        and (path.parents[1] == root or not (path.parents[1] / path.name).exists())
     ]
 
 

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 import executorch.backends
+from executorch.backends import discovery
+from executorch.backends.test.corpus.row import Row
+from executorch.exir.backend.lowering.kernel_library import KernelLibrary
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.extension.pybindings import libraries
 
@@ -109,12 +113,51 @@ class Backend:
         return convert_pt2e(observed)
 
 
+@dataclass(frozen=True, eq=False)
+class KernelBackend:
+    """The hook of a backend that is kernels: `name` is its manifest's, which says its passes. `operators`: its library
+    for PyTorch. `samples`: by each operator's name, arguments of one call. `rows`: that become its operators where the
+    corpus has none, one for each operator at least. `library`: in the build, of the kernels; its name unless given.
+
+    `tolerance`: by which kernels may differ from the operators in PyTorch, 0 for the same bits. `step`: by which an
+    operator of whole numbers may differ from the calls that it stands for, which round floats. `runtime`: whether the
+    kernels are here."""
+
+    name: str
+    operators: KernelLibrary
+    samples: Mapping[str, tuple[Any, ...]]
+    rows: Sequence[Row] = ()
+    library: str = ""
+    tolerance: float = 0.0
+    step: int = 1
+    runtime: bool = True
+
+    @property
+    def id(self) -> str:
+        return self.name
+
+    @property
+    def namespace(self) -> str:
+        return self.operators.namespace
+
+    def passes(self, method: str, program: ExportedProgram) -> list[Any]:
+        manifest = discovery.all_backends()[self.name]
+        return manifest.load(manifest.passes)(method, program)
+
+
 def all_backends() -> dict[str, Backend]:
     """By name, of all folders of backends that have a hook."""
-    found: dict[str, Backend] = {}
+    return {each.name or each.id: each for each in _hooks("BACKENDS")}
+
+
+def all_kernel_backends() -> dict[str, KernelBackend]:
+    return {each.name: each for each in _hooks("KERNELS")}
+
+
+def _hooks(name: str) -> Iterator[Any]:
+    """What the hooks of all folders say under that name."""
     for root in executorch.backends.__path__:
         for hook in sorted(Path(root).glob("*/test/conformance.py")):
             folder = hook.parents[1].name
             module = importlib.import_module(f"executorch.backends.{folder}.test.conformance")
-            found |= {backend.name or backend.id: backend for backend in module.BACKENDS}
-    return found
+            yield from getattr(module, name, ())

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+from torch.export import ExportedProgram
 from torch.fx import Node
 
 from executorch.exir.backend.lowering.quantized import (
@@ -48,6 +49,34 @@ def quantized_step(head: Node, last: Node | None = None) -> QuantizedStep:
     users = [node for node in last.users if is_quantize(node) and node.args[0] is last]
     outputs = {node: quantization_of(node) for node in users}
     return QuantizedStep(head, last, inputs, outputs)
+
+
+def own_dequantized_inputs(program: ExportedProgram) -> None:
+    """Every reader of what is dequantized with known numbers gets a dequantize of its own, and readers of what is
+    quantized alike the same quantize: then groups of calls share no boundary.
+
+    before: %q1 = quantize(%x); %q2 = quantize(%x); %d = dequantize(%q1); add(%d, %d2); mul(%d, %d3)
+    after:  %q1 = quantize(%x); %d = dequantize(%q1); %e = dequantize(%q1); add(%d, %d2); mul(%e, %d3)"""
+    for node in list(program.graph.nodes):
+        alike: list[Node] = []
+        for user in list(node.users):
+            if not is_quantize(user) or user.args[0] is not node:
+                continue
+            first = next((each for each in alike if each.args[1:] == user.args[1:]), None)
+            if first is None or op_name(first) != op_name(user):
+                alike.append(user)
+            else:
+                user.replace_all_uses_with(first)
+                program.graph.erase_node(user)
+    for node in reversed(list(program.graph.nodes)):
+        said = quantization_of(node) if is_dequantize(node) else None
+        if said is None or not said.is_static:
+            continue
+        for user in list(node.users)[1:]:
+            with program.graph.inserting_after(node):
+                copy = program.graph.node_copy(node, lambda source: source)
+            user.replace_input_with(node, copy)
+    program.graph_module.recompile()
 
 
 # ---- Inputs that are quantized while running ----
