@@ -14,6 +14,7 @@ from executorch.backends.vulkan.test.reference import Machine, graph_of
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.graph_facts import op_name
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+from executorch.runtime import Runtime
 
 
 def lower(
@@ -60,17 +61,30 @@ def machine(edge: EdgeProgramManager) -> Machine:
     return Machine(module.processed_bytes, data)
 
 
+def method_on_device(edge: EdgeProgramManager) -> Any:
+    """The whole program, loaded; None where no device is."""
+    runtime = Runtime.get()
+    if not runtime.backend_registry.is_available("VulkanBackend"):
+        return None
+    return runtime.load_program(edge.to_executorch().buffer).load_method("forward")
+
+
 def check_values(
     model: nn.Module, inputs: tuple[Any, ...], edge: EdgeProgramManager | None = None,
     runs: Sequence[tuple[Any, ...]] = (), rtol: float = 1e-4, atol: float = 1e-5,
 ) -> EdgeProgramManager:  # fmt: skip
-    """The payload gives what the model does, in every run of `runs`, or for `inputs`."""
+    """Payload and model give the same, in every run of `runs` or for `inputs`: read in Python, and on a device."""
     edge = lower(model, inputs) if edge is None else edge
     loaded = machine(edge)
+    device = method_on_device(edge)
     for each in runs or [inputs]:
         expected = model(*each)
         values = expected if isinstance(expected, tuple | list) else [expected]
-        for one, other in zip(loaded.run(each), values, strict=True):
+        found = loaded.run(each)
+        if device is not None:
+            found += device.execute([one.contiguous() for one in each])
+            values = [*values, *values]
+        for one, other in zip(found, values, strict=True):
             if other.dtype == torch.int64:
                 one = one.to(other.dtype)  # as the runtime gives it
             torch.testing.assert_close(one, other, rtol=rtol, atol=atol, check_stride=False)

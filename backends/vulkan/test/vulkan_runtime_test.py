@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models of this compiler run on a device, a software driver at least, as eager does (VK-001, VK-004, VK-006, VK-012)."""
+"""Models run on a device, a software driver at least, as eager does (VK-001, VK-004, VK-012, VK-019)."""
 
 from __future__ import annotations
 
