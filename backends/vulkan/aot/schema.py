@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The payload's graph, as classes of schema/vulkan.fbs."""
+"""The payload's graph, as classes of its schema."""
 
 from __future__ import annotations
 

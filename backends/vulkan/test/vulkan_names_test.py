@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from executorch.backends.vulkan.aot.ops import TABLE
 from executorch.backends.vulkan.aot.row import VulkanRow, write_call
+from executorch.test.repository.sources import ROOT
 
-OPERATORS = Path(__file__).parents[1] / "runtime" / "graph" / "ops"
+OPERATORS = ROOT / "backends" / "vulkan" / "runtime" / "graph" / "ops"
 # Written by rows of several calls, under these names.
 OF_PATTERNS = {
     "et_vk.prepack.default",
