@@ -36,6 +36,7 @@ _log = logging.getLogger(__name__)
 # that compiling once more would give other bytes for an equal program.
 KEPT = 256
 KEPT_BYTES = 1 << 20
+KEPT_AT_ALL = 1 << 28  # bytes of all that waits to be taken; the newest stays whatever its size
 _ARTIFACTS = "EXECUTORCH_COMPILER_ARTIFACTS"
 _CACHE = "EXECUTORCH_COMPILER_CACHE"
 
@@ -142,7 +143,12 @@ class ExternalCompiler(ExternalPackage):
             while len(self._made) >= KEPT:
                 self._made.pop(next(iter(self._made)))
             self._made[key] = made
+            while self._bytes_kept() > KEPT_AT_ALL and len(self._made) > 1:
+                self._made.pop(next(iter(self._made)))
         return self._made[key]
+
+    def _bytes_kept(self) -> int:
+        return sum(len(made) for made in self._made.values() if isinstance(made, bytes))
 
     def _new(self, key: str, program: ExportedProgram, options: Options) -> bytes | Refused:
         kept = _folder(_ARTIFACTS)
