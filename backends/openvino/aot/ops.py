@@ -13,7 +13,12 @@ from functools import partial
 import torch
 from torch.fx import Node
 
-from executorch.backends.openvino.aot.quantized import DEQUANTIZED, KEEPS_ZERO, PADS_FLOATS
+from executorch.backends.openvino.aot.quantized import (
+    DEQUANTIZED,
+    KEEPS_ZERO,
+    OF_FLOATS,
+    PADS_FLOATS,
+)
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -173,7 +178,7 @@ COMPARISONS = "eq ne lt le gt ge"
 MOVES = """alias_copy.default clone.default permute_copy.default select_copy.int slice_copy.Tensor split_copy.Tensor
     split_with_sizes_copy.default squeeze_copy.dims squeeze_copy.dim squeeze_copy.default unsqueeze_copy.default
     view_copy.default expand_copy.default repeat.default flip.default transpose_copy.int t_copy.default unbind_copy.int
-    roll.default cat.default constant_pad_nd.default select_scatter.default slice_scatter.default where.self"""
+    roll.default cat.default select_scatter.default slice_scatter.default where.self"""
 MATRICES = "addmm.default bmm.default mm.default baddbmm.default linear.default convolution.default"
 POOLS = """_adaptive_avg_pool2d.default _adaptive_avg_pool3d.default adaptive_avg_pool1d.default avg_pool1d.default
     avg_pool2d.default avg_pool3d.default"""
@@ -225,6 +230,7 @@ def _rows() -> dict[str, Row]:
         "aten.glu.default": row(FLOATS),
         "aten.addcmul.default": row(FLOATS, ONE_DTYPE),
         "aten.cumsum.default": row(FLOATS, ONE_DTYPE),
+        "aten.constant_pad_nd.default": row(MOVED, OF_FLOATS),
         "aten.reflection_pad2d.default": row(FLOATS),
         "aten.tril.default": row(MOVED),
         "aten.triu.default": row(MOVED),

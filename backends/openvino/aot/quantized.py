@@ -80,11 +80,14 @@ def _makes_large(node: Node, user: Node) -> bool:
 
 
 def _pads_floats(node: Node, constants: Constants) -> bool:
-    """Padding that counts is 0 among quantized values, too, whatever their zero point."""
     padding, has_rest, counts = [*node.args[3:6], *(0, False, True)[len(node.args[3:6]) :]]
     sizes = padding if isinstance(padding, list | tuple) else [padding]
-    if not (counts and (has_rest or any(sizes))):
-        return True
+    is_padded = counts and (has_rest or any(sizes))
+    return not is_padded or _is_of_floats(node, constants)
+
+
+def _is_of_floats(node: Node, constants: Constants) -> bool:
+    """Whether no zero point waits: what is added to quantized values is 0 among them, whatever their zero point."""
     waiting, seen = list(node.all_input_nodes), set()
     while waiting:
         source = waiting.pop()
@@ -106,3 +109,6 @@ KEEPS_ZERO = Condition(
     _keeps_zero, "a quantized zero would be a tiny number, which the operator behind it makes large"
 )
 PADS_FLOATS = Condition(_pads_floats, "padding of quantized values that counts would not be zero")
+OF_FLOATS = Condition(
+    _is_of_floats, "padding of quantized values would not be the value that is asked for"
+)
