@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -57,18 +56,16 @@ _BOOLS = frozenset(name for name, default in _DEFAULTS.items() if isinstance(def
 
 
 def options_of(compile_options: Mapping[str, Any]) -> VulkanOptions:
-    """A warning for a name that there is not; OptionError for a value of another kind."""
+    """OptionError for a name that there is not, and for a value of another kind."""
     known = {}
     for name, value in compile_options.items():
         if name not in _DEFAULTS:
             near = difflib.get_close_matches(name, _DEFAULTS, 1)
             hint = f"; is {near[0]} meant?" if near else f"; there are {', '.join(_DEFAULTS)}"
-            warnings.warn(
-                f"VulkanPartitioner: no option {name}, it does nothing{hint}", stacklevel=4
-            )
-        else:
-            _check(name, value)
-            known[name] = tuple(value) if name == "texture_limits" else value
+            text = f"VulkanPartitioner: no option {name}{hint}"
+            raise OptionError(ExportErrorType.INVALID_INPUT_TYPE, text)
+        _check(name, value)
+        known[name] = tuple(value) if name == "texture_limits" else value
     return VulkanOptions(**known)
 
 

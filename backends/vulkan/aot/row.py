@@ -20,11 +20,14 @@ from executorch.exir.graph_facts import call_name, called_op
 
 Dtypes = frozenset[torch.dtype]
 FLOATS: Dtypes = frozenset({torch.float16, torch.float32})
-INTS: Dtypes = frozenset({torch.int32, torch.int64})
+INTS: Dtypes = frozenset(
+    {torch.int32, torch.int64}
+)  # indices: what they index has fewer than 2**31 elements
+INT32: Dtypes = frozenset({torch.int32})
 BOOL: Dtypes = frozenset({torch.bool})
 INT8: Dtypes = frozenset({torch.int8})
 BYTES: Dtypes = frozenset({torch.int8, torch.uint8})
-NUMBERS = FLOATS | INTS
+NUMBERS = FLOATS | INT32  # devices narrow int64
 MOVED = NUMBERS | BOOL
 ALL = MOVED | BYTES | {torch.float64}
 Reads = Dtypes | tuple[Dtypes, ...]  # of all tensors, or by argument; the last counts for the rest

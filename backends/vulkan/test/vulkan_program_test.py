@@ -24,6 +24,7 @@ from executorch.backends.vulkan.test.lowered import (
 )
 from executorch.backends.vulkan.vulkan_preprocess import parse_compile_spec
 from executorch.exir import to_edge_transform_and_lower
+from executorch.exir.error import ExportError
 
 X = torch.linspace(-2, 2, 24).view(2, 3, 4)
 
@@ -75,8 +76,8 @@ def test_options_are_compile_specs() -> None:
 
 
 def test_options_that_there_are_not() -> None:
-    with pytest.warns(
-        UserWarning, match="no option required_dynamic_shapes.* is require_dynamic_shapes meant"
+    with pytest.raises(
+        ExportError, match="no option required_dynamic_shapes.* is require_dynamic_shapes meant"
     ):
         VulkanPartitioner({"required_dynamic_shapes": True})
     with pytest.raises(ValueError, match="force_fp16: expected a bool, found 1"):
