@@ -35,6 +35,7 @@ NOT_READ: dict[str, list[str]] = {
         "xnnpack_config:XNNPartitionerConfig:check_common_constraints ep",
         "xnnpack_partitioner:XnnpackPartitioner:ops_to_not_decompose ep",
         "passes:edge_passes method_name",
+        "cortex_m_pass_manager:edge_passes method_name",
         "operator_support:DontPartition:is_node_supported submodules",
         "operator_support:DontPartitionModule:is_node_supported submodules",
         "operator_support:DontPartitionName:is_node_supported submodules",
@@ -118,6 +119,19 @@ NOT_READ: dict[str, list[str]] = {
         # the range of an operator's quantized weight: its values are in it
         "_quant_patterns_and_replacements:embedding_byte weight_quant_max",
         "_quant_patterns_and_replacements:embedding_byte weight_quant_min",
+    ],
+    "arguments of upstream's operators and sizes that no result depends on": [
+        "cmsis_nn:avgpool_buffer_size dim_dst_width",
+        "cmsis_nn:depthwise_conv_wrapper_buffer_size ch_mult",
+        "cmsis_nn:depthwise_conv_wrapper_buffer_size stride_hw",
+        "cmsis_nn:transpose_conv_buffer_size *",
+        "cmsis_nn:transpose_conv_reverse_conv_buffer_size *",
+        "operators:dequantize_per_tensor *",
+        "operators:quantized_* *scratch",
+        "operators:quantized_avg_pool2d *",
+        "operators:quantized_depthwise_conv2d depth_multiplier",
+        "operators:quantized_max_pool2d *_zero_point",
+        "operators:softmax *_zero_point",
     ],
     "every call is refused, with the package that is missing": [
         "target_recipes:get_android_recipe kwargs",
