@@ -35,6 +35,11 @@ def _is_of_float(node: Node, constants: Constants) -> bool:
     return value.meta["val"].dtype == torch.float32
 
 
+def _lies_plainly(node: Node, constants: Constants) -> bool:
+    order = node.args[0].meta["val"].dim_order()
+    return order in (tuple(range(len(order))), (0, 2, 3, 1))
+
+
 def _write(writer: KernelWriter, step: Step) -> Node:
     name = op_name(step.head).split(".")[1]
     return writer.call(getattr(ops.edge.cortex_m, name).default, *step.head.args)
@@ -43,6 +48,7 @@ def _write(writer: KernelWriter, step: Step) -> Node:
 _SMALL = (
     Condition(_is_small, "int8 or int16 with limits within it is expected"),
     Condition(_is_of_float, "float32 on the other side is expected"),
+    Condition(_lies_plainly, "the plain memory order or channels last is expected"),
 )
 QUANTIZE_TABLE = OpTable(
     {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Drawn calls of every operator, with edges and saturation, as one program per family: what kernels give is compared
-with the formulas. Inputs are the bytes of one generator, which test/cases.cpp has, too."""
+with the formulas. Inputs are the bytes of one generator, which the C++ of the tests has, too."""
 
 from __future__ import annotations
 
