@@ -10,9 +10,10 @@ import numpy as np
 from torch.fx import Node
 
 from executorch.backends.arm.aot.emitter import FLOATS, TYPES
-from executorch.backends.arm.aot.steps import Step, limits_of, static
+from executorch.backends.arm.aot.steps import Step, static
 from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
+from executorch.exir.backend.lowering.steps import limits_of
 
 Unary = Callable[[TosaWriter, int], int]
 

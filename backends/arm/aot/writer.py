@@ -16,12 +16,13 @@ from torch.fx import Node
 from executorch.backends.arm.aot.emitter import TYPES, Emitter, Tensor
 from executorch.backends.arm.aot.fixed_point import multipliers_and_shifts
 from executorch.backends.arm.aot.schema import SCHEMA
-from executorch.backends.arm.aot.steps import Step, limits_of, static
+from executorch.backends.arm.aot.steps import Step, static
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.writer import Writer
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
+from executorch.exir.backend.lowering.steps import limits_of
 from executorch.exir.tensor import dim_order_of
 
 
