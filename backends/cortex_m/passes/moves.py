@@ -8,7 +8,6 @@ from torch.fx import Node
 
 from executorch.backends.cortex_m.library import cmsis_nn
 from executorch.backends.cortex_m.library.cmsis_nn import DataType
-from executorch.backends.cortex_m.ops.fixed_point import quantize_multiplier
 from executorch.backends.cortex_m.passes.calls import (
     IMAGES,
     call_of,
@@ -24,6 +23,7 @@ from executorch.backends.cortex_m.passes.calls import (
     stored_limits,
 )
 from executorch.exir.backend.lowering.annotation import SHARED, Annotation, Kind
+from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.backend.lowering.steps import LIMITING, Step, has_limits, limits_of

@@ -84,8 +84,11 @@ class ExternalPackage:
             return ""
         return (
             f"{self.name} is needed: expected {self.distribution} {self.wanted}, found "
-            f"{found or 'none'}; pip install 'executorch[{self.extra}]'"
+            f"{found or 'none'}; {self.how_to_get()}"
         )
+
+    def how_to_get(self) -> str:
+        return f"pip install 'executorch[{self.extra}]'"
 
     def require(self) -> None:
         missing = self.why_missing()
