@@ -205,6 +205,10 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         made = self.rescale(x, TYPES[said.dtype], factors, 0, said.zero_point)
         return self.limited(made)
 
+    def with_limits(self, x: int) -> int:
+        """A result of floats within the limits of what runs with the step."""
+        return x if self.step.limits is None else self.clamp(x, *self.step.limits)
+
     def limited(self, x: int) -> int:
         """A stored result within the limits of what runs with the step, and of its quantize."""
         said = self.said
