@@ -105,10 +105,11 @@ install_python_packages() {
   pip_install "Python packages: build, test and export tools" -r "$root/scripts/requirements.txt"
 }
 
+tool_lists() { find "$root/backends" -name tools-requirements.txt 2>/dev/null | sort; }
+
 install_tools() { # programs whose packages do not fit the environment, each backend's in one of its own
   local list backend place
-  for list in "$root"/backends/*/tools-requirements.txt; do
-    [ -f "$list" ] || continue
+  for list in $(tool_lists); do
     backend=$(basename "$(dirname "$list")")
     place=$venv/tools/$backend
     [ -x "$place/bin/python" ] || "$venv/bin/python" -m venv "$place" || fail "cannot make $place"
@@ -134,7 +135,7 @@ fetch_third_party() {
 }
 
 fingerprint() {
-  cat "$root"/scripts/{*.sh,*.txt} $(find "$root/backends" -name tools-requirements.txt 2>/dev/null | sort) | sha256sum | cut -d' ' -f1
+  cat "$root"/scripts/{*.sh,*.txt} $(tool_lists) | sha256sum | cut -d' ' -f1
 }
 
 want="$(fingerprint) $root"

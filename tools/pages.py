@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = ROOT / "build" / "pages"
-
 
 def write(path: Path, text: str) -> None:
     """Makes the folder where it is missing."""

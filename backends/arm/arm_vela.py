@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 from torch.export import ExportedProgram
 
-from executorch.backends.arm.aot.lowering import written
+from executorch.backends.arm.aot.lowering import tosa_of
 from executorch.backends.arm.ethosu.compile_spec import EthosUCompileSpec
 from executorch.backends.arm.ethosu.payload import packed, ports
-from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_compiler import Refused
+from executorch.exir.backend.lowering.external_compiler import Refused, specs_of
 from executorch.exir.backend.lowering.external_tool import ExternalTool
 
 vela_bin_pack_io = ports
@@ -76,11 +75,8 @@ def _refused(said: str, code: int) -> Refused:
 def _compile_program(
     program: ExportedProgram, options: Mapping[str, str], place: Path | None
 ) -> bytes:
-    specs = [CompileSpec(key, text.encode()) for key, text in options.items()]
-    spec = EthosUCompileSpec._from_list(specs)
-    graph = written(program, spec.tosa_spec, "EthosUBackend").packed()
-    if place:
-        (place / "out.tosa").write_bytes(graph)
+    spec = EthosUCompileSpec._from_list(specs_of(options))
+    graph = tosa_of(program, spec.tosa_spec, "EthosUBackend", place)
     return vela_compile(graph, spec.compiler_flags, intermediate_path=spec.get_intermediate_path())
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from torch.fx import Node
 
 from executorch.backends.arm.aot.emitter import FLOATS, TYPES
-from executorch.backends.arm.aot.steps import Step, limits_of, static
+from executorch.backends.arm.aot.steps import Step, static
 from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
+from executorch.exir.backend.lowering.steps import limits_of
 
 Unary = Callable[[TosaWriter, int], int]
 
@@ -181,17 +182,13 @@ def binary(op: str, dtype: str = "", swap: bool = False) -> Callable[[TosaWriter
         alpha = step.head.kwargs.get("alpha", 1)
         if alpha != 1:
             y = w.mul32(y, w.full(alpha, w.dtype(y), w.rank(y)))
-        w.give(with_limits(w, step, w.binary(op, *((y, x) if swap else (x, y)), dtype)))
+        w.give(w.with_limits(w.binary(op, *((y, x) if swap else (x, y)), dtype)))
 
     return lower
 
 
-def with_limits(w: TosaWriter, step: Step, x: int) -> int:
-    return x if step.limits is None else w.clamp(x, *step.limits)
-
-
 def product(w: TosaWriter, step: Step) -> None:
-    w.give(with_limits(w, step, w.mul32(*operands(w, step))))
+    w.give(w.with_limits(w.mul32(*operands(w, step))))
 
 
 def not_equal(w: TosaWriter, step: Step) -> None:
@@ -207,7 +204,7 @@ def quotient(w: TosaWriter, step: Step) -> None:
     else:
         x = w.take(head.args[0])
         y = w.full(1 / head.args[1], w.dtype(x), w.rank(x))
-    w.give(with_limits(w, step, w.binary("MUL", x, y)))
+    w.give(w.with_limits(w.binary("MUL", x, y)))
 
 
 def power(w: TosaWriter, step: Step) -> None:

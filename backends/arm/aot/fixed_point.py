@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
+
 _LEAST_SHIFT, _LARGEST_SHIFT = 2, 62
 
 
@@ -15,13 +17,9 @@ def multiplier_and_shift(scale: float, bits: int = 32) -> tuple[int, int]:
     """`bits`: 32, or 16 for values of 48 bits. ValueError for what no multiplier of so many bits is."""
     if not (math.isfinite(scale) and scale >= 0):
         raise ValueError(f"expected a finite scale, not below 0, found {scale}")
-    mantissa, exponent = math.frexp(scale)
     width = bits - 1
-    multiplier = int(np.rint(mantissa * (1 << width)))
-    if multiplier == 1 << width:
-        multiplier //= 2
-        exponent += 1
-    shift = width - exponent
+    multiplier, left = quantize_multiplier(scale, width)
+    shift = width - left
     if shift > _LARGEST_SHIFT:
         multiplier >>= min(31, shift - _LARGEST_SHIFT)
         shift = _LARGEST_SHIFT

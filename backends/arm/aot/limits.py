@@ -11,10 +11,11 @@ from torch.fx import Node
 
 from executorch.backends.arm.aot.integers import interpolation_error
 from executorch.backends.arm.aot.reduce import pool_window, resize_numbers
-from executorch.backends.arm.aot.steps import limits_of, quantized_result, static
+from executorch.backends.arm.aot.steps import quantized_result, static
 from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
+from executorch.exir.backend.lowering.steps import has_limits
 from executorch.exir.graph_facts import op_name, without_dialect
 
 LARGEST = 1 << 16
@@ -26,10 +27,6 @@ def _pair(numbers: Any, count: int = 2) -> list[int]:
 
 
 # ---- Numbers and constants ----
-
-
-def _has_number_limits(node: Node, constants: Constants) -> bool:
-    return limits_of(node) is not None
 
 
 def _has_constants(*places: int) -> Any:
@@ -69,7 +66,9 @@ def _one_number_behind(node: Node, constants: Constants) -> bool:
     return all(each.meta["val"].numel() == 1 for each in others)
 
 
-NUMBER_LIMITS = Condition(_has_number_limits, "limits that are numbers are expected")
+NUMBER_LIMITS = Condition(
+    lambda node, constants: has_limits(node), "limits that are numbers are expected"
+)
 # Of 16 bits, between the points of a table: half a step of 8 bits.
 MAX_INTERPOLATION_ERROR = 128
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from torch.export import ExportedProgram
 
 from executorch.backends.arm.aot.ops import table_of
@@ -20,5 +22,11 @@ def written(program: ExportedProgram, spec: TosaSpecification, backend: str) -> 
     return writer
 
 
-def tosa_of(program: ExportedProgram, spec: TosaSpecification, backend: str) -> bytes:
-    return written(program, spec, backend).packed()
+def tosa_of(
+    program: ExportedProgram, spec: TosaSpecification, backend: str, place: Path | None
+) -> bytes:
+    """Kept in the folder `place`, where artefacts are."""
+    graph = written(program, spec, backend).packed()
+    if place:
+        (place / "out.tosa").write_bytes(graph)
+    return graph

@@ -83,7 +83,7 @@ def norm_numbers(w: TosaWriter, norm: Node) -> tuple[Tensor, Tensor]:
 def finished(w: TosaWriter, step: Step, sums: int, weights: Weights) -> int:
     """Sums as the result of the step, within its limits."""
     if not step.is_quantized:
-        return sums if step.limits is None else w.clamp(sums, *step.limits)
+        return w.with_limits(sums)
     unit = weights.scales.double() * w.said_of(step.head.args[0]).scale
     return w.narrowed(sums, unit.tolist() if unit.numel() > 1 else float(unit))
 
@@ -175,27 +175,40 @@ def _sums(
     attributes: Mapping[str, Any],
     window: Window,
 ) -> int:
-    kind = w.dtype(x)
-    sum_name, acc_type = w.accumulator(kind)
-    is_float = not step.is_quantized
-    result = kind if is_float else sum_name
-    weight_type = kind if is_float else "INT8"
-    zero = 0 if is_float else w.said_of(step.head.args[0]).zero_point
-    num_zeros = 1
-    inputs = [
-        x,
-        w.const(data.contiguous(), weight_type, f"{step.head.name}_weight"),
-        w.const(weights.bias, result, f"{step.head.name}_bias"),
-        w.one(zero, kind),
-        w.const(torch.zeros(num_zeros).numpy(), weight_type),
-    ]
     taps = data.shape[:2] if op == "DEPTHWISE_CONV2D" else data.shape[1:-1]
     out = [w.shape(x)[0]]
     for place, tap in enumerate(taps):
         size = w.shape(x)[place + 1] + sum(attributes["pad"][2 * place : 2 * place + 2])
         out.append((size - window.dilation[place] * (tap - 1) - 1) // window.stride[place] + 1)
     out.append(len(weights.bias))
-    return w.emit(op, inputs, out, result, local_bound=False, acc_type=acc_type, **attributes)
+    return _weighted(w, step, op, x, data, weights.bias, out, attributes)
+
+
+def _weighted(
+    w: TosaWriter,
+    step: Step,
+    op: str,
+    x: int,
+    data: Tensor,
+    bias: Tensor,
+    sizes: Sequence[int],
+    attributes: Mapping[str, Any],
+) -> int:
+    """Sums of an operator that has weights; `data` lies as it reads them."""
+    kind = w.dtype(x)
+    sum_name, acc_type = w.accumulator(kind)
+    is_float = not step.is_quantized
+    result = kind if is_float else sum_name
+    weight_type = kind if is_float else "INT8"
+    zero = 0 if is_float else w.said_of(step.head.args[0]).zero_point
+    inputs = [
+        x,
+        w.const(data.contiguous(), weight_type, f"{step.head.name}_weight"),
+        w.const(bias, result, f"{step.head.name}_bias"),
+        w.one(zero, kind),
+        w.one(0, weight_type),
+    ]
+    return w.emit(op, inputs, sizes, result, local_bound=False, acc_type=acc_type, **attributes)
 
 
 def _transposed(w: TosaWriter, step: Step, x: int) -> int:
@@ -208,50 +221,20 @@ def _transposed(w: TosaWriter, step: Step, x: int) -> int:
     for pad, extra in zip(padding, out_padding, strict=True):
         out_pad += [-pad, extra - pad]
     inside, outside = data.shape[0] // groups, data.shape[1]
+    sizes = in_layout(shape_of(step.head), NHWC)[:3]
+    attributes = {"out_pad": out_pad, "stride": stride}
     parts = []
     for group in range(groups):
         piece = w.slice_axis(x, 3, group * inside, inside)
         rows = data[group * inside : (group + 1) * inside]
         bias_part = weights.bias[group * outside : (group + 1) * outside]
         data_part = rows.permute(1, 2, 3, 0)
-        sums = _one_transposed(w, step, piece, data_part, bias_part, out_pad, stride)
+        wanted = (*sizes, len(bias_part))
+        sums = _weighted(
+            w, step, "TRANSPOSE_CONV2D", piece, data_part, bias_part, wanted, attributes
+        )
         parts.append(finished(w, step, sums, weights))
     return w.concat(parts, 3)
-
-
-def _one_transposed(
-    w: TosaWriter,
-    step: Step,
-    x: int,
-    data: Tensor,
-    bias: Tensor,
-    out_pad: list[int],
-    stride: list[int],
-) -> int:
-    kind = w.dtype(x)
-    sum_name, acc_type = w.accumulator(kind)
-    is_float = not step.is_quantized
-    result = kind if is_float else sum_name
-    weight_type = kind if is_float else "INT8"
-    zero = 0 if is_float else w.said_of(step.head.args[0]).zero_point
-    shape = in_layout(shape_of(step.head), NHWC)[:3]
-    inputs = [
-        x,
-        w.const(data.contiguous(), weight_type, f"{step.head.name}_weight"),
-        w.const(bias, result, f"{step.head.name}_bias"),
-        w.one(zero, kind),
-        w.one(0, weight_type),
-    ]
-    return w.emit(
-        "TRANSPOSE_CONV2D",
-        inputs,
-        (*shape, len(bias)),
-        result,
-        out_pad=out_pad,
-        stride=stride,
-        local_bound=False,
-        acc_type=acc_type,
-    )
 
 
 # ---- Linear layers and products ----
@@ -274,7 +257,7 @@ def addmm(w: TosaWriter, step: Step) -> None:
     if beta != 1:
         added = w.with_number("MUL", added, beta)
     made = w.binary("ADD", made, added)
-    w.give(made if step.limits is None else w.clamp(made, *step.limits))
+    w.give(w.with_limits(made))
 
 
 def _linear(w: TosaWriter, step: Step, source: Node, weight: Node, bias: Node | None) -> None:
@@ -301,15 +284,13 @@ def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node 
     made = w.reshape(made, shape_of(step.head))
     if bias is not None:
         made = w.binary("ADD", made, w.read(bias, PLAIN))
-    w.give(made if step.limits is None else w.clamp(made, *step.limits))
+    w.give(w.with_limits(made))
 
 
 def matmul(w: TosaWriter, step: Step) -> None:
     x, y = step.head.args[:2]
     made = _product(w, step, x, y)
-    if step.limits is not None and not step.is_quantized:
-        made = w.clamp(made, *step.limits)
-    w.give(made)
+    w.give(made if step.is_quantized else w.with_limits(made))
 
 
 def _product(w: TosaWriter, step: Step, x: Node, y: Node) -> int:

@@ -43,7 +43,7 @@ from executorch.backends.arm.aot.rows import (
     Lower,
     row,
 )
-from executorch.backends.arm.aot.steps import LIMITS, NORM_AND_LIMITS, static
+from executorch.backends.arm.aot.steps import static
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
@@ -55,6 +55,7 @@ from executorch.exir.backend.lowering.annotation import (
 )
 from executorch.exir.backend.lowering.op_table import Condition
 from executorch.exir.backend.lowering.quantized import is_dequantize
+from executorch.exir.backend.lowering.steps import LIMITS, NORM_AND_LIMITS
 
 _QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
 _DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"

@@ -92,8 +92,7 @@ def mean(w: TosaWriter, step: Step) -> None:
         said = w.said_of(source)
         x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), said.scale / count)
     else:
-        x = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
-        x = x if step.limits is None else w.clamp(x, *step.limits)
+        x = w.with_limits(w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count))
     w.give(_shaped(w, step, x))
 
 

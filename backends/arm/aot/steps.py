@@ -9,24 +9,18 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, replace
-from math import inf
 
 import torch
 from torch.fx import Node
 
 from executorch.exir.backend.lowering import steps
 from executorch.exir.backend.lowering.op_table import Constants
-from executorch.exir.backend.lowering.patterns import HEAD, Call, Value
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
     is_quantize,
     quantization_of,
 )
-from executorch.exir.graph_facts import op_name
-
-BATCH_NORM = "aten._native_batch_norm_legit_no_training.default"
-_LIMITING = ("aten.relu.default", "aten.hardtanh.default", "aten.clamp.default")
 
 
 @dataclass(frozen=True)
@@ -35,47 +29,6 @@ class Step(steps.Step):
 
     last: Node | None = None
     is_quantized: bool = False
-
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        found = self.named.get("limits")
-        return None if found is None else limits_of(found)
-
-    @property
-    def batch_norm(self) -> Node | None:
-        return self.named.get("batch_norm")
-
-
-def limits_of(node: Node) -> tuple[float, float] | None:
-    """Of a relu, hardtanh or clamp by numbers; None for anything else."""
-    bounds = [*node.args[1:], None, None]
-    match op_name(node):
-        case "aten.relu.default":
-            return 0.0, inf
-        case "aten.hardtanh.default":
-            low = -1.0 if bounds[0] is None else bounds[0]
-            high = 1.0 if bounds[1] is None else bounds[1]
-        case "aten.clamp.default":
-            low = -inf if bounds[0] is None else bounds[0]
-            high = inf if bounds[1] is None else bounds[1]
-        case _:
-            return None
-    is_known = isinstance(low, int | float) and isinstance(high, int | float) and low <= high
-    return (float(low), float(high)) if is_known else None
-
-
-def _limited(inner: Call | Value) -> Call:
-    return Call(
-        _LIMITING,
-        inner,
-        name="limits",
-        where=lambda node: limits_of(node) is not None,
-        optional=True,
-    )
-
-
-LIMITS = _limited(HEAD)
-NORM_AND_LIMITS = _limited(Call(BATCH_NORM, HEAD, name="batch_norm", optional=True))
 
 
 def static(node: object) -> Quantization | None:
@@ -100,10 +53,10 @@ def in_its_mode(step: Step, constants: Constants) -> Step:
     results = results_of(step)
     if not all(map(is_float, results)):
         return replace(step, is_quantized=not any(map(is_float, results)))
-    if not all(_quantize_behind(each) for each in results):
+    if not all(quantized_result(each) for each in results):
         return step
     only = len(results) == 1 and results[0] is step.result
-    result = _quantize_behind(step.result) if only else step.result
+    result = quantized_result(step.result) if only else step.result
     return replace(step, result=result, is_quantized=True)
 
 
@@ -116,10 +69,6 @@ def results_of(step: Step) -> list[Node]:
 
 def quantized_result(node: Node) -> Node | None:
     """The quantize that alone reads a value."""
-    return _quantize_behind(node)
-
-
-def _quantize_behind(node: Node) -> Node | None:
     users = list(node.users)
     is_one = len(users) == 1 and is_quantize(users[0]) and users[0].args[0] is node
     return users[0] if is_one and static(users[0]) is not None else None

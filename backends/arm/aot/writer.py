@@ -16,12 +16,13 @@ from torch.fx import Node
 from executorch.backends.arm.aot.emitter import TYPES, Emitter, Tensor
 from executorch.backends.arm.aot.fixed_point import multipliers_and_shifts
 from executorch.backends.arm.aot.schema import SCHEMA
-from executorch.backends.arm.aot.steps import Step, limits_of, static
+from executorch.backends.arm.aot.steps import Step, static
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.writer import Writer
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
+from executorch.exir.backend.lowering.steps import limits_of
 from executorch.exir.tensor import dim_order_of
 
 
@@ -203,6 +204,10 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         factors = [float(each) / said.scale for each in units]
         made = self.rescale(x, TYPES[said.dtype], factors, 0, said.zero_point)
         return self.limited(made)
+
+    def with_limits(self, x: int) -> int:
+        """A result of floats within the limits of what runs with the step."""
+        return x if self.step.limits is None else self.clamp(x, *self.step.limits)
 
     def limited(self, x: int) -> int:
         """A stored result within the limits of what runs with the step, and of its quantize."""

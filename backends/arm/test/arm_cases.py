@@ -10,17 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-
-class Of(nn.Module):
-    """A function as a module."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self._function = function
-
-    def forward(self, *inputs: Tensor) -> Any:
-        return self._function(*inputs)
-
+from executorch.backends.test.corpus.row import Function
 
 Case = tuple[str, nn.Module, tuple[Tensor, ...]]
 IMAGE = (1, 4, 6, 6)
@@ -38,36 +28,40 @@ _IN_UNIT = "asin acos atanh erfinv tan".split()
 def unary() -> Iterator[Case]:
     for names, low, high in ((_ANYWHERE, -2, 2), (_POSITIVE, 0.3, 3), (_IN_UNIT, -0.9, 0.9)):
         for name in names:
-            yield name, Of(getattr(torch, name)), (values((2, 3, 4), low, high),)
-    yield "acosh", Of(torch.acosh), (values((3, 4), 1.1, 3),)
+            yield name, Function(getattr(torch, name)), (values((2, 3, 4), low, high),)
+    yield "acosh", Function(torch.acosh), (values((3, 4), 1.1, 3),)
     functions = "silu hardsigmoid hardswish leaky_relu elu gelu relu6 hardtanh".split()
     for name in functions:
-        yield name, Of(getattr(F, name)), (values((2, 7), -4, 4),)
-    yield "gelu tanh", Of(lambda x: F.gelu(x, approximate="tanh")), (values((2, 7), -4, 4),)
-    yield "clamp", Of(lambda x: x.clamp(-0.5, 1.5)), (values((2, 7)),)
-    yield "clamp one side", Of(lambda x: x.clamp(min=-0.5)), (values((2, 7)),)
-    yield "square", Of(lambda x: x**2), (values((2, 7)),)
-    yield "root", Of(lambda x: x**0.5), (values((2, 7), 0.1, 3),)
-    yield "add number", Of(lambda x: x + 1.5), (values((2, 7)),)
-    yield "mul number", Of(lambda x: x * -0.3), (values((2, 7)),)
-    yield "div number", Of(lambda x: x / 3), (values((2, 7)),)
+        yield name, Function(getattr(F, name)), (values((2, 7), -4, 4),)
+    yield "gelu tanh", Function(lambda x: F.gelu(x, approximate="tanh")), (values((2, 7), -4, 4),)
+    yield "clamp", Function(lambda x: x.clamp(-0.5, 1.5)), (values((2, 7)),)
+    yield "clamp one side", Function(lambda x: x.clamp(min=-0.5)), (values((2, 7)),)
+    yield "square", Function(lambda x: x**2), (values((2, 7)),)
+    yield "root", Function(lambda x: x**0.5), (values((2, 7), 0.1, 3),)
+    yield "add number", Function(lambda x: x + 1.5), (values((2, 7)),)
+    yield "mul number", Function(lambda x: x * -0.3), (values((2, 7)),)
+    yield "div number", Function(lambda x: x / 3), (values((2, 7)),)
 
 
 def binary() -> Iterator[Case]:
     both = values((2, 3, 4)), values((2, 3, 4), -1, 3)
     for name in "add sub mul maximum minimum".split():
-        yield name, Of(getattr(torch, name)), both
-        yield f"{name} broadcast", Of(getattr(torch, name)), (values(IMAGE), values((4, 1, 1)))
-    yield "add relu", Of(lambda x, y: torch.relu(x + y)), both
-    yield "div", Of(torch.div), (values((2, 3)), values((2, 3), 1, 2))
+        yield name, Function(getattr(torch, name)), both
+        yield (
+            f"{name} broadcast",
+            Function(getattr(torch, name)),
+            (values(IMAGE), values((4, 1, 1))),
+        )
+    yield "add relu", Function(lambda x, y: torch.relu(x + y)), both
+    yield "div", Function(torch.div), (values((2, 3)), values((2, 3), 1, 2))
     for name in "eq ne ge gt le lt".split():
-        yield name, Of(getattr(torch, name)), both
-    yield "gt number", Of(lambda x: x > 0.25), both[:1]
-    yield "logical", Of(lambda x, y: torch.logical_and(x > 0, ~(y > 0))), both
-    yield "where", Of(lambda x, y: torch.where(x > y, x, y)), both
+        yield name, Function(getattr(torch, name)), both
+    yield "gt number", Function(lambda x: x > 0.25), both[:1]
+    yield "logical", Function(lambda x, y: torch.logical_and(x > 0, ~(y > 0))), both
+    yield "where", Function(lambda x, y: torch.where(x > y, x, y)), both
     yield (
         "int32 add",
-        Of(lambda x, y: x * y + x),
+        Function(lambda x, y: x * y + x),
         (torch.arange(6).int(), torch.arange(6).int() - 3),
     )
 
@@ -99,10 +93,10 @@ def moves() -> Iterator[Case]:
         "flatten": lambda x: (x * 2).flatten(1),
     }
     for name, function in functions.items():
-        yield name, Of(function), (x,)
+        yield name, Function(function), (x,)
     table = torch.randn(10, 4)
     yield "embedding", nn.Embedding.from_pretrained(table), (torch.tensor([[1, 3, 9]]).int(),)
-    yield "index select", Of(lambda x: torch.index_select(x, 1, torch.tensor([2, 0]))), (x,)
+    yield "index select", Function(lambda x: torch.index_select(x, 1, torch.tensor([2, 0]))), (x,)
 
 
 def matrices() -> Iterator[Case]:
@@ -135,9 +129,9 @@ def matrices() -> Iterator[Case]:
     yield "linear", nn.Linear(6, 5), (values((3, 6)),)
     yield "linear 3d", nn.Linear(6, 5, bias=False), (values((2, 3, 6)),)
     yield "linear relu", nn.Sequential(nn.Linear(6, 5), nn.ReLU()), (values((3, 6)),)
-    yield "mm", Of(torch.mm), (values((3, 6)), values((6, 4), 0, 3))
-    yield "bmm", Of(torch.bmm), (values((2, 3, 6)), values((2, 6, 4), 0, 3))
-    yield "matmul", Of(torch.matmul), (values((2, 2, 3, 6)), values((2, 2, 6, 4), 0, 3))
+    yield "mm", Function(torch.mm), (values((3, 6)), values((6, 4), 0, 3))
+    yield "bmm", Function(torch.bmm), (values((2, 3, 6)), values((2, 6, 4), 0, 3))
+    yield "matmul", Function(torch.matmul), (values((2, 2, 3, 6)), values((2, 2, 6, 4), 0, 3))
     yield "batch norm", nn.BatchNorm2d(4), (x,)
 
 
@@ -175,7 +169,7 @@ def along_axes() -> Iterator[Case]:
         "any": lambda x: (x > 1.9).any(1),
     }
     for name, function in functions.items():
-        yield name, Of(function), (x,)
+        yield name, Function(function), (x,)
 
 
 FAMILIES = {each.__name__: each for each in (unary, binary, moves, matrices, along_axes)}

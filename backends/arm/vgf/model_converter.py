@@ -12,10 +12,9 @@ from pathlib import Path
 
 from torch.export import ExportedProgram
 
-from executorch.backends.arm.aot.lowering import written
+from executorch.backends.arm.aot.lowering import tosa_of
 from executorch.backends.arm.vgf.compile_spec import VgfCompileSpec
-from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_compiler import Refused
+from executorch.exir.backend.lowering.external_compiler import Refused, specs_of
 from executorch.exir.backend.lowering.external_tool import ExternalTool, tool_path
 
 _NAMED, _LIBRARIES = "MODEL_CONVERTER_PATH", "MODEL_CONVERTER_LIB_DIR"
@@ -79,11 +78,8 @@ def vgf_compile(
 def _compile_program(
     program: ExportedProgram, options: Mapping[str, str], place: Path | None
 ) -> bytes:
-    specs = [CompileSpec(key, text.encode()) for key, text in options.items()]
-    spec = VgfCompileSpec._from_list(specs)
-    graph = written(program, spec.tosa_spec, "VgfBackend").packed()
-    if place:
-        (place / "out.tosa").write_bytes(graph)
+    spec = VgfCompileSpec._from_list(specs_of(options))
+    graph = tosa_of(program, spec.tosa_spec, "VgfBackend", place)
     return vgf_compile(graph, spec.compiler_flags, spec.get_intermediate_path())
 
 

@@ -11,19 +11,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
+
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 SHIFT_INT8 = 20  # bits by which the operands of a sum are shifted left
-
-
-def quantize_multiplier(scale: float) -> tuple[int, int]:
-    """(multiplier, shift) with scale = multiplier * 2^(shift - 31), as near as 31 bits get."""
-    if scale == 0:
-        return 0, 0
-    mantissa, exponent = math.frexp(scale)
-    multiplier = round(mantissa * 2**31)
-    if multiplier == 2**31:
-        return multiplier // 2, exponent + 1
-    return multiplier, exponent
 
 
 def wrap32(x: Tensor) -> Tensor:

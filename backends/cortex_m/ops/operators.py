@@ -194,6 +194,19 @@ def _image(x: Tensor) -> Tensor:
     return x.contiguous(memory_format=torch.channels_last)
 
 
+def _convolved(
+    x: Tensor,
+    w: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> Tensor:
+    """Sums of as many groups as the depth of the weights makes."""
+    b = None if bias is None else bias.double()
+    return F.conv2d(x, w, b, list(stride), list(padding), list(dilation), x.shape[1] // w.shape[1])
+
+
 def _finish(
     total: Tensor, multipliers: Tensor, shifts: Tensor, offset: int, least: int, largest: int
 ) -> Tensor:
@@ -218,10 +231,8 @@ def quantized_conv2d(
     scratch: Tensor,
 ) -> Tensor:
     """`weight`: [O, H, W, I]."""
-    w = weight.permute(0, 3, 1, 2).double()
-    x, b = input.double() + input_offset, None if bias is None else bias.double()
-    groups = input.shape[1] // w.shape[1]
-    total = F.conv2d(x, w, b, list(stride), list(padding), list(dilation), groups)
+    x, w = input.double() + input_offset, weight.permute(0, 3, 1, 2).double()
+    total = _convolved(x, w, bias, stride, padding, dilation)
     numbers = (requantize_multipliers, requantize_shifts, output_offset)
     return _finish(total, *numbers, activation_min, activation_max)
 
@@ -244,9 +255,8 @@ def quantized_depthwise_conv2d(
     scratch: Tensor,
 ) -> Tensor:
     """`weight`: [1, H, W, O]."""
-    w = weight.permute(3, 0, 1, 2).double()
-    x, b = input.double() + input_offset, None if bias is None else bias.double()
-    total = F.conv2d(x, w, b, list(stride), list(padding), list(dilation), input.shape[1])
+    x, w = input.double() + input_offset, weight.permute(3, 0, 1, 2).double()
+    total = _convolved(x, w, bias, stride, padding, dilation)
     numbers = (requantize_multipliers, requantize_shifts, output_offset)
     return _finish(total, *numbers, activation_min, activation_max)
 

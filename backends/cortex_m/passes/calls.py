@@ -14,17 +14,15 @@ from torch.fx import Node
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
-from executorch.exir.backend.lowering.steps import Step
-from executorch.exir.graph_facts import op_name
+from executorch.exir.backend.lowering.steps import Step, limited
 
 QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
-LIMITS = ("aten.relu.default", "aten.hardtanh.default", "aten.clamp.default")
 
 
 def quantized(*names: str, limits: bool = False) -> Call:
     """A call of one of these whose result is quantized, with limits in between if it may have some."""
     op = Call(names, name="op")
-    return Call(QUANTIZE, Call(LIMITS, op, name="limits", optional=True) if limits else op)
+    return Call(QUANTIZE, limited(op) if limits else op)
 
 
 def call_of(step: Step) -> Node:
@@ -83,25 +81,11 @@ def quantize_value(value: float, said: Quantization) -> int:
     return int(torch.clamp(torch.round(steps + said.zero_point), -128, 127))
 
 
-def limits_of(call: Node) -> tuple[float, float]:
-    """Of relu, hardtanh and clamp by numbers."""
-    values = [*call.args[1:3], *call.kwargs.values()]
-    match op_name(call):
-        case "aten.relu.default":
-            return 0.0, math.inf
-        case "aten.hardtanh.default":
-            low, high = (*values, -1.0, 1.0)[:2] if len(values) != 1 else (values[0], 1.0)
-        case _:
-            low, high = (*values, None, None)[:2]
-    return -math.inf if low is None else float(low), math.inf if high is None else float(high)
-
-
 def stored_limits(step: Step) -> tuple[int, int]:
     """Least and largest value of the result."""
-    limits = step.named.get("limits")
-    if limits is None:
+    if step.limits is None:
         return -128, 127
-    low, high = (quantize_value(each, result(step)) for each in limits_of(limits))
+    low, high = (quantize_value(each, result(step)) for each in step.limits)
     return low, high
 
 

@@ -8,7 +8,6 @@ from torch.fx import Node
 
 from executorch.backends.cortex_m.ops.fixed_point import (
     SHIFT_INT8,
-    quantize_multiplier,
     softmax_parameters,
 )
 from executorch.backends.cortex_m.passes.calls import (
@@ -24,6 +23,7 @@ from executorch.backends.cortex_m.passes.calls import (
     stored_limits,
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, FROM_0_TO_1
+from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.backend.lowering.patterns import Call, Value

@@ -8,15 +8,12 @@ from torch.fx import Node
 
 from executorch.backends.cortex_m.library import cmsis_nn
 from executorch.backends.cortex_m.library.cmsis_nn import DataType
-from executorch.backends.cortex_m.ops.fixed_point import quantize_multiplier
 from executorch.backends.cortex_m.passes.calls import (
     IMAGES,
-    LIMITS,
     call_of,
     int8_operands,
     is_channels_last,
     is_int8,
-    limits_of,
     of_call,
     operand,
     quantize_value,
@@ -26,9 +23,10 @@ from executorch.backends.cortex_m.passes.calls import (
     stored_limits,
 )
 from executorch.exir.backend.lowering.annotation import SHARED, Annotation, Kind
+from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
-from executorch.exir.backend.lowering.steps import Step
+from executorch.exir.backend.lowering.steps import LIMITING, Step, has_limits, limits_of
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_facts import op_name
 
@@ -216,6 +214,10 @@ ROWS = {
         ),
         annotation=SHARED,
     ),
-    quantized(*LIMITS): Row(_write_limits, (int8_operands(0), SAME), annotation=SHARED),
+    quantized(*LIMITING): Row(
+        _write_limits,
+        (int8_operands(0), SAME, of_call(has_limits, "limits that are numbers are expected")),
+        annotation=SHARED,
+    ),
     quantized(*MOVES): Row(_write_move, (SAME,), annotation=SHARED),
 }

@@ -9,7 +9,6 @@ from torch.fx import Node
 
 from executorch.backends.cortex_m.library import cmsis_nn
 from executorch.backends.cortex_m.library.cmsis_nn import Backend, DataType
-from executorch.backends.cortex_m.ops.fixed_point import quantize_multiplier
 from executorch.backends.cortex_m.passes.calls import (
     IMAGES,
     call_of,
@@ -22,6 +21,7 @@ from executorch.backends.cortex_m.passes.calls import (
     stored_limits,
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, WEIGHTED
+from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.backend.lowering.quantized import Quantization

@@ -78,13 +78,11 @@ using namespace executorch::backends::cortex_m;
 
 namespace {
 
-struct Conv {
-  Image in, to;
-  Kernel kernel;
-  Pair stride, padding, dilation;
+struct Conv : Geometry {
   int32_t depth;  // channels that one result reads
-  const int8_t* x;
-  const int8_t* weights;
+
+  Conv(const ConvArguments& arguments, const Tensor& out, int64_t depth)
+      : Geometry(arguments, out), depth(static_cast<int32_t>(depth)) {}
 
   // The sum for one pixel and channel of the result; `at`: the image's first value of the group.
   int32_t sum(const int8_t* at, const int8_t* w, int32_t row, int32_t column, const Taps& rows,
@@ -162,23 +160,11 @@ Tensor& quantized_conv2d_out(KernelRuntimeContext& context, const Tensor& input,
   const int64_t groups = depth > 0 ? input.size(1) / depth : 0;
   CORTEX_M_CHECK(groups > 0 && groups * depth == input.size(1) && channels % groups == 0,
                  "quantized_conv2d: expected channels that groups of the weights' depth divide");
-  const int64_t height =
-      conv_size(input.size(2), weight.size(1), stride[0], padding[0], dilation[0]);
-  const int64_t width =
-      conv_size(input.size(3), weight.size(2), stride[1], padding[1], dilation[1]);
-  if (!resize_image(context, "quantized_conv2d", input, channels, height, width, out)) {
+  if (!resize_image(context, arguments.name, input, channels, conv_size(arguments, 0),
+                    conv_size(arguments, 1), out)) {
     return out;
   }
-  const Conv conv{Image(input),
-                  Image(out),
-                  Kernel(weight),
-                  Pair(stride),
-                  Pair(padding),
-                  Pair(dilation),
-                  static_cast<int32_t>(depth),
-                  input.const_data_ptr<int8_t>(),
-                  weight.const_data_ptr<int8_t>()};
-  conv.write(*sums, out.mutable_data_ptr<int8_t>());
+  Conv(arguments, out, depth).write(*sums, out.mutable_data_ptr<int8_t>());
   return out;
 }
 

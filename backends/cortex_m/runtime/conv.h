@@ -49,6 +49,26 @@ struct ConvArguments {
   int64_t activation_min, activation_max;
 };
 
+// What their loops go over.
+struct Geometry {
+  Image in, to;
+  Kernel kernel;
+  Pair stride, padding, dilation;
+  const int8_t* x;
+  const int8_t* weights;
+
+  // Of arguments that have been checked, and an output that has its size.
+  Geometry(const ConvArguments& arguments, const Tensor& out)
+      : in(arguments.input),
+        to(out),
+        kernel(arguments.weight),
+        stride(arguments.stride),
+        padding(arguments.padding),
+        dilation(arguments.dilation),
+        x(arguments.input.const_data_ptr<int8_t>()),
+        weights(arguments.weight.const_data_ptr<int8_t>()) {}
+};
+
 // Fails the context and gives nothing where the arguments are not those of a convolution to
 // `channels`.
 std::optional<Sums> check_conv(KernelRuntimeContext& context, const ConvArguments& arguments,
@@ -63,6 +83,13 @@ inline int64_t conv_size(int64_t size, int64_t kernel, int64_t stride, int64_t p
                          int64_t dilation) {
   const int64_t span = size + 2 * padding - dilation * (kernel - 1) - 1;
   return span < 0 ? 0 : span / stride + 1;
+}
+
+// The same, of rows (`side` 0) or columns (1).
+inline int64_t conv_size(const ConvArguments& arguments, size_t side) {
+  const auto place = static_cast<ssize_t>(side);
+  return conv_size(arguments.input.size(place + 2), arguments.weight.size(place + 1),
+                   arguments.stride[side], arguments.padding[side], arguments.dilation[side]);
 }
 
 // The weights [begin, end) of a row or column of `taps` that lie on the image when the first lies

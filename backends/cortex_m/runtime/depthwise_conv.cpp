@@ -11,13 +11,11 @@ namespace {
 
 constexpr int32_t kBlock = 16;  // channels whose sums are kept at a time
 
-struct Depthwise {
-  Image in, to;
-  Kernel kernel;
-  Pair stride, padding, dilation;
+struct Depthwise : Geometry {
   int32_t multiplier;  // results per channel of the image
-  const int8_t* x;
-  const int8_t* weights;
+
+  Depthwise(const ConvArguments& arguments, const Tensor& out, int64_t multiplier)
+      : Geometry(arguments, out), multiplier(static_cast<int32_t>(multiplier)) {}
 
   // The sums of one pixel for the channels [first, first + count).
   void add(int32_t row, int32_t column, int32_t first, int32_t count, int32_t offset,
@@ -94,23 +92,11 @@ Tensor& quantized_depthwise_conv2d_out(KernelRuntimeContext& context, const Tens
                      channels == input.size(1) * depth_multiplier,
                  "quantized_depthwise_conv2d: expected one image, weights of [1, H, W, O] and "
                  "depth_multiplier results per channel");
-  const int64_t height =
-      conv_size(input.size(2), weight.size(1), stride[0], padding[0], dilation[0]);
-  const int64_t width =
-      conv_size(input.size(3), weight.size(2), stride[1], padding[1], dilation[1]);
-  if (!resize_image(context, "quantized_depthwise_conv2d", input, channels, height, width, out)) {
+  if (!resize_image(context, arguments.name, input, channels, conv_size(arguments, 0),
+                    conv_size(arguments, 1), out)) {
     return out;
   }
-  const Depthwise conv{Image(input),
-                       Image(out),
-                       Kernel(weight),
-                       Pair(stride),
-                       Pair(padding),
-                       Pair(dilation),
-                       static_cast<int32_t>(depth_multiplier),
-                       input.const_data_ptr<int8_t>(),
-                       weight.const_data_ptr<int8_t>()};
-  conv.write(*sums, out.mutable_data_ptr<int8_t>());
+  Depthwise(arguments, out, depth_multiplier).write(*sums, out.mutable_data_ptr<int8_t>());
   return out;
 }
 

@@ -11,12 +11,8 @@ using namespace executorch::backends::cortex_m;
 
 namespace {
 
-struct TransposeConv {
-  Image in, to;
-  Kernel kernel;
-  Pair stride, padding, dilation;
-  const int8_t* x;
-  const int8_t* weights;
+struct TransposeConv : Geometry {
+  using Geometry::Geometry;
 
   // The place along one dimension whose values weight `tap` brings to `result`, or -1.
   static int32_t source(int32_t result, int32_t tap, int32_t stride, int32_t padding,
@@ -100,18 +96,10 @@ Tensor& quantized_transpose_conv2d_out(KernelRuntimeContext& context, const Tens
                                          dilation[0], output_padding[0]);
   const int64_t width = transposed_size(input.size(3), weight.size(2), stride[1], padding[1],
                                         dilation[1], output_padding[1]);
-  if (!resize_image(context, "quantized_transpose_conv2d", input, channels, height, width, out)) {
+  if (!resize_image(context, arguments.name, input, channels, height, width, out)) {
     return out;
   }
-  const TransposeConv conv{Image(input),
-                           Image(out),
-                           Kernel(weight),
-                           Pair(stride),
-                           Pair(padding),
-                           Pair(dilation),
-                           input.const_data_ptr<int8_t>(),
-                           weight.const_data_ptr<int8_t>()};
-  conv.write(*sums, out.mutable_data_ptr<int8_t>());
+  TransposeConv(arguments, out).write(*sums, out.mutable_data_ptr<int8_t>());
   return out;
 }
 

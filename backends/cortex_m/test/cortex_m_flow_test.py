@@ -14,19 +14,11 @@ from executorch.backends.cortex_m.passes import AtenToCortexMPass, CortexMPassMa
 from executorch.backends.cortex_m.passes.edge_config import edge_config
 from executorch.backends.cortex_m.target_config import CortexM, CortexMTargetConfig
 from executorch.backends.cortex_m.test.lowered import lowered, quantized
+from executorch.backends.test.corpus.row import Function
 from executorch.examples.models.mlperf_tiny import DSCNNKWS, DeepAutoEncoder, ResNet8
 from executorch.exir import to_edge
 from executorch.exir.graph_facts import op_name
 from executorch.runtime import Runtime
-
-
-class Of(nn.Module):
-    def __init__(self, function: object) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        return self.function(*inputs)
 
 
 def image(*sizes: int) -> torch.Tensor:
@@ -36,11 +28,11 @@ def image(*sizes: int) -> torch.Tensor:
 F = nn.functional
 # Model, inputs, the operators of cortex_m beside quantize and dequantize.
 MODELS = {
-    "add": (Of(torch.add), (torch.randn(3, 4), torch.randn(3, 4)), {"quantized_add": 1}),
-    "mul": (Of(torch.mul), (torch.randn(3, 4), torch.randn(3, 4)), {"quantized_mul": 1}),
-    "number": (Of(lambda x: x * 0.5), (torch.randn(3, 4),), {"quantized_mul": 1}),
+    "add": (Function(torch.add), (torch.randn(3, 4), torch.randn(3, 4)), {"quantized_add": 1}),
+    "mul": (Function(torch.mul), (torch.randn(3, 4), torch.randn(3, 4)), {"quantized_mul": 1}),
+    "number": (Function(lambda x: x * 0.5), (torch.randn(3, 4),), {"quantized_mul": 1}),
     "add, relu": (
-        Of(lambda x, y: F.relu(x + y)),
+        Function(lambda x, y: F.relu(x + y)),
         (torch.randn(3, 4), torch.randn(3, 4)),
         {"quantized_add": 1},
     ),
@@ -73,16 +65,16 @@ MODELS = {
     "largest": (nn.MaxPool2d(2), (image(1, 3, 6, 6),), {"quantized_max_pool2d": 1}),
     "softmax": (nn.Softmax(-1), (torch.randn(3, 9),), {"softmax": 1}),
     "matmul": (
-        Of(torch.matmul),
+        Function(torch.matmul),
         (torch.randn(2, 3, 4), torch.randn(2, 4, 5)),
         {"quantized_batch_matmul": 1, "transpose": 1},
     ),
-    "minimum": (Of(torch.minimum), (torch.randn(3, 4), torch.randn(3, 4)), {"minimum": 1}),
-    "permute": (Of(lambda x: x.permute(1, 0)), (torch.randn(3, 4),), {"transpose": 1}),
-    "pad": (Of(lambda x: F.pad(x, (1, 2), value=0.5)), (torch.randn(3, 4),), {"pad": 1}),
-    "view": (Of(lambda x: x.view(4, 3)), (torch.randn(3, 4),), {}),
+    "minimum": (Function(torch.minimum), (torch.randn(3, 4), torch.randn(3, 4)), {"minimum": 1}),
+    "permute": (Function(lambda x: x.permute(1, 0)), (torch.randn(3, 4),), {"transpose": 1}),
+    "pad": (Function(lambda x: F.pad(x, (1, 2), value=0.5)), (torch.randn(3, 4),), {"pad": 1}),
+    "view": (Function(lambda x: x.view(4, 3)), (torch.randn(3, 4),), {}),
     **{
-        name: (Of(getattr(F, name)), (torch.randn(3, 40),), {"quantized_activation": 1})
+        name: (Function(getattr(F, name)), (torch.randn(3, 40),), {"quantized_activation": 1})
         for name in ("sigmoid", "tanh", "silu", "hardswish", "hardsigmoid", "gelu", "elu")
     },
 }

@@ -40,7 +40,7 @@ def filled(source: Bytes, like: Tensor) -> Tensor:
     """As `like`, with bytes in the order of its memory: of float32, hundredths of them."""
     stored = source.take(like.numel())
     values = stored.float() / 100 if like.dtype == torch.float32 else stored
-    if like.dim() == 4 and not like.is_contiguous():
+    if like.dim() == 4 and like.stride() != torch.empty(like.shape).stride():
         n, c, h, w = like.shape
         return values.reshape(n, h, w, c).permute(0, 3, 1, 2)
     return values.reshape(like.shape)
@@ -324,22 +324,24 @@ def moves(draw: Draw) -> list[Case]:
     return [*cases, Case(OWN.pad, [image(1, 3, 4, 2)], [[0, 1, 2, 3], [0, 3, 0, 1], -7])]
 
 
-def floats(draw: Draw) -> list[Case]:
+def quantizes(draw: Draw) -> list[Case]:
     numbers = [
         (0.01, 3, -128, 127, torch.int8),
         (0.3, -128, -100, 100, torch.int8),
         (1e-4, 5, -32768, 32767, torch.int16),
     ]
-    x = torch.zeros(700)
-    cases = [Case(OWN.quantize_per_tensor, [x], list(each)) for each in numbers]
-    back = [(0.02, -7, -128, 127, torch.int8), (1e-3, 127, -128, 127, torch.int8)]
-    return cases + [Case(OWN.dequantize_per_tensor, [int8(300)], list(each)) for each in back]
+    return [Case(OWN.quantize_per_tensor, [torch.zeros(700)], list(each)) for each in numbers]
+
+
+def dequantizes(draw: Draw) -> list[Case]:
+    numbers = [(0.02, -7, -128, 127, torch.int8), (1e-3, 127, -128, 127, torch.int8)]
+    return [Case(OWN.dequantize_per_tensor, [int8(300)], list(each)) for each in numbers]
 
 
 FAMILIES = {
     each.__name__: each
     for each in (
         *(adds, muls, choices, tables, linears, products, convs, depthwise_convs),
-        *(transposed_convs, pools, softmaxes, moves, floats),
+        *(transposed_convs, pools, softmaxes, moves, quantizes, dequantizes),
     )
 }

@@ -19,19 +19,11 @@ from executorch.backends.openvino.test.lowered import (
     needs_runtime,
     run,
 )
+from executorch.backends.test.corpus.row import Function
 
 pytestmark = [needs_compiler, needs_runtime]
 q = torch.ops.quantized_decomposed
 U8 = (0.0322, 127, 0, 255, torch.uint8)
-
-
-class Of(torch.nn.Module):
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self._function = function
-
-    def forward(self, *inputs: Tensor) -> Any:
-        return self._function(*inputs)
 
 
 def rounded(x: Tensor) -> Tensor:
@@ -39,7 +31,7 @@ def rounded(x: Tensor) -> Tensor:
 
 
 def _checked(function: Callable[..., Any], *inputs: Tensor) -> Any:
-    model = Of(function)
+    model = Function(function)
     edge = lower(model, inputs)
     check(run(edge.to_executorch().buffer, inputs), model(*inputs), rtol=1e-4, atol=1e-5)
     return edge

@@ -46,6 +46,10 @@ def options_of(specs: Iterable[CompileSpec]) -> Options:
     return {spec.key: bytes(spec.value).decode() for spec in specs}
 
 
+def specs_of(options: Options) -> list[CompileSpec]:
+    return [CompileSpec(key, text.encode()) for key, text in options.items()]
+
+
 class Refused(Exception):
     """A program that a compiler does not take. `nodes`: the names of the calls that it means; none when it does not
     say. `is_final`: looking for these calls in parts of the program is no use."""
@@ -84,8 +88,11 @@ class ExternalPackage:
             return ""
         return (
             f"{self.name} is needed: expected {self.distribution} {self.wanted}, found "
-            f"{found or 'none'}; pip install 'executorch[{self.extra}]'"
+            f"{found or 'none'}; {self.how_to_get()}"
         )
+
+    def how_to_get(self) -> str:
+        return f"pip install 'executorch[{self.extra}]'"
 
     def require(self) -> None:
         missing = self.why_missing()

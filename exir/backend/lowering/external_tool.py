@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from packaging.specifiers import SpecifierSet
-
 from executorch.exir.backend.lowering.external_compiler import ExternalCompiler
 
 
@@ -62,12 +60,8 @@ class ExternalTool(ExternalCompiler):
         found = tool_path(self.backend, self.tool)
         return "" if found is None else tool_version(found, self.distribution)
 
-    def why_missing(self) -> str:
-        found = self.version()
-        if found and SpecifierSet(self.wanted).contains(found, prereleases=True):
-            return ""
+    def how_to_get(self) -> str:
         return (
-            f"{self.name} is needed: expected {self.distribution} {self.wanted}, found {found or 'none'}; "
             f"set {variable_of(self.backend)} to an environment that has it "
             f"(pip install -r backends/{self.backend}/tools-requirements.txt)"
         )

@@ -41,7 +41,9 @@ def test_a_program_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "expected press-tools >=2,<3, found none; set EXECUTORCH_TOOLS_PRESS" in TOOL.why_missing()
+    assert (
+        "expected press-tools >=2,<3, found none; set EXECUTORCH_TOOLS_PRESS" in TOOL.why_missing()
+    )
     environment(tmp_path, "1.9")
     monkeypatch.setenv("EXECUTORCH_TOOLS_PRESS", str(tmp_path))
     assert "found 1.9" in TOOL.why_missing() and "EXECUTORCH_TOOLS_PRESS" in TOOL.why_missing()

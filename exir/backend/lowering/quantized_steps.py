@@ -9,7 +9,7 @@ and of inputs that are quantized while running, whose dequantize ends a Chain.""
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -68,9 +68,18 @@ def own_dequantized_inputs(program: ExportedProgram) -> None:
             else:
                 user.replace_all_uses_with(first)
                 program.graph.erase_node(user)
+    copy_for_each_reader(program, _is_known_dequantize)
+
+
+def _is_known_dequantize(node: Node) -> bool:
+    said = quantization_of(node) if is_dequantize(node) else None
+    return said is not None and said.is_static
+
+
+def copy_for_each_reader(program: ExportedProgram, is_copied: Callable[[Node], bool]) -> None:
+    """Every reader of such a call, but the first, gets a copy of its own; what such calls read of each other, too."""
     for node in reversed(list(program.graph.nodes)):
-        said = quantization_of(node) if is_dequantize(node) else None
-        if said is None or not said.is_static:
+        if not is_copied(node):
             continue
         for user in list(node.users)[1:]:
             with program.graph.inserting_after(node):

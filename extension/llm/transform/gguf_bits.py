@@ -22,7 +22,7 @@ from executorch.extension.llm.model.families import Family
 
 
 class BlockLinear(nn.Module):
-    """llama::linear_of_blocks of one weight; what reads one input is joined after the capture (join_blocks)."""
+    """llama::linear_of_blocks of one weight; the operator takes several that read one input."""
 
     def __init__(
         self, number: int, rows: int, panels: torch.Tensor, bias: torch.Tensor | None, bits: int
