@@ -13,6 +13,7 @@ from functools import partial
 import torch
 from torch.fx import Node
 
+from executorch.backends.openvino.aot.pools import ENDS_INSIDE
 from executorch.backends.openvino.aot.quantized import (
     DEQUANTIZED,
     KEEPS_ZERO,
@@ -180,8 +181,10 @@ MOVES = """alias_copy.default clone.default permute_copy.default select_copy.int
     view_copy.default expand_copy.default repeat.default flip.default transpose_copy.int t_copy.default unbind_copy.int
     roll.default cat.default select_scatter.default slice_scatter.default where.self"""
 MATRICES = "addmm.default bmm.default mm.default baddbmm.default linear.default convolution.default"
-POOLS = """_adaptive_avg_pool2d.default _adaptive_avg_pool3d.default adaptive_avg_pool1d.default avg_pool1d.default
-    avg_pool2d.default avg_pool3d.default"""
+POOLS = "avg_pool1d.default avg_pool2d.default avg_pool3d.default"
+ADAPTIVE_POOLS = (
+    "_adaptive_avg_pool2d.default _adaptive_avg_pool3d.default adaptive_avg_pool1d.default"
+)
 RESIZES = """pixel_shuffle.default upsample_nearest2d.default upsample_nearest2d.vec upsample_bilinear2d.default
     upsample_bilinear2d.vec"""
 NORMS = """_log_softmax.default _softmax.default native_group_norm.default native_layer_norm.default
@@ -206,7 +209,8 @@ def _rows() -> dict[str, Row]:
     rows |= {f"aten.{name}": row(MOVED) for name in MOVES.split()}
     for group, more in (
         (MATRICES, ()),
-        (POOLS, (PADS_FLOATS,)),
+        (POOLS, (PADS_FLOATS, ENDS_INSIDE)),
+        (ADAPTIVE_POOLS, ()),
         (NORMS, ()),
         (REDUCTIONS, (PLAIN_SUM,)),
     ):
