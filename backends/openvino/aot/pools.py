@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torch.fx import Node
 
 from executorch.exir.backend.lowering.op_table import Condition, Constants
+from executorch.exir.graph_facts import op_name
 
 _DEFAULTS = ([], 0, False, True)
 
@@ -42,7 +43,7 @@ def _ends_inside(node: Node, constants: Constants) -> bool:
     found = Windows.of(node)
     if not (found.has_rest and found.counts_padding and any(found.padding)):
         return True
-    count = node.args[0].meta["val"].dim() - 2
+    count = int(op_name(node).removeprefix("aten.avg_pool")[0])
     sizes, results = (each.meta["val"].shape[-count:] for each in (node.args[0], node))
     kernel, stride, padding = (
         each * count if len(each) == 1 else each
