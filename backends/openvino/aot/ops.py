@@ -12,6 +12,7 @@ from functools import partial
 
 import torch
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from executorch.backends.openvino.aot.pools import ENDS_INSIDE
 from executorch.backends.openvino.aot.quantized import (
@@ -158,6 +159,19 @@ def _is_plain_sum(node: Node, constants: Constants) -> bool:
     return 1 not in dims or 0 in dims or not any(op_name(user) in ARITHMETIC for user in node.users)
 
 
+def _gives_more_than_one(node: Node, constants: Constants) -> bool:
+    """Of one sample PyTorch takes the middle of what is read, OpenVINO 2026.4 the first."""
+    source, _, aligns_corners, *_ = node.args
+    sizes, results = (each.meta["val"].shape[2:] for each in (source, node))
+    return aligns_corners or all(
+        statically_known_true(result > 1) or statically_known_true(size == 1)
+        for size, result in zip(sizes, results, strict=True)
+    )
+
+
+MORE_THAN_ONE = Condition(
+    _gives_more_than_one, "a result of more than one row and column is expected"
+)
 PLAIN_SUM = Condition(
     _is_plain_sum,
     "a reduction of the second of three dimensions without arithmetic behind it is expected",
@@ -185,8 +199,8 @@ POOLS = "avg_pool1d.default avg_pool2d.default avg_pool3d.default"
 ADAPTIVE_POOLS = (
     "_adaptive_avg_pool2d.default _adaptive_avg_pool3d.default adaptive_avg_pool1d.default"
 )
-RESIZES = """pixel_shuffle.default upsample_nearest2d.default upsample_nearest2d.vec upsample_bilinear2d.default
-    upsample_bilinear2d.vec"""
+RESIZES = "pixel_shuffle.default upsample_nearest2d.default upsample_nearest2d.vec"
+INTERPOLATIONS = "upsample_bilinear2d.default upsample_bilinear2d.vec"
 NORMS = """_log_softmax.default _softmax.default native_group_norm.default native_layer_norm.default
     _native_batch_norm_legit_no_training.default logsumexp.default"""
 REDUCTIONS = """amax.default amin.default mean.dim mean.default sum.dim_IntList sum.default prod.default prod.dim_int
@@ -216,6 +230,9 @@ def _rows() -> dict[str, Row]:
     ):
         rows |= {f"aten.{name}": row(FLOATS, ONE_DTYPE, *more) for name in group.split()}
     rows |= {f"aten.{name}": row(FLOATS, whole=True) for name in RESIZES.split()}
+    rows |= {
+        f"aten.{name}": row(FLOATS, MORE_THAN_ONE, whole=True) for name in INTERPOLATIONS.split()
+    }
     rows["aten.stack.default"] = row(MOVED, whole=True)
     rows |= {f"aten.{name}.default": row(FLOATS) for name in ("clamp", "clamp_min", "clamp_max")}
     rows |= {
