@@ -12,22 +12,12 @@ from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.aot.ops import TABLE
 from executorch.backends.openvino.aot.options import Options
 from executorch.backends.openvino.aot.quantized import quantized_with
+from executorch.backends.openvino.aot.static import StaticValues
 from executorch.backends.openvino.preprocess import OpenvinoBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
 from executorch.exir.graph_facts import op_name
-
-
-class _Static(Constants):
-    """Data, and what is computed of nothing else. Such calls go into delegates as others do: OpenVINO computes them, or
-    packs what they give, when it compiles."""
-
-    def __init__(self, program: ExportedProgram) -> None:
-        super().__init__(program, computed=None)
-
-    def is_computed(self, node: Node) -> bool:
-        return False
 
 
 class OpenvinoPartitioner(ExternalPartitioner):
@@ -65,7 +55,7 @@ class OpenvinoPartitioner(ExternalPartitioner):
         return "its name is in op_names_to_skip" if node.name in self._skipped_names else ""
 
     def look_at(self, program: ExportedProgram) -> Constants:
-        self._values = _Static(program)
+        self._values = StaticValues(program)
         return self._values
 
     def why_leave(self, nodes: list[Node]) -> str:

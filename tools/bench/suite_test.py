@@ -159,7 +159,9 @@ def test_other_backends_stand_beside_xnnpack_and_the_rival_of_their_library() ->
     assert "| openvino delegate / openvino | 1 | 1.05 |" in text
     assert "| demo delegate / xnnpack | 1 | 2.00 |" in text and "demo delegate / demo" not in text
     assert "| eager | demo delegate | openvino delegate |" in text
-    assert page.head(ratios.columns(rows)).index("openvino delegate") < page.brief(rows[0]).index("2.10")
+    assert page.head(ratios.columns(rows)).index("openvino delegate") < page.brief(rows[0]).index(
+        "2.10"
+    )
 
 
 def test_any_backend_of_ours_can_run(tmp_path: Path) -> None:

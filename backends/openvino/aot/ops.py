@@ -141,6 +141,12 @@ def _same_dtypes(node: Node, constants: Constants) -> bool:
     return len({_dtype(each) for each in tensors_of(node)} - {None}) == 1
 
 
+def _fits_in_32_bits(node: Node, constants: Constants) -> bool:
+    """What is made of numbers alone. OpenVINO holds int64 in 32 bits."""
+    args = [each for each in node.args if isinstance(each, int)]
+    return not node.all_input_nodes and all(abs(each) < 2**31 for each in args)
+
+
 def _has_one_index(node: Node, constants: Constants) -> bool:
     return sum(index is not None for index in node.args[1]) == 1
 
@@ -176,6 +182,7 @@ PLAIN_SUM = Condition(
     _is_plain_sum,
     "a reduction of the second of three dimensions without arithmetic behind it is expected",
 )
+OF_NUMBERS = Condition(_fits_in_32_bits, "numbers of 32 bits are expected, known ahead")
 ROUNDS = (DEQUANTIZED, KEEPS_ZERO)
 ONE_INDEX = Condition(_has_one_index, "one tensor of indices is expected")
 ONE_DTYPE = Condition(_same_dtypes, "operands and result of one dtype are expected")
@@ -207,6 +214,9 @@ REDUCTIONS = """amax.default amin.default mean.dim mean.default sum.dim_IntList 
     linalg_vector_norm.default"""
 
 
+MAKERS = ("aten.full.default", "aten.arange.start_step", "aten.scalar_tensor.default")
+
+
 def _rows() -> dict[str, Row]:
     rows = {f"aten.{name}.default": row(FLOATS) for name in UNARY.split()}
     rows |= {f"aten.{name}.default": row(NUMBERS) for name in EXACT_UNARY.split()}
@@ -233,6 +243,7 @@ def _rows() -> dict[str, Row]:
     rows |= {
         f"aten.{name}": row(FLOATS, MORE_THAN_ONE, whole=True) for name in INTERPOLATIONS.split()
     }
+    rows |= {name: row(DTYPES, OF_NUMBERS) for name in MAKERS}
     rows["aten.stack.default"] = row(MOVED, whole=True)
     rows |= {f"aten.{name}.default": row(FLOATS) for name in ("clamp", "clamp_min", "clamp_max")}
     rows |= {

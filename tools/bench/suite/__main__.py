@@ -58,7 +58,9 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
         "--delegates",
         nargs="*",
         default=[],
-        choices=[name for name, each in backends().items() if each.recipes and not each.why_absent()],
+        choices=[
+            name for name, each in backends().items() if each.recipes and not each.why_absent()
+        ],
         help="our backends that also run",
     )
     parser.add_argument("--rivals", default=os.environ.get("EXECUTORCH_RIVALS_PYTHON", ""))
