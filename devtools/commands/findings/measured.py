@@ -40,7 +40,7 @@ _TIMES_SLOWER, _LEAST_SHARE = 10, 0.02  # than the machine; of the whole time
 
 
 class Run:
-    """What a program took here, and what that tells; `seconds`: None when it does not run; `values`: its inputs, flat."""
+    """What a program took, and what that tells; `seconds`: None when it does not run. `values`: its inputs, flat."""
 
     def __init__(
         self, file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace
