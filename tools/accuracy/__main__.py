@@ -55,7 +55,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, help="write the Markdown page from all results")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy.jsonl")
     options = parser.parse_args(argv)
-    peer = None if options.no_peer else options.peer or peer_python()
+    without = options.no_peer or options.recipes
+    peer = None if without else options.peer or peer_python()
     packages = folder(options.packages)
     options.results.parent.mkdir(parents=True, exist_ok=True)
     below = 0
