@@ -20,6 +20,8 @@ from executorch.backends.arm.common.pipeline_config import (
 )
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.payload.options import OptionError
+from executorch.exir.error import ExportErrorType
 
 _TRUE = ("1", "true", "yes")
 
@@ -72,7 +74,9 @@ class ArmCompileSpec(ABC):
 
     def _take(self, key: str, value: str) -> None:
         """A compile spec of this kind alone."""
-        raise ValueError(f"Unknown key in compile spec: {key}={value}")
+        raise OptionError(
+            ExportErrorType.NOT_SUPPORTED, f"Unknown key in compile spec: {key}={value}"
+        )
 
     # ---- For users ----
 
