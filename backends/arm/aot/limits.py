@@ -149,8 +149,7 @@ def _stored_weight(node: Node, constants: Constants) -> bool:
     if said.axis is None or said.scale.numel() == 1:
         return True
     transposed = op_name(node) == "aten.convolution.default" and node.args[6]
-    groups = node.args[8] if op_name(node) == "aten.convolution.default" else 1
-    return said.axis == (1 if transposed else 0) and (not transposed or groups == 1)
+    return said.axis == (1 if transposed else 0)
 
 
 def _scales_fit(node: Node, constants: Constants) -> bool:

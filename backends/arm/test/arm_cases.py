@@ -124,6 +124,8 @@ def matrices() -> Iterator[Case]:
         nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1, output_padding=1),
         (x,),
     )
+    yield "conv transpose groups", nn.ConvTranspose2d(4, 8, 3, groups=2), (x,)
+    yield "conv transpose norm", _normed(nn.ConvTranspose2d(4, 4, 3)), (x,)
     last = x.contiguous(memory_format=torch.channels_last)
     yield "conv channels last", nn.Conv2d(4, 8, 3), (last,)
     yield "linear", nn.Linear(6, 5), (values((3, 6)),)
@@ -133,6 +135,14 @@ def matrices() -> Iterator[Case]:
     yield "bmm", Function(torch.bmm), (values((2, 3, 6)), values((2, 6, 4), 0, 3))
     yield "matmul", Function(torch.matmul), (values((2, 2, 3, 6)), values((2, 2, 6, 4), 0, 3))
     yield "batch norm", nn.BatchNorm2d(4), (x,)
+
+
+def _normed(module: nn.Module) -> nn.Module:
+    """With a norm behind it that is another one for each of four channels."""
+    norm = nn.BatchNorm2d(4)
+    norm.running_mean = torch.tensor([0.5, -1.0, 0.0, 2.0])
+    norm.running_var = torch.tensor([0.5, 1.0, 4.0, 2.0])
+    return nn.Sequential(module, norm)
 
 
 def along_axes() -> Iterator[Case]:

@@ -159,6 +159,19 @@ def test_biases_of_int32_have_the_scales_of_the_products(is_per_channel: bool) -
     torch.testing.assert_close(model(X), layers()(X), rtol=0, atol=0.05)
 
 
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_biases_of_transposed_convolutions_have_a_scale_for_each_channel(groups: int) -> None:
+    """The weight has scales of one group's output channels."""
+    torch.manual_seed(0)
+    module, x = nn.ConvTranspose2d(4, 8, 3, groups=groups), torch.randn(1, 4, 5, 5)
+    config = quantization_config(is_per_channel=True, has_int32_bias=True)
+    model = quantized(module, OfKinds().set_global(config), x)
+    _, stored, bias = inputs_of(model, "conv_transpose2d")
+    counts = [getattr(model, each.scale.target).numel() for each in (stored, bias)]
+    assert counts == [8 // groups, 8]
+    torch.testing.assert_close(model(x), module(x), rtol=0, atol=0.05)
+
+
 def test_norms_become_part_of_what_is_trained() -> None:
     conv = nn.Sequential(nn.Conv1d(2, 3, 3), nn.BatchNorm1d(3), nn.ReLU())
     config = quantization_config(is_qat=True, is_per_channel=True, has_int32_bias=True)
