@@ -45,6 +45,7 @@ BACKENDS = [
         "TOSABackend",
         lambda: TOSAPartitioner(TosaCompileSpec("TOSA-1.0+FP")),
         reference=reference,
+        by_memory=True,
         why_missing=why_no_model,
     ),
     _Arm("EthosUBackend", EthosUPartitioner, quantize=quantizer, why_missing=VELA.why_missing),

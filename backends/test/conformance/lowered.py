@@ -23,6 +23,7 @@ from executorch.exir.lowered_backend_module import (
 from executorch.extension.pybindings import portable_lib
 
 Models = dict[str, tuple[torch.nn.Module, tuple[Any, ...]]]
+_ORIGINAL = LoweredBackendModule.original_module  # what a runner replaces while it runs
 
 
 @dataclass
@@ -51,11 +52,11 @@ class Lowered:
             loaded = load(self.to_executorch().buffer)
             return lambda *inputs: loaded.run_method(method, pytree.tree_leaves(inputs))
         program = self.manager.exported_program(method).module()
-        reference = self.backend.reference
-        assert reference is not None, "a check of values needs a runtime or a reference"
+        backend = self.backend
+        assert backend.reference is not None, "a check of values needs a runtime or a reference"
 
         def run(*inputs: Any) -> list[Any]:
-            payload = property(lambda module: _Payload(module, reference))
+            payload = property(lambda module: _Payload(module, backend))
             with mock.patch.object(LoweredBackendModule, "original_module", payload):
                 return pytree.tree_leaves(program(*inputs))
 
@@ -76,12 +77,22 @@ class Lowered:
 class _Payload:
     """A delegate, as what a call of it runs."""
 
-    def __init__(self, module: LoweredBackendModule, reference: Callable[..., Any]) -> None:
+    def __init__(self, module: LoweredBackendModule, backend: Backend) -> None:
         self._payload, self._data = module.processed_bytes, named_data(module)
-        self._reference = reference
+        self._reference, self._by_memory = backend.reference, backend.by_memory
+        outputs = _ORIGINAL.fget(module).graph.output_node().args[0]
+        self._orders = [node.meta["val"].dim_order() for node in outputs]
 
     def module(self) -> Callable[..., Any]:
-        return lambda *inputs: self._reference(self._payload, self._data, list(inputs))
+        return self._run
+
+    def _run(self, *inputs: Any) -> Any:
+        if not self._by_memory:
+            return self._reference(self._payload, self._data, list(inputs))
+        given = [each.permute(each.dim_order()) for each in inputs]
+        found = self._reference(self._payload, self._data, given)
+        pairs = zip(found, self._orders, strict=True)
+        return [each.permute([*map(order.index, range(len(order)))]) for each, order in pairs]
 
 
 def named_data(delegate: LoweredBackendModule) -> dict[str, bytes]:
