@@ -245,9 +245,7 @@ def _transposed(w: TosaWriter, step: Step, x: int) -> int:
     for group in range(groups):
         piece = w.slice_axis(x, 3, group * inside, inside)
         rows = data[group * inside : (group + 1) * inside]
-        part = weights.part(
-            rows.permute(1, 2, 3, 0), slice(group * outside, (group + 1) * outside)
-        )
+        part = weights.part(rows.permute(1, 2, 3, 0), slice(group * outside, (group + 1) * outside))
         wanted = (*sizes, outside)
         sums = _weighted(
             w, step, "TRANSPOSE_CONV2D", piece, part.data, part.bias, wanted, attributes

@@ -19,7 +19,7 @@ from executorch.backends.arm.vgf import VgfPartitioner
 from executorch.backends.arm.vgf.model_converter import CONVERTER
 from executorch.backends.test.conformance.backend import Backend
 
-# What all of Arm's have in common: constants are in the payload, sizes are fixed, and there is no runtime on a computer.
+# What all of Arm's have in common: constants are in the payload, sizes are fixed, no computer runs them.
 _Arm: Callable[..., Backend] = functools.partial(
     Backend, named_data=False, dynamic_shapes=False, runtime=False
 )
