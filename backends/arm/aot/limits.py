@@ -10,6 +10,7 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.arm.aot.integers import interpolation_error
+from executorch.backends.arm.aot.norms import stored_eps
 from executorch.backends.arm.aot.reduce import pool_window, resize_numbers
 from executorch.backends.arm.aot.steps import quantized_result, static
 from executorch.backends.arm.aot.writer import shape_of
@@ -109,6 +110,13 @@ ONE_VALUE = Condition(_one_value, "one operand that varies is expected")
 NUMBER_BEHIND = Condition(_one_number_behind, "one number as the other operand is expected")
 NORM_CONSTANTS = Condition(
     _has_constants(1, 2, 3, 4), "scales and shifts that are known ahead are expected"
+)
+LAYER_NORM_CONSTANTS = Condition(
+    _has_constants(2, 3), "scales and shifts that are known ahead are expected"
+)
+SMALL_EPS = Condition(
+    lambda node, constants: stored_eps(node.args[4], static(node.args[0]).scale) < 2**30,
+    "an eps below 65536 squared quanta of the operand is expected",
 )
 VARIES = Condition(_first_varies, "a first operand that varies is expected")
 

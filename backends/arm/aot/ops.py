@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 
 from executorch.backends.arm.aot import elementwise as of
-from executorch.backends.arm.aot import integers, matrix, moves, reduce
+from executorch.backends.arm.aot import integers, matrix, moves, norms, reduce
 from executorch.backends.arm.aot.elementwise import either
 from executorch.backends.arm.aot.limits import (
     AVERAGE_POOL,
@@ -15,6 +15,7 @@ from executorch.backends.arm.aot.limits import (
     INDEX_THIRD,
     INTERPOLATES,
     IS_CONDITION,
+    LAYER_NORM_CONSTANTS,
     MATRICES,
     MAX_POOL,
     NORM_CONSTANTS,
@@ -23,6 +24,7 @@ from executorch.backends.arm.aot.limits import (
     NUMBER_POWER,
     ONE_VALUE,
     RESIZES,
+    SMALL_EPS,
     STORED_WEIGHT,
     U55_CONVOLUTION,
     U55_POOL,
@@ -48,8 +50,8 @@ from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
     FROM_0_TO_1,
-    NOT_QUANTIZED,
     SHARED,
+    SHARED_FLOATS,
     WEIGHTED,
     Annotation,
 )
@@ -192,6 +194,7 @@ def _binary() -> dict[str, ArmRow]:
                 quantized=integers.comparison(op, swap, negated),
                 dtypes=NUMBERS,
                 layouts=either,
+                annotation=SHARED_FLOATS,
                 u55=(NOT_U55,),
             )
     for name in ("and", "or", "xor"):
@@ -206,9 +209,11 @@ def _binary() -> dict[str, ArmRow]:
     rows["aten.where.self"] = row(
         of.where,
         IS_CONDITION,
+        LAYER_NORM_CONSTANTS,
         quantized=integers.where,
         dtypes=NUMBERS,
         layouts=either,
+        annotation=SHARED_FLOATS,
         u55=(NOT_U55,),
     )
     return rows
@@ -299,10 +304,10 @@ def _moves() -> dict[str, ArmRow]:
         "aten.pixel_shuffle.default": moved(moves.pixel_shuffle, whole=True),
         "aten.pixel_unshuffle.default": moved(moves.pixel_unshuffle, whole=True),
         "aten.embedding.default": moved(
-            moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=NOT_QUANTIZED
+            moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.index_select.default": moved(
-            moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=NOT_QUANTIZED
+            moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "dim_order_ops._to_dim_order_copy.default": row(
             of.convert, dtypes=(*MOVED,), layouts=either
@@ -332,10 +337,19 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.var.correction": row(reduce.variance, layouts=reduce.image_ways),
         "aten.var.dim": row(reduce.variance, layouts=reduce.image_ways),
         "aten._softmax.default": row(
-            reduce.softmax, quantized=integers.softmax, stored=INT8, annotation=FROM_0_TO_1
+            reduce.softmax, quantized=norms.softmax, stored=INT8, annotation=FROM_0_TO_1
         ),
-        "aten._log_softmax.default": row(reduce.softmax),
-        "aten.native_layer_norm.default": row(reduce.layer_norm),
+        "aten._log_softmax.default": row(
+            reduce.softmax, quantized=norms.log_softmax, stored=INT8, annotation=ARITHMETIC
+        ),
+        "aten.native_layer_norm.default": row(
+            reduce.layer_norm,
+            LAYER_NORM_CONSTANTS,
+            quantized=norms.layer_norm,
+            when_quantized=(SMALL_EPS,),
+            stored=INT8,
+            annotation=Annotation(ARITHMETIC.kind, operands=(0,)),
+        ),
         "aten.native_group_norm.default": row(reduce.group_norm),
         "aten.max_pool2d_with_indices.default": reduced(
             reduce.max_pool,
@@ -420,4 +434,5 @@ def table_of(spec: TosaSpecification) -> ArmTable:
 # What the pages of operators list.
 INT_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+INT+int16"))
 FP_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+FP"))
+VGF_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+FP+INT+int16"))
 U55_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+INT+int16+u55"))

@@ -180,6 +180,10 @@ def along_axes() -> Iterator[Case]:
     }
     for name, function in functions.items():
         yield name, Function(function), (x,)
+    scaled = nn.LayerNorm((8, 8))
+    nn.init.normal_(scaled.weight)  # some are negative
+    nn.init.normal_(scaled.bias)
+    yield "layer norm scaled", scaled, (x,)
 
 
 FAMILIES = {each.__name__: each for each in (unary, binary, moves, matrices, along_axes)}

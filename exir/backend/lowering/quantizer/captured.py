@@ -34,6 +34,8 @@ _EDGE_NAMES = {
     "aten.max_pool2d.default": "aten.max_pool2d_with_indices.default",
     "aten.max_pool3d.default": "aten.max_pool3d_with_indices.default",
     "aten.softmax.int": "aten._softmax.default",
+    "aten.log_softmax.int": "aten._log_softmax.default",
+    "aten.layer_norm.default": "aten.native_layer_norm.default",
     "aten.pad.default": "aten.constant_pad_nd.default",
     "aten.permute.default": "aten.permute_copy.default",
     "aten.transpose.int": "aten.permute_copy.default",
