@@ -114,8 +114,11 @@ NORM_CONSTANTS = Condition(
 LAYER_NORM_CONSTANTS = Condition(
     _has_constants(2, 3), "scales and shifts that are known ahead are expected"
 )
+GROUP_NORM_CONSTANTS = Condition(
+    _has_constants(1, 2), "scales and shifts that are known ahead are expected"
+)
 SMALL_EPS = Condition(
-    lambda node, constants: stored_eps(node.args[4], static(node.args[0]).scale) < 2**30,
+    lambda node, constants: stored_eps(node.args[-1], static(node.args[0]).scale) < 2**30,
     "an eps below 65536 squared quanta of the operand is expected",
 )
 VARIES = Condition(_first_varies, "a first operand that varies is expected")

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch.fx import Node
 
+from executorch.backends.arm.aot.matrix import norm_numbers
 from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.exir.backend.lowering.layout import PLAIN
@@ -107,15 +108,41 @@ def _log2(w: TosaWriter, total: int) -> int:
 
 
 def layer_norm(w: TosaWriter, step: Step) -> None:
-    """Over the last axis of rows."""
+    """Over the last axes, as rows."""
     source, sizes, gamma, beta, eps = step.head.args
     count = prod(sizes)
     x = w.read(source, PLAIN)
     shape = w.shape(x)
     rows = w.reshape(x, (prod(shape) // count, count))
     made = _normalized(w, rows, count, w.said_of(source), eps)
-    made = _scaled_and_moved(w, made, gamma, beta)
-    w.define(step.result, w.reshape(w.narrowed(made, w.said.scale / 2**8), shape))
+    made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta))
+    w.define(step.result, w.reshape(made, shape))
+
+
+def group_norm(w: TosaWriter, step: Step) -> None:
+    """Groups as rows; then by channel, which is the last axis for that."""
+    source, gamma, beta, batch, channels, area, groups, eps = step.head.args
+    x = w.read(source, PLAIN)
+    shape = w.shape(x)
+    count = channels // groups * area
+    rows = w.reshape(x, (batch * groups, count))
+    made = _normalized(w, rows, count, w.said_of(source), eps)
+    made = w.permute(w.reshape(made, (batch, channels, area)), [0, 2, 1])
+    made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta))
+    w.define(step.result, w.reshape(w.permute(made, [0, 2, 1]), shape))
+
+
+def batch_norm(w: TosaWriter, step: Step) -> None:
+    """By channel, which is the last axis."""
+    source = step.head.args[0]
+    factors, moved = norm_numbers(w, step.head)
+    x = w.widened(source)
+    unit = w.said_of(source).scale
+    w.define(step.result, _scaled_and_moved(w, x, factors * unit, moved, 1.0), w.layout)
+
+
+def _flat(w: TosaWriter, node: Node | None) -> torch.Tensor | None:
+    return None if node is None else w.constants[node].detach().double().flatten()
 
 
 def stored_eps(eps: float, scale: float) -> float:
@@ -146,18 +173,24 @@ def _normalized(w: TosaWriter, rows: int, count: int, said: Quantization, eps: f
     return _shifted_right(w, product, w.number_with("SUB", 15, half))
 
 
-def _scaled_and_moved(w: TosaWriter, x: int, gamma: Node | None, beta: Node | None) -> int:
-    """In 1/256 of a quantum of the result."""
+def _scaled_and_moved(
+    w: TosaWriter,
+    x: int,
+    factors: torch.Tensor | None,
+    moved: torch.Tensor | None,
+    one: float = _NORMAL,
+) -> int:
+    """As the result is stored; `factors` and `moved` by the last axis, `one`: what 1 is in x."""
     unit = w.said.scale / 2**8
-    count = w.shape(x)[1]
-    factors = torch.ones(count) if gamma is None else w.constants[gamma].detach().flatten()
+    count = w.shape(x)[-1]
+    shape = (1,) * (w.rank(x) - 1) + (count,)
+    factors = torch.ones(count) if factors is None else factors
     if bool((factors < 0).any()):
-        signs = torch.where(factors < 0, -1, 1).to(torch.int32).reshape(1, count)
-        x = w.mul32(x, w.const(signs, "INT32"))
-    scales = (factors.double().abs() / (_NORMAL * unit)).clamp(min=2.0**-30)
+        signs = torch.where(factors < 0, -1, 1).to(torch.int32)
+        x = w.mul32(x, w.const(signs.reshape(shape), "INT32"))
+    scales = (factors.double().abs() / (one * unit)).clamp(min=2.0**-30)
     x = w.rescale(x, "INT32", scales.tolist())
-    if beta is None:
-        return x
-    moved = torch.round(w.constants[beta].detach().double().flatten() / unit)
-    moved = moved.clamp(-(2**30), 2**30).to(torch.int32).reshape(1, count)
-    return w.binary("ADD", x, w.const(moved, "INT32"))
+    if moved is not None:
+        rounded = torch.round(moved.double() / unit).clamp(-(2**30), 2**30).to(torch.int32)
+        x = w.binary("ADD", x, w.const(rounded.reshape(shape), "INT32"))
+    return w.narrowed(x, unit)

@@ -11,6 +11,7 @@ from executorch.backends.arm.aot.elementwise import either
 from executorch.backends.arm.aot.limits import (
     AVERAGE_POOL,
     CONVOLUTION,
+    GROUP_NORM_CONSTANTS,
     INDEX_SECOND,
     INDEX_THIRD,
     INTERPOLATES,
@@ -55,12 +56,15 @@ from executorch.exir.backend.lowering.annotation import (
     WEIGHTED,
     Annotation,
 )
+from executorch.exir.backend.lowering.layout import NHWC
 from executorch.exir.backend.lowering.op_table import Condition
 from executorch.exir.backend.lowering.quantized import is_dequantize
 from executorch.exir.backend.lowering.steps import LIMITS, NORM_AND_LIMITS
 
 _QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
 _DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
+
+FIRST_OPERAND = Annotation(ARITHMETIC.kind, operands=(0,))
 
 # Functions of one value -> in floats. Quantized, each is a table of its own results.
 _FUNCTIONS: dict[str, of.Unary] = {
@@ -123,6 +127,9 @@ def _functions() -> dict[str, ArmRow]:
         "aten.leaky_relu.default": _table_row(of.leaky_relu, whole=True),
         "aten.elu.default": _table_row(of.elu, whole=True),
         "aten.gelu.default": _table_row(of.gelu, whole=True),
+        "aten.prelu.default": _table_row(
+            of.prelu, NUMBER_BEHIND, whole=True, annotation=FIRST_OPERAND
+        ),
         "aten.pow.Tensor_Scalar": _table_row(of.power, NUMBER_POWER),
         "aten.abs.default": row(
             of.unary(of.direct("ABS")),
@@ -258,13 +265,21 @@ def _matrices() -> dict[str, ArmRow]:
             annotation=ARITHMETIC,
         ),
         "aten._native_batch_norm_legit_no_training.default": row(
-            matrix.batch_norm, VARIES, NORM_CONSTANTS, layouts=either_norm
+            matrix.batch_norm,
+            VARIES,
+            NORM_CONSTANTS,
+            quantized=norms.batch_norm,
+            stored=INT8,
+            layouts=either_norm,
+            annotation=FIRST_OPERAND,
         ),
     }
 
 
 def either_norm(step: object, operands: list) -> dict:
-    return either(step, operands[:1]) if len(operands) == 1 else {}
+    """Of stored values with channels last, where there are more dimensions."""
+    ways = either(step, operands[:1]) if len(operands) == 1 else {}
+    return {NHWC: ways[NHWC]} if step.is_quantized and NHWC in ways else ways
 
 
 def _moves() -> dict[str, ArmRow]:
@@ -348,9 +363,16 @@ def _along_axes() -> dict[str, ArmRow]:
             quantized=norms.layer_norm,
             when_quantized=(SMALL_EPS,),
             stored=INT8,
-            annotation=Annotation(ARITHMETIC.kind, operands=(0,)),
+            annotation=FIRST_OPERAND,
         ),
-        "aten.native_group_norm.default": row(reduce.group_norm),
+        "aten.native_group_norm.default": row(
+            reduce.group_norm,
+            GROUP_NORM_CONSTANTS,
+            quantized=norms.group_norm,
+            when_quantized=(SMALL_EPS,),
+            stored=INT8,
+            annotation=FIRST_OPERAND,
+        ),
         "aten.max_pool2d_with_indices.default": reduced(
             reduce.max_pool,
             MAX_POOL,

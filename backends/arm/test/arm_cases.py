@@ -33,6 +33,7 @@ def unary() -> Iterator[Case]:
     functions = "silu hardsigmoid hardswish leaky_relu elu gelu relu6 hardtanh".split()
     for name in functions:
         yield name, Function(getattr(F, name)), (values((2, 7), -4, 4),)
+    yield "prelu", nn.PReLU(), (values((2, 7), -4, 4),)
     yield "gelu tanh", Function(lambda x: F.gelu(x, approximate="tanh")), (values((2, 7), -4, 4),)
     yield "clamp", Function(lambda x: x.clamp(-0.5, 1.5)), (values((2, 7)),)
     yield "clamp one side", Function(lambda x: x.clamp(min=-0.5)), (values((2, 7)),)

@@ -25,8 +25,8 @@ NOT_QUANTIZED = {
     "unary": set(),
     "binary": {"div"},
     "moves": set(),
-    "matrices": {"batch norm"},
-    "along_axes": {"max dim", "var", "var kept", "group norm"},
+    "matrices": set(),
+    "along_axes": {"max dim", "var", "var kept"},
 }
 NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 # Of 16 bits 513 points are no steps, and too few beside poles and edges within the range that is quantized: at least
@@ -34,13 +34,14 @@ NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 STEPS = {"ceil", "floor", "round", "sign"}
 STEEP = {"log", "log2", "log1p", "rsqrt", "reciprocal", "sqrt", "root"}
 STEEP |= {"asin", "acos", "tan", "acosh"}
-OF_8_BITS = {"log softmax", "layer norm", "layer norm scaled"}
+OF_8_BITS = {"log softmax", "layer norm", "layer norm scaled", "group norm"}
 OUTSIDE = {
     "TOSA-1.0+FP": {"unary": NOT_IN_FLOATS},
     "TOSA-1.0+INT": NOT_QUANTIZED,
     "TOSA-1.0+INT+int16": {
         **NOT_QUANTIZED,
         "unary": {*STEPS, *STEEP},
+        "matrices": {"batch norm"},
         "along_axes": {*NOT_QUANTIZED["along_axes"], "softmax channels", *OF_8_BITS},
     },
 }

@@ -36,6 +36,8 @@ _EDGE_NAMES = {
     "aten.softmax.int": "aten._softmax.default",
     "aten.log_softmax.int": "aten._log_softmax.default",
     "aten.layer_norm.default": "aten.native_layer_norm.default",
+    "aten.group_norm.default": "aten.native_group_norm.default",
+    "aten.batch_norm.default": "aten._native_batch_norm_legit_no_training.default",
     "aten.pad.default": "aten.constant_pad_nd.default",
     "aten.permute.default": "aten.permute_copy.default",
     "aten.transpose.int": "aten.permute_copy.default",
