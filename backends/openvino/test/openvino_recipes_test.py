@@ -48,7 +48,6 @@ def test_a_recipe_makes_a_program(kind: Type) -> None:
     assert error <= _limit(kind) and (error > _limit(Type.FP32) or kind is Type.FP32)
 
 
-@pytest.mark.req("XQ-025")
 def test_every_mode_has_a_recipe() -> None:
     named = {kind.value.removeprefix("openvino_") for kind in Type}
     assert named == {mode.value for mode in QuantizationMode} | {"fp32"}
