@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from executorch.backends.vulkan.aot.row import (
     INTS,
     MOVED,
     NUMBERS,
+    Int64,
     VulkanRow,
     argument,
     row,
@@ -25,7 +27,7 @@ from executorch.exir.backend.lowering.annotation import SHARED, WEIGHTED
 from executorch.exir.backend.lowering.steps import Step
 
 UNARY = "abs cos exp hardshrink hardswish neg sigmoid sin sqrt rsqrt tanh round leaky_relu"
-BINARY = "add.Tensor sub.Tensor mul.Tensor minimum.default"
+SUMS = "add.Tensor sub.Tensor mul.Tensor"
 DIVISIONS = "div.Tensor div.Tensor_mode pow.Tensor_Tensor"
 COMPARISONS = "eq lt le gt ge"
 LOGICAL = "bitwise_and.Tensor bitwise_or.Tensor logical_and.default logical_or.default"
@@ -92,7 +94,7 @@ KEPT_DTYPE = when(_keeps_the_dtype, "the dtype of the operand is expected")
 
 def _elementwise() -> dict[str, VulkanRow]:
     rows = {f"aten.{name}.default": row(FLOATS) for name in UNARY.split()}
-    rows |= {f"aten.{name}": row(NUMBERS) for name in BINARY.split()}
+    rows |= {f"aten.{name}": row(NUMBERS, int64=Int64.WRAPPED) for name in SUMS.split()}
     rows |= {f"aten.{name}": row(NUMBERS, gives=FLOATS) for name in DIVISIONS.split()}
     rows |= {f"aten.{name}.Tensor": row(NUMBERS, gives=BOOL) for name in COMPARISONS.split()}
     rows |= {
@@ -106,6 +108,7 @@ def _elementwise() -> dict[str, VulkanRow]:
         "aten.hardtanh.default": row(FLOATS, annotation=SHARED),
         "aten.gelu.default": row(FLOATS),
         "aten.clamp.default": row(NUMBERS),
+        "aten.minimum.default": row(NUMBERS),
         "aten.hardswish.default": row(FLOATS, preserved=True),
         "aten.div.Tensor_mode": row(NUMBERS, known_mode),
         "aten.pow.Tensor_Tensor": row(NUMBERS),
@@ -115,32 +118,31 @@ def _elementwise() -> dict[str, VulkanRow]:
 
 
 def _moves() -> dict[str, VulkanRow]:
-    rows = {f"aten.{name}": row(MOVED, annotation=SHARED) for name in COPIES.split()}
-    rows |= {f"aten.{name}": row(MOVED) for name in MOVES.split()}
+    moved = partial(row, int64=Int64.MOVED)
+    rows = {f"aten.{name}": moved(MOVED, annotation=SHARED) for name in COPIES.split()}
+    rows |= {f"aten.{name}": moved(MOVED) for name in MOVES.split()}
     converts = when(_keeps_its_dtype_or_converts, "numbers, or booleans as they are, are expected")
     return rows | {
-        "aten._to_copy.default": row(MOVED, converts, gives=MOVED),
-        "dim_order_ops._to_dim_order_copy.default": row(MOVED, converts, gives=MOVED),
-        "dim_order_ops._clone_dim_order.default": row(MOVED),
-        "aten.cat.default": row(NUMBERS),
-        "aten.gather.default": row((MOVED, MOVED, INTS), gives=MOVED),
-        "aten.index_select.default": row((MOVED, MOVED, INTS), gives=MOVED),
-        "aten.index.Tensor": row(
+        "aten._to_copy.default": moved(MOVED, converts, gives=MOVED),
+        "dim_order_ops._to_dim_order_copy.default": moved(MOVED, converts, gives=MOVED),
+        "dim_order_ops._clone_dim_order.default": moved(MOVED),
+        "aten.cat.default": moved(NUMBERS),
+        "aten.gather.default": moved((MOVED, MOVED, INTS), gives=MOVED, places=(2,)),
+        "aten.index_select.default": moved((MOVED, MOVED, INTS), gives=MOVED, places=(2,)),
+        "aten.index.Tensor": moved(
             (NUMBERS, INTS),
             when(_selects_by_one_index, "one tensor of indices, of one dimension or into one, is expected"),
-            lower=write_index,
+            lower=write_index, places=(1,),
         ),
-        "aten.embedding.default": row((FLOATS, INTS), prepacks=True, primary=1),
+        "aten.embedding.default": row((FLOATS, INTS), prepacks=True, primary=1, places=(1,)),
     }  # fmt: skip
 
 
 def _made() -> dict[str, VulkanRow]:
     """Of numbers alone."""
-    rows = {f"aten.{name}.default": row(MOVED, gives=MOVED) for name in FILLED.split()}
-    return rows | {
-        "aten.arange.start_step": row(NUMBERS),
-        "aten.scalar_tensor.default": row(NUMBERS),
-    }
+    made = partial(row, MOVED, int64=Int64.MADE)
+    rows = {f"aten.{name}.default": made(gives=MOVED) for name in FILLED.split()}
+    return rows | {"aten.arange.start_step": made(), "aten.scalar_tensor.default": made()}
 
 
 def _computing() -> dict[str, VulkanRow]:
@@ -153,8 +155,8 @@ def _computing() -> dict[str, VulkanRow]:
     }
     return rows | {
         "aten.linear.default": row(FLOATS, prepacks=True, preserved=True, annotation=WEIGHTED),
-        "aten.argmax.default": row(FLOATS, gives=INTS),
-        "aten.argmin.default": row(FLOATS, gives=INTS),
+        "aten.argmax.default": row(FLOATS, gives=INTS, int64=Int64.PLACES),
+        "aten.argmin.default": row(FLOATS, gives=INTS, int64=Int64.PLACES),
         "aten.native_layer_norm.default": row(FLOATS, prepacks=True),
         "aten.native_group_norm.default": row(FLOATS, prepacks=True),
         "aten._native_batch_norm_legit_no_training.default": row(
@@ -171,7 +173,7 @@ def _of_images() -> dict[str, VulkanRow]:
     return {
         "aten.avg_pool2d.default": row(FLOATS, DIMS_OF_IMAGES),
         "aten.max_pool2d.default": row(FLOATS, DIMS_OF_IMAGES, annotation=SHARED),
-        "aten.max_pool2d_with_indices.default": row(FLOATS, DIMS_OF_IMAGES, gives=(FLOATS, INTS)),
+        "aten.max_pool2d_with_indices.default": row(FLOATS, DIMS_OF_IMAGES, gives=(FLOATS, INTS), int64=Int64.PLACES),
         "aten.upsample_nearest2d.vec": row(FLOATS, preserved=True),
         "aten.upsample_bilinear2d.vec": row(FLOATS, preserved=True),
         "aten.pixel_shuffle.default": row(FLOATS, preserved=True),

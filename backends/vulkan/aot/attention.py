@@ -11,10 +11,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-import torch
 from torch.fx import Node
 
-from executorch.backends.vulkan.aot.row import FLOATS, VulkanRow, argument, row, when
+from executorch.backends.vulkan.aot.row import FLOATS, INTS, VulkanRow, argument, row, when
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.graph_facts import op_name
 
@@ -124,7 +123,6 @@ def write_position(writer: Any, step: Step) -> None:
 
 
 def attention_rows() -> dict[str, VulkanRow]:
-    integers = frozenset({torch.int32, torch.int64})
     return {
         ATTENTION: row(
             FLOATS,
@@ -136,8 +134,9 @@ def attention_rows() -> dict[str, VulkanRow]:
             lower=write_attention,
         ),
         SCALAR: row(
-            integers,
+            INTS,
             when(_is_of_an_input, "an element of an input is expected"),
+            places=(0,),
             lower=write_position,
         ),
     }

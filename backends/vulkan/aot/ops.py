@@ -13,6 +13,7 @@ from executorch.backends.vulkan.aot.convolution_rows import convolution_rows
 from executorch.backends.vulkan.aot.fused_int8 import int8_patterns
 from executorch.backends.vulkan.aot.fused_linear import linear_patterns
 from executorch.backends.vulkan.aot.fused_norm import norm_patterns
+from executorch.backends.vulkan.aot.places import is_int64, says_places
 from executorch.backends.vulkan.aot.quantized_rows import quantized_rows
 from executorch.backends.vulkan.aot.row import ALL
 from executorch.backends.vulkan.aot.table import VulkanTable
@@ -46,6 +47,10 @@ def _is_in_plain_order(tensor: Node, call: Node) -> bool:
     return list(found.dim_order()) == list(range(found.dim()))
 
 
+def _is_whole(tensor: Node, call: Node) -> bool:
+    return not is_int64(tensor) or says_places(TABLE, tensor)
+
+
 _DTYPES = ", ".join(sorted(str(each).removeprefix("torch.") for each in ALL))
 TABLE = VulkanTable(
     {
@@ -60,6 +65,7 @@ TABLE = VulkanTable(
     of_tensors=(
         TensorCondition(_is_tensor_or_size, "a tensor or a size is expected"),
         TensorCondition(_has_dtype, f"dtype {_DTYPES} is expected"),
+        TensorCondition(_is_whole, "int64 that says which elements are meant is expected"),
         TensorCondition(
             _has_sizes_that_fit, f"at most {MAX_RANK} dimensions, with elements, are expected"
         ),

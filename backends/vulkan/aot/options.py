@@ -125,8 +125,12 @@ def _check_size(spec: CompileSpec, num_bytes: int) -> None:
 
 
 def options_in(specs: Sequence[CompileSpec]) -> VulkanOptions:
-    """Of a file's compile specs."""
+    """Of a program's compile specs, which are all to have an effect."""
     found = parse_compile_spec(specs)
+    for spec in specs:
+        if spec.key not in found:
+            text = f"VulkanBackend: compile spec {spec.key}: expected one of {', '.join(_DEFAULTS)}"
+            raise OptionError(ExportErrorType.INVALID_INPUT_TYPE, text)
     limits = [found.pop(f"texture_limits_{axis}", None) for axis in _AXES]
     given = {} if None in limits else {"texture_limits": tuple(limits)}
     return VulkanOptions(**found, **given)

@@ -18,9 +18,7 @@ from executorch.backends.vulkan.aot.row import (
 )
 
 _OF_FLOATS = "sdpa apply_rotary_emb apply_rotary_emb_interleaved"
-_WITH_CONSTANTS = (
-    "rms_norm linear_q4gsw linear_qcs4w linear_dq8ca_q4gsw linear_q8ta_q8csw embedding_q4gsw"
-)
+_WITH_CONSTANTS = "rms_norm linear_q4gsw linear_qcs4w linear_dq8ca_q4gsw linear_q8ta_q8csw"
 _OF_BYTES = "q8ta_add q8ta_relu q8ta_pixel_shuffle"
 _LINEAR_OF_BYTES = (
     "q8ta_linear q8ta_linear_gemv q8ta_conv2d q8ta_conv2d_pw q8ta_conv2d_dw q8ta_conv2d_transposed"
@@ -41,9 +39,12 @@ def quantized_rows() -> dict[str, VulkanRow]:
     }
     rows |= {f"et_vk.{name}.default": row(FLOATS) for name in _OF_FLOATS.split()}
     rows |= {
-        f"et_vk.{name}.default": row(ALL, gives=FLOATS, prepacks=True, primary=3 if "embedding" in name else 0)
+        f"et_vk.{name}.default": row(ALL, gives=FLOATS, prepacks=True)
         for name in _WITH_CONSTANTS.split()
-    }  # fmt: skip
+    }
+    rows["et_vk.embedding_q4gsw.default"] = row(
+        ALL, gives=FLOATS, prepacks=True, primary=3, places=(3,)
+    )
     rows |= {f"et_vk.{name}.default": row(BYTES) for name in _OF_BYTES.split()}
     rows |= {
         f"et_vk.{name}.default": row(ALL, gives=INT8, prepacks=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from functools import partial
 from typing import Any
 
@@ -20,27 +21,37 @@ from executorch.exir.graph_facts import call_name, called_op
 
 Dtypes = frozenset[torch.dtype]
 FLOATS: Dtypes = frozenset({torch.float16, torch.float32})
-INTS: Dtypes = frozenset(
-    {torch.int32, torch.int64}
-)  # indices: what they index has fewer than 2**31 elements
-INT32: Dtypes = frozenset({torch.int32})
+INTS: Dtypes = frozenset({torch.int32, torch.int64})
 BOOL: Dtypes = frozenset({torch.bool})
 INT8: Dtypes = frozenset({torch.int8})
 BYTES: Dtypes = frozenset({torch.int8, torch.uint8})
-NUMBERS = FLOATS | INT32  # devices narrow int64
+NUMBERS = FLOATS | INTS
 MOVED = NUMBERS | BOOL
 ALL = MOVED | BYTES | {torch.float64}
 Reads = Dtypes | tuple[Dtypes, ...]  # of all tensors, or by argument; the last counts for the rest
 
 
+class Int64(Enum):
+    """What results of int64 are, for places.py."""
+
+    COMPUTED = auto()
+    MOVED = auto()  # elements of what is read
+    WRAPPED = auto()  # sums and products: their lower 32 bits are those of the operands' lower ones
+    MADE = auto()  # numbers among the arguments
+    PLACES = auto()
+
+
 @dataclass(frozen=True)
 class VulkanRow(Row):
     """`name`: the runtime's, that of the call unless given. `prepacks`: it takes constants as they are in the file,
-    but for argument `primary`; other operators get tensors on the device, which a call copies them to."""
+    but for argument `primary`; other operators get tensors on the device, which a call copies them to. `places`: the
+    arguments that say which elements are read."""
 
     name: str = field(default="", kw_only=True)
     prepacks: bool = field(default=False, kw_only=True)
     primary: int = field(default=0, kw_only=True)
+    places: tuple[int, ...] = field(default=(), kw_only=True)
+    int64: Int64 = field(default=Int64.COMPUTED, kw_only=True)
 
 
 def write_call(writer: Any, step: Any) -> None:

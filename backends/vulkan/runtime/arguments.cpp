@@ -3,7 +3,10 @@
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
+#include <cinttypes>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace executorch::backends::vulkan {
 
@@ -74,6 +77,16 @@ To convert(From value) {
     return static_cast<To>(static_cast<float>(value));
   } else {
     return static_cast<To>(value);
+  }
+}
+
+/// Devices have integers of 32 bits.
+template <typename To, typename From>
+bool holds(From value) {
+  if constexpr (std::is_same_v<From, int64_t> && std::is_integral_v<To>) {
+    return value >= std::numeric_limits<To>::min() && value <= std::numeric_limits<To>::max();
+  } else {
+    return true;
   }
 }
 
@@ -175,11 +188,24 @@ Error to_elements(const void* from, VkDataType dtype, size_t count, Element elem
   return Error::Ok;
 }
 
+namespace {
+
+Error too_large(size_t input, size_t element, int64_t value) {
+  ET_LOG(Error,
+         "VulkanBackend: input %zu, element %zu: expected a number of 32 bits, found %" PRId64
+         "; programs that were lowered without VulkanPartitioner take it",
+         input, element, value);
+  return Error::InvalidArgument;
+}
+
+}  // namespace
+
 Error give_input(const executorch::aten::Tensor& from, size_t index, const Tensor& tensor,
                  uint8_t* out) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_dtype(from, "input", index, tensor.staging));
   ET_CHECK_OR_RETURN_ERROR(from.const_data_ptr() != nullptr || from.numel() == 0, InvalidArgument,
                            "VulkanBackend: input %zu has no data", index);
+  Error error = Error::Ok;
   with_host_type(from.scalar_type(), [&](auto host) {
     using Host = decltype(host);
     const auto* data = static_cast<const Host*>(from.const_data_ptr());
@@ -191,12 +217,16 @@ Error give_input(const executorch::aten::Tensor& from, size_t index, const Tenso
           std::memcpy(to, data, static_cast<size_t>(from.numel()) * sizeof(Device));
         }
       } else {
-        for_each_element(from,
-                         [&](size_t i, size_t place) { to[i] = convert<Device>(data[place]); });
+        for_each_element(from, [&](size_t i, size_t place) {
+          if (!holds<Device>(data[place])) {
+            error = too_large(index, i, static_cast<int64_t>(data[place]));
+          }
+          to[i] = convert<Device>(data[place]);
+        });
       }
     });
   });
-  return Error::Ok;
+  return error;
 }
 
 Error take_output(const uint8_t* from, size_t index, const Tensor& tensor,

@@ -5,4 +5,4 @@ from executorch.backends.test.conformance.backend import Backend
 from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
 from executorch.backends.vulkan.test import reference
 
-BACKENDS = [Backend("VulkanBackend", VulkanPartitioner, reference=reference.run)]
+BACKENDS = [Backend("VulkanBackend", VulkanPartitioner, reference=reference.load)]

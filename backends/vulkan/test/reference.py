@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 import executorch.backends.vulkan.custom_ops_lib  # noqa: F401  defines et_vk
+from executorch.backends.test.conformance.backend import Run
 from executorch.backends.vulkan.aot.schema import DATA_TYPES, SCHEMA
 from executorch.exir.backend.lowering.payload.blocks import VULKAN_HEADER
 
@@ -224,7 +225,5 @@ _SPECIAL: dict[str, Callable[[Machine, list[Any], Sequence[int]], Any]] = {
 }
 
 
-def run(
-    payload: bytes, data: Mapping[str, bytes], inputs: list[torch.Tensor]
-) -> list[torch.Tensor]:
-    return Machine(payload, data).run(inputs)
+def load(payload: bytes, data: Mapping[str, bytes]) -> Run:
+    return Machine(payload, data).run

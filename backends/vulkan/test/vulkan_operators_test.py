@@ -114,7 +114,7 @@ def test_indices() -> None:
     check(lambda x, i: x[i], X.flatten(), indices)
     check(lambda x, i: x[:, i], X, indices, expected={"aten.index_select.default"})
     check(nn.Embedding(5, 6), indices)
-    check(lambda x: torch.arange(0, 4) + x.to(torch.int64), NUMBERS)
+    check(lambda x: torch.arange(0, 4, dtype=torch.int32) + x, NUMBERS)
     check(lambda x: torch.full((3, 4), 2.5) + x, NUMBERS.float())
     check(lambda x: torch.zeros_like(x) + torch.ones(4), X)
 
