@@ -106,7 +106,7 @@ def test_sizes_that_change() -> None:
 
 
 def test_every_shader_has_an_event(tmp_path: Path) -> None:
-    """Its operator and its time on the device, inside of the delegate's run."""
+    """VK-018: its operator and its time on the device, inside of the delegate's run."""
     x = torch.randn(2, 8)
     model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Softmax(-1))
     buffer = lower(model, (x,)).to_executorch().buffer
