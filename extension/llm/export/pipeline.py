@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ import torch
 
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.pages import release_pages
+from executorch.extension.llm.checkpoint.reader import is_gguf
 from executorch.extension.llm.checkpoint.tokenizer import chat_settings, tokenizer_json
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
 from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
 from executorch.extension.llm.export.config.reading import build
-from executorch.extension.llm.export.config.rules import check, enabled_backends
+from executorch.extension.llm.export.config.rules import check, enabled_backends, takes_blocks
 from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
 from executorch.extension.llm.export.models import LoadedModel, family_of, load_model
 from executorch.extension.llm.export.partitioner_lib import language_models
@@ -45,7 +47,14 @@ def as_config(options: ExportOptions) -> LlmConfig:
         tree = OmegaConf.to_container(options) if OmegaConf.is_config(options) else options
         options = build(tree)
     check(options)
-    return options
+    return _with_own_bits(options) if takes_blocks(options) else options
+
+
+def _with_own_bits(config: LlmConfig) -> LlmConfig:
+    """Blocks of a GGUF file are kept where nothing else is asked for."""
+    if not config.base.checkpoint or not is_gguf(Path(config.base.checkpoint)):
+        return config
+    return replace(config, quantization=replace(config.quantization, qmode=GGUF_BITS))
 
 
 def example_inputs(config: LlmConfig, seq_len: int | None = None) -> tuple[Any, ...]:
@@ -116,6 +125,8 @@ def prepare(
     tokens of a call, `measure` sees the model before and after."""
     with stages.stage("load"):
         loaded = load_model(config, lora)
+    if cost := _cost_of_other_bits(config, loaded):
+        print(cost)
     dynamic = config.model.enable_dynamic_shape and seq_len is None
     check_linear_attention(config, loaded.args, dynamic)
     manager = LLMEdgeManager(
@@ -148,6 +159,18 @@ def prepare(
         loaded.model = manager.model
         measure("after", loaded)
     return manager, loaded
+
+
+def _cost_of_other_bits(config: LlmConfig, loaded: LoadedModel) -> str:
+    """What is said where the blocks of a GGUF file are quantized once more."""
+    asked = config.quantization
+    again = asked.few_bits or asked.embedding_quantize or asked.pt2e_quantize
+    if not again or not loaded.checkpoint or not loaded.checkpoint.gguf:
+        return ""
+    return (
+        f"{config.base.checkpoint}: its blocks are quantized once more ({again}), which costs quality: of "
+        "SmolLM2-135M's Q4_1 8da4w makes perplexity 28.7 of 17.0; without quantization.* the file's own bits are kept"
+    )
 
 
 def _keep_bits(config: LlmConfig, loaded: LoadedModel) -> Transform:

@@ -15,7 +15,8 @@ from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.pipeline import export_llama
 from executorch.runtime import Runtime
 
-OPTIONS = ("base.model_class=smollm2", "quantization.qmode=gguf", "model.use_kv_cache=True")
+OPTIONS = ("base.model_class=smollm2", "model.use_kv_cache=True")
+OWN_BITS = "quantization.qmode=gguf"
 
 
 @pytest.mark.req("LLM-008")
@@ -34,10 +35,43 @@ def test_a_program_has_the_files_bits(name: str, tmp_path: Path) -> None:
     assert program.stat().st_size < 1.06 * held + 40_000
 
 
+def _exported(folder: Path, *words: str) -> Path:
+    path, _ = write_gguf(folder, gguf.GGMLQuantizationType.Q4_0)
+    given = [*OPTIONS, f"base.checkpoint={path}", f"export.output_name={folder / 'm.pte'}", *words]
+    return Path(export_llama(read(None, given)))
+
+
+@pytest.mark.parametrize(
+    ("words", "kept", "said"),
+    [
+        ((), True, False),
+        (("backend.xnnpack.enabled=True",), True, False),
+        (("quantization.qmode=float",), False, False),
+        (("quantization.qmode=8da4w", "quantization.group_size=32"), False, True),
+        (("quantization.embedding_quantize='4,32'",), False, True),
+    ],
+)
+def test_other_bits_are_for_who_asks(
+    words: tuple[str, ...],
+    kept: bool,
+    said: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = _exported(tmp_path, *words)
+    assert (b"llama::linear_of_blocks" in program.read_bytes()) == kept
+    assert ("its blocks are quantized once more" in capsys.readouterr().out) == said
+
+
 def test_what_cannot_go_together_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"qmode=gguf keeps .* base\.checkpoint, found random"):
-        export_llama(read(None, [*OPTIONS, "base.checkpoint=random"]))
+        export_llama(read(None, [*OPTIONS, OWN_BITS, "base.checkpoint=random"]))
     path, _ = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
     with pytest.raises(ValueError, match="leave out quantization.embedding_quantize"):
-        words = [*OPTIONS, f"base.checkpoint={path}", "quantization.embedding_quantize='4,32'"]
+        words = [
+            *OPTIONS,
+            OWN_BITS,
+            f"base.checkpoint={path}",
+            "quantization.embedding_quantize='4,32'",
+        ]
         export_llama(read(None, words))

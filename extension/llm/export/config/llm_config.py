@@ -15,8 +15,9 @@ from typing import ClassVar
 from executorch.backends.discovery import language_models
 from executorch.extension.llm.model.families import FAMILIES
 
-# the qmode of a GGUF file's own codes and scales
+# the qmode of a GGUF file's own codes and scales, its default, and the one of weights as floats, all others'
 GGUF_BITS = "gguf"
+FLOAT_WEIGHTS = "float"
 # group of 8da4w and of the torchao forms where none is given
 DEFAULT_GROUP = 128
 
@@ -164,7 +165,14 @@ class MultimethodConfig:
 
 @dataclass
 class QuantizationConfig:
-    QMODE_OPTIONS: ClassVar[list[str]] = ["int8", "8da4w", "8da4w-gptq", "4w", GGUF_BITS]
+    QMODE_OPTIONS: ClassVar[list[str]] = [
+        "int8",
+        "8da4w",
+        "8da4w-gptq",
+        "4w",
+        GGUF_BITS,
+        FLOAT_WEIGHTS,
+    ]
     AO_QUANT_PATTERNS: ClassVar[list[str]] = [r"torchao:8da(\d+)w", r"torchao:fpa(\d+)w"]
     EMBEDDING_PATTERNS: ClassVar[list[str]] = [
         r"[248],(\d+|none|None)",
@@ -200,6 +208,16 @@ class QuantizationConfig:
             raise ValueError(
                 f"quantization.group_size: expected 1 or more, found {self.group_size}"
             )
+
+    @property
+    def floats(self) -> bool:
+        """Whether weights stay as the checkpoint's floats."""
+        return self.qmode in (None, FLOAT_WEIGHTS)
+
+    @property
+    def few_bits(self) -> str | None:
+        """The qmode that makes integers of weights; None where they stay floats, or the blocks that they are."""
+        return None if self.qmode in (GGUF_BITS, FLOAT_WEIGHTS) else self.qmode
 
     def _known_qmode(self, mode: str) -> bool:
         if mode in self.QMODE_OPTIONS:
