@@ -24,7 +24,10 @@ from executorch.exir import (
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.retrace.tensor_subclasses import with_plain_tensors
 from executorch.exir.serde.compact import compact_program
-from executorch.extension.llm.export.export_passes import RemoveRedundantTransposes
+from executorch.extension.llm.export.export_passes import (
+    JoinLinearsOfBlocks,
+    RemoveRedundantTransposes,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -318,7 +321,7 @@ class LLMEdgeManager:
             self.export_to_edge()
         self.export_program = self.edge_manager.to_executorch(
             ExecutorchBackendConfig(
-                passes=list(passes or []),
+                passes=[*(passes or []), JoinLinearsOfBlocks()],
                 extract_delegate_segments=True,
                 do_quant_fusion_and_const_prop=True,
                 memory_planning_pass=MemoryPlanningPass(

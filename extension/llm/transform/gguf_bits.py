@@ -34,8 +34,12 @@ class BlockLinear(nn.Module):
         self.register_buffer("bias", bias)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        sizes = [self.number], [self.rows], [self.bias]
-        return torch.ops.llama.linear_of_blocks(x.float(), [self.panels], *sizes, self.bits)[0].to(x.dtype)  # fmt: skip
+        weight = [self.panels], [self.number], [self.rows], [self.bias]
+        if (
+            x.dtype == torch.float32
+        ):  # no conversions: layers of one x are joined (JoinLinearsOfBlocks)
+            return torch.ops.llama.linear_of_blocks(x, *weight, self.bits)[0]
+        return torch.ops.llama.linear_of_blocks(x.float(), *weight, self.bits)[0].to(x.dtype)
 
 
 class BlockEmbedding(nn.Module):

@@ -9,6 +9,8 @@ import gguf
 import pytest
 import torch
 
+from executorch.exir._serialize._program import deserialize_pte_binary
+from executorch.exir.schema import KernelCall
 from executorch.extension.llm.checkpoint.checkpoint_test import write_gguf
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.export.config.reading import read
@@ -33,6 +35,15 @@ def test_a_program_has_the_files_bits(name: str, tmp_path: Path) -> None:
     assert 10 * torch.log10(noise) < -30, noise
     held = sum(t.num_bytes for t in open_checkpoint(path).gguf.tensors.values())
     assert program.stat().st_size < 1.06 * held + 40_000
+    # of each of two layers q, k, v and gate, up are one call
+    assert _calls(program, "llama::linear_of_blocks") == 2 * 4 + 1
+
+
+def _calls(program: Path, operator: str) -> int:
+    plan = deserialize_pte_binary(program.read_bytes()).program.execution_plan[0]
+    names = [each.name for each in plan.operators]
+    calls = [each.instr_args for each in plan.chains[0].instructions]
+    return sum(names[c.op_index] == operator for c in calls if isinstance(c, KernelCall))
 
 
 def _exported(folder: Path, *words: str) -> Path:
