@@ -105,6 +105,7 @@ class LLMEdgeManager:
         )
         self.skip_dim_order = skip_dim_order
         self.output_dir = "."
+        self.named_data: dict[str, bytes] = {}  # filed in the program beside what backends file
         self.exported_program: torch.export.ExportedProgram | None = None
         self.pre_autograd_graph_module: torch.nn.Module | None = None
         self.edge_manager: EdgeProgramManager | None = None
@@ -330,6 +331,8 @@ class LLMEdgeManager:
                 external_constants=external_constants_tag or False,
             )
         )
+        if self.named_data:
+            self.export_program._file_named_data(self.named_data)
         return self
 
     def save_to_pte(self, output_name: str) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import torch
 
-from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.pages import release_pages
 from executorch.extension.llm.checkpoint.reader import is_gguf
-from executorch.extension.llm.checkpoint.tokenizer import chat_settings, tokenizer_json
+from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
+from executorch.extension.llm.export import companions
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
 from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
 from executorch.extension.llm.export.config.reading import build
@@ -76,8 +76,13 @@ def example_inputs(config: LlmConfig, seq_len: int | None = None) -> tuple[Any, 
     return (torch.tensor(tokens), {"input_pos": torch.tensor([0])})
 
 
-def _metadata(config: LlmConfig, loaded: LoadedModel) -> dict[str, Any]:
-    """Constant methods: lengths and switches, what a GGUF file says of its tokens, then the user's own."""
+def _companions(config: LlmConfig, loaded: LoadedModel) -> dict[str, bytes]:
+    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
+    return companions.companions_of(config.base.checkpoint, gguf, config.base.tokenizer_path)
+
+
+def _metadata(config: LlmConfig, loaded: LoadedModel, beside: dict[str, bytes]) -> dict[str, Any]:
+    """Constant methods: lengths and switches, what the checkpoint says of its tokens, then the user's own."""
     args = loaded.args
     found: dict[str, Any] = {
         "get_max_seq_len": args.max_seq_len,
@@ -95,9 +100,9 @@ def _metadata(config: LlmConfig, loaded: LoadedModel) -> dict[str, Any]:
     gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
     if gguf is not None:
         bos = gguf.metadata.get("tokenizer.ggml.bos_token_id")
-        eos = gguf.metadata.get("tokenizer.ggml.eos_token_id")
         found |= {} if bos is None else {"get_bos_id": bos}
-        found |= {} if eos is None else {"get_eos_ids": [eos]}
+    if ends := companions.stop_tokens(beside, gguf):
+        found["get_eos_ids"] = ends
     if config.base.metadata:
         try:
             extra = json.loads(config.base.metadata)
@@ -127,6 +132,7 @@ def prepare(
         loaded = load_model(config, lora)
     if cost := _cost_of_other_bits(config, loaded):
         print(cost)
+    beside = _companions(config, loaded)
     dynamic = config.model.enable_dynamic_shape and seq_len is None
     check_linear_attention(config, loaded.args, dynamic)
     manager = LLMEdgeManager(
@@ -144,14 +150,21 @@ def prepare(
         calibration_data=config.quantization.calibration_data,
         tokenizer_path=config.base.tokenizer_path,
         verbose=config.debug.verbose,
-        metadata=_metadata(config, loaded),
+        metadata=_metadata(config, loaded, beside),
         generate_etrecord=config.debug.generate_etrecord,
     ).set_output_dir(config.export.output_dir)
+    if config.export.tokenizer_in_program:
+        manager.named_data = companions.named(beside)
     if measure is not None:
         measure("before", loaded)
     with stages.stage("transform"):
         if config.quantization.qmode == GGUF_BITS:
             manager.source_transform([_keep_bits(config, loaded)])
+        elif config.quantization.activation_bits != 8:
+            raise ValueError(
+                f"quantization.activation_bits={config.quantization.activation_bits} is of a GGUF file's own bits: "
+                f"expected such a file, and neither other weights nor a backend with its own"
+            )
         manager.source_transform(transforms_for(config, loaded.args))
         if loaded.checkpoint is not None:
             release_pages(loaded.checkpoint.path)
@@ -182,7 +195,10 @@ def _keep_bits(config: LlmConfig, loaded: LoadedModel) -> Transform:
             f"quantization.qmode={GGUF_BITS} keeps the bits of a GGUF file: expected one as base.checkpoint, found "
             f"{config.base.checkpoint}"
         )
-    return partial(keep_gguf_bits, file=gguf, family=family_of(config), args=loaded.args)
+    bits = config.quantization.activation_bits
+    return partial(
+        keep_gguf_bits, file=gguf, family=family_of(config), args=loaded.args, activation_bits=bits
+    )
 
 
 def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:
@@ -328,16 +344,5 @@ def _write_companions(
         trace = str(path.with_name("memory_profile.json"))
         generate_memory_trace(manager.export_program, trace, True, method)
     gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
-    if gguf is None:
-        return
-    try:
-        contents = tokenizer_json(gguf)
-    except CheckpointError as error:
-        print(f"no tokenizer.json: {error}")
-        return
-    for name, held in (
-        ("tokenizer.json", contents),
-        ("tokenizer_config.json", chat_settings(gguf)),
-    ):
-        text = json.dumps(held, ensure_ascii=False)
-        path.with_name(name).write_text(text, encoding="utf-8")
+    for name, held in companions.of_gguf(gguf).items() if gguf is not None else ():
+        path.with_name(name).write_bytes(held)

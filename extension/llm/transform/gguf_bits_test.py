@@ -74,6 +74,22 @@ def test_other_bits_are_for_who_asks(
     assert ("its blocks are quantized once more" in capsys.readouterr().out) == said
 
 
+@pytest.mark.parametrize(("bits", "noise"), [(8, -30), (16, -70)])
+def test_activations_have_as_many_bits_as_asked_for(bits: int, noise: int, tmp_path: Path) -> None:
+    path, original = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
+    words = [*OPTIONS, f"base.checkpoint={path}", f"export.output_name={tmp_path / 'm.pte'}"]
+    program = export_llama(read(None, [*words, f"quantization.activation_bits={bits}"]))
+    tokens = torch.tensor([[3, 5, 90, 17, 17, 2]])
+    method = Runtime.get().load_program(program).load_method("forward")
+    found = method.execute([tokens, torch.tensor([0])])[0]
+    expected = original(tokens)
+    found = 10 * torch.log10((found - expected).pow(2).mean() / expected.pow(2).mean())
+    assert found < noise
+    with pytest.raises(ValueError, match="activation_bits=16 is of a GGUF file's own bits"):
+        asked = ("quantization.activation_bits=16", "quantization.qmode=float")
+        export_llama(read(None, [*words, *asked]))
+
+
 def test_what_cannot_go_together_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"qmode=gguf keeps .* base\.checkpoint, found random"):
         export_llama(read(None, [*OPTIONS, OWN_BITS, "base.checkpoint=random"]))

@@ -118,6 +118,8 @@ class ExportConfig:
     max_sessions: int = 1
     # a method `embed`, too, which turns a text into a vector; the server's /v1/embeddings calls it
     embed: bool = False
+    # the tokenizer, chat template and settings of generation are in the program, too: one file is enough
+    tokenizer_in_program: bool = True
     output_dir: str = "."
     output_name: str | None = None
     so_library: str | None = None
@@ -186,6 +188,8 @@ class QuantizationConfig:
     use_spin_quant: SpinQuant | None = None
     use_qat: bool = False
     quantize_scope: QuantizeScope = QuantizeScope.full
+    # of the rows that a GGUF file's own bits are multiplied with: 8, or 16, which cost time
+    activation_bits: int = 8
     calibration_tasks: list[str] | None = None
     calibration_limit: int | None = None
     calibration_seq_length: int | None = None
@@ -203,6 +207,10 @@ class QuantizationConfig:
             raise ValueError(
                 "quantization.embedding_quantize: expected 'bits,group' with 2, 4 or 8 bits, or "
                 f"'torchao:bits,group' with 1 to 8, found {table!r}"
+            )
+        if self.activation_bits not in (8, 16):
+            raise ValueError(
+                f"quantization.activation_bits: expected 8 or 16, found {self.activation_bits}"
             )
         if self.group_size is not None and self.group_size < 1:
             raise ValueError(
