@@ -47,8 +47,9 @@ def added_weight(num_bytes: int) -> Sample:
     return AddedWeight(num_bytes), (torch.randn(num_bytes // 4),)
 
 
-# Computes a delegate in Python: (payload, named data by key, inputs) -> results.
-Reference = Callable[[bytes, Mapping[str, bytes], list[torch.Tensor]], Sequence[torch.Tensor]]
+# Loads a delegate in Python: (payload, named data by key) -> (inputs -> results), called for each run.
+Run = Callable[[list[torch.Tensor]], Sequence[torch.Tensor]]
+Reference = Callable[[bytes, Mapping[str, bytes]], Run]
 
 
 @dataclass(frozen=True)
