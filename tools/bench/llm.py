@@ -215,13 +215,15 @@ def engines_for(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
 
 
 def _rivals_on_files(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
-    """llama.cpp and OpenVINO GenAI, on each GGUF file: by the engine's name and the file's where there are several."""
+    """llama.cpp on each GGUF file, OpenVINO GenAI, which reads few formats, on the first: by the engine's name, and the
+    file's where there are several."""
     found: dict[str, Start] = {}
-    for name, python, code in (
-        ("llama.cpp", options.llama_python, _LLAMA),
-        ("OpenVINO GenAI", options.genai_python, _GENAI),
+    files = options.gguf or []
+    for name, python, code, wanted in (
+        ("llama.cpp", options.llama_python, _LLAMA, files),
+        ("OpenVINO GenAI", options.genai_python, _GENAI, files[:1]),
     ):
-        for file in options.gguf or () if python else ():
+        for file in wanted if python else ():
             facts = {"model": str(file.resolve()), "threads": options.threads}
             text = _LOOP + code.format(**facts, extra=not options.no_extra_buffers)
             title = name if len(options.gguf) == 1 else f"{name}, {file.stem}"
@@ -310,7 +312,9 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", type=Path)
-    parser.add_argument("--gguf", type=Path, action="append", help="of rivals; may be repeated")
+    parser.add_argument(
+        "--gguf", type=Path, action="append", help="of rivals; may be repeated for llama.cpp"
+    )
     parser.add_argument("--llama-python", help="an interpreter with llama-cpp-python")
     parser.add_argument("--genai-python", help="an interpreter with openvino-genai")
     parser.add_argument(
