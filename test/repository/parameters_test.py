@@ -43,6 +43,10 @@ NOT_READ: dict[str, list[str]] = {
         "partitioner:TablePartitioner:*",
         "writer:Writer:*",
         "payload:Payload:*",
+        "payload:VulkanWriter:*",
+        "eager:select_as_symint *",
+        "eager_quantized:* weight_sums",
+        "eager_quantized:* kernel_size",
         "layouts:plain step",
         "layouts:permute operands",
         "convert:identity fqn",
@@ -93,7 +97,6 @@ NOT_READ: dict[str, list[str]] = {
         "llm_config:CoreMLConfig *",
         "llm_config:EthosUConfig *",
         "llm_config:QNNConfig *",
-        "llm_config:VulkanConfig *",
     ],
     "torch asks it for shapes, with all arguments of an operator": [
         "custom_ops:*_meta *",

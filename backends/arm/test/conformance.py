@@ -5,9 +5,7 @@ make of them runs on no computer, so that of Ethos-U and VGF the compilers' halv
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-
-import torch
+from collections.abc import Callable, Mapping
 
 from executorch.backends.arm.arm_vela import VELA
 from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
@@ -17,7 +15,7 @@ from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
 from executorch.backends.arm.vgf import VgfPartitioner
 from executorch.backends.arm.vgf.model_converter import CONVERTER
-from executorch.backends.test.conformance.backend import Backend
+from executorch.backends.test.conformance.backend import Backend, Run
 
 # What all of Arm's have in common: constants are in the payload, sizes are fixed, no computer runs them.
 _Arm: Callable[..., Backend] = functools.partial(
@@ -25,10 +23,8 @@ _Arm: Callable[..., Backend] = functools.partial(
 )
 
 
-def reference(
-    payload: bytes, data: Mapping[str, bytes], inputs: list[torch.Tensor]
-) -> Sequence[torch.Tensor]:
-    return run(payload, inputs)
+def reference(payload: bytes, data: Mapping[str, bytes]) -> Run:
+    return functools.partial(run, payload)
 
 
 def why_no_model() -> str:

@@ -47,8 +47,9 @@ def added_weight(num_bytes: int) -> Sample:
     return AddedWeight(num_bytes), (torch.randn(num_bytes // 4),)
 
 
-# Computes a delegate in Python: (payload, named data by key, inputs) -> results.
-Reference = Callable[[bytes, Mapping[str, bytes], list[torch.Tensor]], Sequence[torch.Tensor]]
+# Loads a delegate in Python: (payload, named data by key) -> (inputs -> results), called for each run.
+Run = Callable[[list[torch.Tensor]], Sequence[torch.Tensor]]
+Reference = Callable[[bytes, Mapping[str, bytes]], Run]
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,9 @@ class Backend:
     `precision`: the dtype of the floats that it takes. `quantize`: makes the quantizer of one that takes 8 bits only;
     what it does not annotate stays undelegated. `reference`: runs payloads where there is no runtime half: a library's
     interpreter, a simulator, a few lines of Python; `by_memory`: it takes and gives tensors with their dimensions in
-    the order of memory, as a payload has them that knows of no other. `runtime`: whether the runtime half is here. `name`: of an entry
-    beside another of the same id. `why_missing`: what is not installed of another maker's compiler; empty when nothing
-    is."""
+    the order of memory, as a payload has them that knows of no other. `runtime`: whether the runtime half is here.
+    `name`: of an entry beside another of the same id. `why_missing`: what is not installed of another maker's compiler;
+    empty when nothing is."""
 
     id: str
     partitioner: Callable[[], Partitioner]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -55,8 +56,12 @@ class Lowered:
         backend = self.backend
         assert backend.reference is not None, "a check of values needs a runtime or a reference"
 
+        @functools.cache
+        def loaded_once(module: LoweredBackendModule) -> _Payload:
+            return _Payload(module, backend)
+
         def run(*inputs: Any) -> list[Any]:
-            payload = property(lambda module: _Payload(module, backend))
+            payload = property(loaded_once)
             with mock.patch.object(LoweredBackendModule, "original_module", payload):
                 return pytree.tree_leaves(program(*inputs))
 
@@ -78,19 +83,17 @@ class _Payload:
     """A delegate, as what a call of it runs."""
 
     def __init__(self, module: LoweredBackendModule, backend: Backend) -> None:
-        self._payload, self._data = module.processed_bytes, named_data(module)
-        self._reference, self._by_memory = backend.reference, backend.by_memory
+        assert backend.reference is not None
+        self._run = backend.reference(module.processed_bytes, named_data(module))
+        self._by_memory = backend.by_memory
         outputs = _ORIGINAL.fget(module).graph.output_node().args[0]
-        self._orders = [node.meta["val"].dim_order() for node in outputs]
+        self._orders = [node.meta["val"].dim_order() for node in outputs] if self._by_memory else []
 
     def module(self) -> Callable[..., Any]:
-        return self._run
+        return self._given_by_memory if self._by_memory else lambda *inputs: self._run(list(inputs))
 
-    def _run(self, *inputs: Any) -> Any:
-        if not self._by_memory:
-            return self._reference(self._payload, self._data, list(inputs))
-        given = [each.permute(each.dim_order()) for each in inputs]
-        found = self._reference(self._payload, self._data, given)
+    def _given_by_memory(self, *inputs: Any) -> Any:
+        found = self._run([each.permute(each.dim_order()) for each in inputs])
         pairs = zip(found, self._orders, strict=True)
         return [each.permute([*map(order.index, range(len(order)))]) for each, order in pairs]
 

@@ -23,7 +23,7 @@ from executorch.exir.backend.lowering.quantized_values import (
 )
 from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
-from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
+from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data, tag_mutated_buffer
 
 Groups = list[list[Node]]  # calls, each with what must be in its delegate
 
@@ -35,6 +35,8 @@ class TablePartitioner(Partitioner):
 
     table: ClassVar[OpTable[Any]]
     backend_id: ClassVar[str]
+    owns_buffers: ClassVar[bool] = False  # that its delegates write
+    joins_all: ClassVar[bool] = False  # also pieces that share no value
 
     def __init__(
         self, compile_specs: Sequence[CompileSpec] = (), per_op_mode: bool = False
@@ -62,6 +64,8 @@ class TablePartitioner(Partitioner):
             for node in partition.nodes:
                 node.meta["delegation_tag"] = tag
         tag_constant_data(exported_program)
+        if self.owns_buffers:
+            tag_mutated_buffer(exported_program)
         return PartitionResult(exported_program, tags)
 
     def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
@@ -74,7 +78,7 @@ class TablePartitioner(Partitioner):
             self._leave([node], reason)
 
         def joined(groups: Groups) -> list[list[Node]]:
-            found = grouped_partitions(ep.graph, groups)
+            found = grouped_partitions(ep.graph, groups, self.joins_all)
             pieces = self._kept((self.trimmed(list(each.nodes)) for each in found), self.why_leave)
             return self._kept(pieces, lambda nodes: self.why_slower(nodes, constants))
 

@@ -75,6 +75,7 @@ _PREQUANTIZED = "extension/llm/checkpoint/prequantized_test.py"
 _TRANSFORM = "extension/llm/transform/transform_test.py"
 _CONFIG = "extension/llm/export/config/config_test.py"
 _OPENVINO = "extension/llm/export/openvino_test.py"
+_VULKAN = "backends/vulkan/test/vulkan_attention_test.py"
 ELSEWHERE = {
     "base.model_class": "extension/llm/export/classes_test.py",
     "base.params": _EXPORT,
@@ -120,6 +121,8 @@ ELSEWHERE = {
     "backend.openvino.nncf_compression_group_size": _OPENVINO,
     "backend.openvino.openvino_awq": _OPENVINO,
     "backend.openvino.openvino_scale_estimation": _OPENVINO,
+    "backend.vulkan.enabled": _VULKAN,
+    "backend.vulkan.force_fp16": _VULKAN,
 }
 # keys that the tests below export with
 HERE = {

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/blocks/blocks_simd.h>
+#include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -503,7 +504,7 @@ void many_rows(int format, const UnpackedPanel* panels, int64_t count, const Blo
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-const BlockKernels* get_kernels() {
+const BlockKernels* block_kernels_of_target() {
 #if HWY_TARGET == HWY_SCALAR
   static constexpr BlockKernels kKernels = {1, quantize, nullptr, nullptr, nullptr};
 #else
@@ -518,13 +519,5 @@ const BlockKernels* get_kernels() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace executorch::kernels::optimized {
-
-HWY_EXPORT(get_kernels);
-
-const BlockKernels& block_kernels() {
-  return *HWY_DYNAMIC_DISPATCH(get_kernels)();
-}
-
-}  // namespace executorch::kernels::optimized
+ET_SIMD_TABLE(BlockKernels, block_kernels)
 #endif  // HWY_ONCE
