@@ -36,6 +36,7 @@ def messages(*command: object) -> list[str]:
     done = subprocess.run(
         [str(each) for each in command], env=os.environ | {"VK_INSTANCE_LAYERS": LAYER},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1800, check=False,
+        errors="replace",  # names of corrupted payloads
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
     return [line for line in done.stdout.splitlines() if "VUID" in line or "Validation" in line]
