@@ -36,7 +36,8 @@ NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 STEPS = {"ceil", "floor", "round", "sign"}
 STEEP = {"log", "log2", "log1p", "rsqrt", "reciprocal", "sqrt", "root"}
 STEEP |= {"asin", "acos", "tan", "acosh"}
-OF_8_BITS = {"log softmax", "layer norm", "layer norm scaled", "group norm"}
+OF_8_BITS = {"softmax", "softmax channels", "log softmax"}
+OF_8_BITS |= {"layer norm", "layer norm scaled", "group norm"}
 OUTSIDE = {
     "TOSA-1.0+FP": {"unary": NOT_IN_FLOATS},
     "TOSA-1.0+INT": NOT_QUANTIZED,
@@ -44,7 +45,7 @@ OUTSIDE = {
         **NOT_QUANTIZED,
         "unary": {*STEPS, *STEEP},
         "matrices": {"batch norm"},
-        "along_axes": {*NOT_QUANTIZED["along_axes"], "softmax channels", *OF_8_BITS},
+        "along_axes": {*NOT_QUANTIZED["along_axes"], *OF_8_BITS},
     },
 }
 INTERPOLATED = 128  # quanta of 16 bits that tables may be off, of 65536
