@@ -9,7 +9,9 @@ BACKENDS = (
         name="vulkan",
         id="VulkanBackend",
         partitioner="partitioner.vulkan_partitioner:VulkanPartitioner",
+        quantizer="quantizer.vulkan_quantizer:VulkanQuantizer",
         language_models="aot.language_models",
+        flows="test.flows:FLOWS",
         operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16"),
     ),
 )
