@@ -207,6 +207,7 @@ def payload_reader(backend_id: str) -> Any | None:
     for folder in map(Path, backends.submodule_search_locations or ()):
         for path in sorted(folder.glob("*/payload_reader.py")):
             module = import_module(f"executorch.backends.{path.parent.name}.payload_reader")
-            if module.BACKEND_ID == backend_id:
+            names = module.BACKEND_ID
+            if backend_id in ((names,) if isinstance(names, str) else names):
                 return module
     return None

@@ -66,7 +66,6 @@ class VulkanCorruptedTest : public ::testing::Test {
 };
 
 TEST_F(VulkanCorruptedTest, BytesAreRefusedOrRun) {
-  RecordProperty("req", "VK-020");
   Chance chance(7);
   const auto payload = many_operators().pack();
   for (int i = 0; i < kNumMutants; ++i) {
@@ -141,7 +140,6 @@ void change_call(vkgraph::VkGraphT& graph, Chance& chance,
 }
 
 TEST_F(VulkanCorruptedTest, GraphsThatSaySomethingElseAreRefusedOrRun) {
-  RecordProperty("req", "VK-020");
   Chance chance(11);
   const auto names = operator_names();
   for (int i = 0; i < kNumMutants; ++i) {
@@ -165,7 +163,6 @@ TEST_F(VulkanCorruptedTest, GraphsThatSaySomethingElseAreRefusedOrRun) {
 
 /// Every operator with the arguments of others.
 TEST_F(VulkanCorruptedTest, OperatorsCheckTheirArguments) {
-  RecordProperty("req", "VK-020");
   Chance chance(13);
   for (const std::string_view name : operator_names()) {
     for (int i = 0; i < 12; ++i) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vulkan's validation layers see every call of the tests, and have nothing to say (VK-021)."""
+"""Vulkan's validation layers see every call of the tests, and have nothing to say."""
 
 from __future__ import annotations
 
