@@ -7,13 +7,12 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-import executorch.backends
+from executorch.backends.discovery import modules
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.extension.pybindings import libraries
 
@@ -112,9 +111,6 @@ class Backend:
 def all_backends() -> dict[str, Backend]:
     """By name, of all folders of backends that have a hook."""
     found: dict[str, Backend] = {}
-    for root in executorch.backends.__path__:
-        for hook in sorted(Path(root).glob("*/test/conformance.py")):
-            folder = hook.parents[1].name
-            module = importlib.import_module(f"executorch.backends.{folder}.test.conformance")
-            found |= {backend.name or backend.id: backend for backend in module.BACKENDS}
+    for name in modules("test.conformance"):
+        found |= {each.name or each.id: each for each in importlib.import_module(name).BACKENDS}
     return found

@@ -61,7 +61,7 @@ class TablePartitioner(Partitioner):
             tags[tag] = self.delegation_spec
             for node in partition.nodes:
                 node.meta["delegation_tag"] = tag
-        tag_constant_data(exported_program)
+        self.tag_data(exported_program)
         return PartitionResult(exported_program, tags)
 
     def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
@@ -118,6 +118,10 @@ class TablePartitioner(Partitioner):
     ) -> dict[Node, str]:
         """Calls of one-node groups that are left although they stand between others, and why."""
         return {}
+
+    def tag_data(self, program: ExportedProgram) -> None:
+        """Tags the data that delegates own."""
+        tag_constant_data(program)
 
     def trimmed(self, nodes: list[Node]) -> list[Node]:
         """A piece without what is better left at its ends."""
