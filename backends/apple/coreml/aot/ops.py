@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of ops: what coremltools' frontend for PyTorch translates, but for what is computed otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch.fx import Graph, Node
+
+from executorch.backends.apple.coreml.aot import torch_ops  # noqa: F401  (registers)
+from executorch.backends.apple.coreml.aot.library import ct
+from executorch.exir.backend.lowering.op_table import (
+    Condition,
+    Constants,
+    OpTable,
+    Row,
+    TensorCondition,
+)
+from executorch.exir.graph_facts import called_op
+
+MOST_DIMENSIONS = 5
+DTYPES = (
+    torch.float32, torch.float16, torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8,
+    torch.bool,
+)  # fmt: skip
+# What the frontend knows by name and does not compute as PyTorch.
+REFUSED = {
+    f"aten.{name}.default" for name in ("diagonal", "diagonal_copy", "acosh", "asinh", "rand")
+}
+# Left to decompose: the frontend knows them of other graphs only.
+DECOMPOSED = {
+    f"aten.{name}"
+    for name in (
+        "triu.default", "tril.default", "repeat_interleave.self_int",
+        "repeat_interleave.self_Tensor",
+    )
+}  # fmt: skip
+
+
+def converted(*_: object) -> None:
+    """coremltools reads the call itself."""
+
+
+def _is_tensor_or_size(tensor: Node, call: Node) -> bool:
+    return isinstance(tensor.meta.get("val"), torch.Tensor | torch.SymInt | int)
+
+
+def _has_known_dtype(tensor: Node, call: Node) -> bool:
+    value = tensor.meta.get("val")
+    return not isinstance(value, torch.Tensor) or value.dtype in DTYPES
+
+
+def _has_few_dimensions(tensor: Node, call: Node) -> bool:
+    value = tensor.meta.get("val")
+    return not isinstance(value, torch.Tensor) or value.dim() <= MOST_DIMENSIONS
+
+
+def _has_no_alpha(node: Node, constants: Constants) -> bool:
+    return node.kwargs.get("alpha", 1) == 1
+
+
+def _has_a_dimension(node: Node, constants: Constants) -> bool:
+    return len(node.args) > 1 and node.args[1] is not None
+
+
+NO_ALPHA = Condition(_has_no_alpha, "alpha of 1 is expected")
+A_DIMENSION = Condition(_has_a_dimension, "a dimension is expected")
+_CONDITIONS = {
+    "aten.add.Tensor": NO_ALPHA,
+    "aten.sub.Tensor": NO_ALPHA,
+    "aten.argmax.default": A_DIMENSION,
+    "aten.argmin.default": A_DIMENSION,
+}
+
+
+def is_translated(op: torch._ops.OpOverload) -> bool:
+    """Whether the frontend has a translation under the operator's name."""
+    if op._schema.is_mutable or any(part.endswith("_") for part in op.__name__.split(".")):
+        return False
+    support = ct.converters.mil.frontend.torch.is_torch_fx_node_supported
+    return str(op) not in REFUSED and support(Graph().call_function(op))
+
+
+def is_view(op: torch._ops.OpOverload) -> bool:
+    arguments = op._schema.arguments
+    alias = arguments[0].alias_info if arguments else None
+    return alias is not None and not alias.is_write
+
+
+def _operators() -> Iterator[torch._ops.OpOverload]:
+    for schema in torch._C._jit_get_all_schemas():
+        space, _, name = schema.name.partition("::")
+        packet = getattr(getattr(torch.ops, space, None), name, None) if space == "aten" else None
+        op = getattr(packet, schema.overload_name or "default", None)
+        if isinstance(op, torch._ops.OpOverload):
+            yield op
+
+
+def _rows() -> dict[str, Row]:
+    names = sorted(str(op) for op in _operators() if is_translated(op))
+    rows = {}
+    for name in names:
+        condition = _CONDITIONS.get(name)
+        rows[name] = Row(converted, (condition,) if condition else ())
+    return rows
+
+
+TABLE = OpTable(
+    _rows(),
+    of_tensors=(
+        TensorCondition(_is_tensor_or_size, "a tensor or a size is expected"),
+        TensorCondition(
+            _has_known_dtype,
+            f"dtype {', '.join(str(each).removeprefix('torch.') for each in DTYPES)} is expected",
+        ),
+        TensorCondition(_has_few_dimensions, f"at most {MOST_DIMENSIONS} dimensions are expected"),
+    ),
+)
+
+
+def wanted_whole(program: torch.export.ExportedProgram) -> list[torch._ops.OpOverload]:
+    """Operators of a program that the frontend translates better than their pieces."""
+    ops = {op: None for op in map(called_op, program.graph.nodes) if op is not None}
+    return [
+        op
+        for op in ops
+        if str(op) in TABLE and str(op) not in DECOMPOSED and not is_view(op)
+    ]
