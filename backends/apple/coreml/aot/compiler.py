@@ -101,7 +101,7 @@ def _check_results(model: ct.models.MLModel, program: ExportedProgram) -> None:
         raise Refused(f"coremltools gives {len(described)} results, {len(wanted)} are expected")
     for one, node in zip(described, wanted, strict=True):
         sizes = list(one.type.multiArrayType.shape)
-        expected = [size for size in node.meta["val"].shape]
+        expected = list(node.meta["val"].shape)
         if not sizes or any(isinstance(size, torch.SymInt) for size in expected):
             continue
         if sizes != (expected or [1]):

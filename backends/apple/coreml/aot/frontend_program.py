@@ -30,7 +30,9 @@ def adapt(program: ExportedProgram) -> None:
 
 def _write_out(node: Node) -> None:
     arguments = called_op(node)._schema.arguments
-    given = dict(zip((each.name for each in arguments), node.args, strict=False)) | dict(node.kwargs)
+    given = dict(zip((each.name for each in arguments), node.args, strict=False)) | dict(
+        node.kwargs
+    )
     values = {each.name: given.get(each.name, each.default_value) for each in arguments}
     if "kernel_size" in values and not values["stride"]:
         values["stride"] = values["kernel_size"]

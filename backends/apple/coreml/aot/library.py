@@ -20,7 +20,7 @@ VERSION = "9.0"
 def _coremltools() -> ModuleType:
     """It says at import what it cannot do off macOS, and which versions it was not tested with."""
     try:
-        with quiet(logging.ERROR):
+        with quiet(logging.CRITICAL):
             import coremltools
     except ImportError as error:
         raise MissingCompiler(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import torch
 from torch.fx import Graph, Node
 
-from executorch.backends.apple.coreml.aot import torch_ops  # noqa: F401  (registers)
-from executorch.backends.apple.coreml.aot.library import ct
+from executorch.backends.apple.coreml.aot import torch_ops
+from executorch.backends.apple.coreml.aot.library import ct, quiet
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -20,6 +20,7 @@ from executorch.exir.backend.lowering.op_table import (
 from executorch.exir.graph_facts import called_op
 
 MOST_DIMENSIONS = 5
+_SPACES = ("aten", "dim_order_ops", "quantized_decomposed")
 DTYPES = (
     torch.float32, torch.float16, torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8,
     torch.bool,
@@ -60,13 +61,21 @@ def _has_no_alpha(node: Node, constants: Constants) -> bool:
     return node.kwargs.get("alpha", 1) == 1
 
 
+def _is_contiguous(node: Node, constants: Constants) -> bool:
+    values = [each.meta.get("val") for each in (*node.all_input_nodes, node)]
+    return all(tuple(each.dim_order()) == tuple(range(each.dim())) for each in values)
+
+
 def _has_a_dimension(node: Node, constants: Constants) -> bool:
     return len(node.args) > 1 and node.args[1] is not None
 
 
 NO_ALPHA = Condition(_has_no_alpha, "alpha of 1 is expected")
 A_DIMENSION = Condition(_has_a_dimension, "a dimension is expected")
+CONTIGUOUS = Condition(_is_contiguous, "contiguous memory is expected")
 _CONDITIONS = {
+    "dim_order_ops._to_dim_order_copy.default": CONTIGUOUS,
+    "dim_order_ops._clone_dim_order.default": CONTIGUOUS,
     "aten.add.Tensor": NO_ALPHA,
     "aten.sub.Tensor": NO_ALPHA,
     "aten.argmax.default": A_DIMENSION,
@@ -91,14 +100,16 @@ def is_view(op: torch._ops.OpOverload) -> bool:
 def _operators() -> Iterator[torch._ops.OpOverload]:
     for schema in torch._C._jit_get_all_schemas():
         space, _, name = schema.name.partition("::")
-        packet = getattr(getattr(torch.ops, space, None), name, None) if space == "aten" else None
+        packet = getattr(getattr(torch.ops, space), name, None) if space in _SPACES else None
         op = getattr(packet, schema.overload_name or "default", None)
         if isinstance(op, torch._ops.OpOverload):
             yield op
 
 
 def _rows() -> dict[str, Row]:
-    names = sorted(str(op) for op in _operators() if is_translated(op))
+    torch_ops.register()
+    with quiet():
+        names = sorted(str(op) for op in _operators() if is_translated(op))
     rows = {}
     for name in names:
         condition = _CONDITIONS.get(name)
@@ -122,8 +133,4 @@ TABLE = OpTable(
 def wanted_whole(program: torch.export.ExportedProgram) -> list[torch._ops.OpOverload]:
     """Operators of a program that the frontend translates better than their pieces."""
     ops = {op: None for op in map(called_op, program.graph.nodes) if op is not None}
-    return [
-        op
-        for op in ops
-        if str(op) in TABLE and str(op) not in DECOMPOSED and not is_view(op)
-    ]
+    return [op for op in ops if str(op) in TABLE and str(op) not in DECOMPOSED and not is_view(op)]

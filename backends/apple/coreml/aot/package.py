@@ -109,9 +109,7 @@ def settled(saved: Path) -> Any:
         old: str(uuid.uuid5(uuid.NAMESPACE_URL, entry["path"])).upper()
         for old, entry in said["itemInfoEntries"].items()
     }
-    said["itemInfoEntries"] = {
-        names[old]: entry for old, entry in said["itemInfoEntries"].items()
-    }
+    said["itemInfoEntries"] = {names[old]: entry for old, entry in said["itemInfoEntries"].items()}
     said["rootModelIdentifier"] = names[said["rootModelIdentifier"]]
     manifest.write_text(json.dumps(said, indent=4, sort_keys=True))
     return spec

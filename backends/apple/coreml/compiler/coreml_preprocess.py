@@ -159,9 +159,7 @@ class CoreMLBackend(BackendDetails):
         package.save_json(model_debug_info, Path(model_dir_path) / MODEL_PATHS.DEBUG_INFO.value)
 
     @staticmethod
-    def preprocess_model(
-        mlmodel: ct.models.MLModel, model_type: MODEL_TYPE
-    ) -> PreprocessResult:
+    def preprocess_model(mlmodel: ct.models.MLModel, model_type: MODEL_TYPE) -> PreprocessResult:
         """The payload of a model that coremltools converted already."""
         return package.result_of(package.payload_of(mlmodel, model_type))
 

@@ -14,9 +14,9 @@ from executorch.backends.apple.coreml.aot import specs, states
 from executorch.backends.apple.coreml.aot.compiler import COREML
 from executorch.backends.apple.coreml.aot.ops import TABLE, wanted_whole
 from executorch.backends.apple.coreml.compiler.coreml_preprocess import CoreMLBackend
+from executorch.exir.backend._partitions import TAG, written_buffers
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
-from executorch.exir.backend._partitions import TAG, written_buffers
 from executorch.exir.backend.lowering.op_table import Constants
 from executorch.exir.backend.lowering.partitioner import Groups
 from executorch.exir.backend.partitioner import PartitionResult

@@ -69,9 +69,7 @@ def left(edge: EdgeProgramManager) -> list[str]:
 
 def spec_of(payload: bytes) -> Any:
     spec = ct.proto.Model_pb2.Model()
-    spec.ParseFromString(
-        read_files(payload)["model.mlpackage/Data/com.apple.CoreML/model.mlmodel"]
-    )
+    spec.ParseFromString(read_files(payload)["model.mlpackage/Data/com.apple.CoreML/model.mlmodel"])
     return spec
 
 
@@ -82,12 +80,12 @@ def test_a_network_is_one_model_that_coremltools_opens(tmp_path: Path) -> None:
     (payload,) = payloads(edge)
     assert unflatten_directory_contents(payload, str(tmp_path))
     root = tmp_path / "lowered_module"
+    assert flatten_directory_contents(str(root)) == payload
     model = ct.models.MLModel(str(root / "model.mlpackage"), skip_model_load=True)
     metadata = json.loads((root / "metadata.json").read_text())
     described = model.get_spec().description
     assert metadata["inputNames"] == [each.name for each in described.input] == ["x"]
     assert metadata["outputNames"] == [each.name for each in described.output]
-    assert flatten_directory_contents(str(root)) == payload
     assert payload in bytes(edge.to_executorch().buffer)
 
 
@@ -242,13 +240,22 @@ def test_sizes_may_be_listed() -> None:
     )
     (payload,) = payloads(edge)
     x, y = spec_of(payload).description.input
-    assert [list(each.shape) for each in x.type.multiArrayType.enumeratedShapes.shapes] == listed["x"]
-    assert [list(each.shape) for each in y.type.multiArrayType.enumeratedShapes.shapes] == listed["y"]
+    assert [list(each.shape) for each in x.type.multiArrayType.enumeratedShapes.shapes] == listed[
+        "x"
+    ]
+    assert [list(each.shape) for each in y.type.multiArrayType.enumeratedShapes.shapes] == listed[
+        "y"
+    ]
     with pytest.raises(AssertionError, match="lower_full_graph must be True"):
         CoreMLPartitioner(compile_specs=said)
     with pytest.raises(ValueError, match="The input y has a symbolic shape"):
         listing(program, {"x": listed["x"]})
-    for wrong in ([[1, 5, 9], [4, 6, 10]], [[1, 5], [4, 6]], [[0, 5, 10], [4, 6, 10]], [[9, 5, 10]] * 2):
+    for wrong in (
+        [[1, 5, 9], [4, 6, 10]],
+        [[1, 5], [4, 6]],
+        [[0, 5, 10], [4, 6, 10]],
+        [[9, 5, 10]] * 2,
+    ):
         with pytest.raises(AssertionError, match="input x cannot have sizes"):
             listing(program, {**listed, "x": wrong})
 
