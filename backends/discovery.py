@@ -25,8 +25,15 @@ def _with(file: str) -> list[str]:
         for root in map(Path, executorch.backends.__path__)
         for pattern in (f"*/{file}", f"*/*/{file}")
         for path in sorted(root.glob(pattern))
+        if _is_its_own(path, len(Path(file).parts), root)
     ]
     return [".".join(parts) for parts in found if parts[0] != _SHARED]
+
+
+def _is_its_own(path: Path, depth: int, root: Path) -> bool:
+    """Where a vendor's folder has a `backend.py` for all, one below it is something else."""
+    folder = path.parents[depth - 1]
+    return folder.parent == root or not (folder.parent / "backend.py").exists()
 
 
 def folders() -> list[str]:

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Control flow that stays in the program, for use in a model's forward: conditions, loops, sizes."""
 
 from __future__ import annotations

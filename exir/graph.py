@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """A graph together with the module that owns its attributes."""
 
 from __future__ import annotations

@@ -43,6 +43,16 @@ def op_name(node: object) -> str:
     return str(called_op(node) or "")
 
 
+def call_name(node: object) -> str:
+    """The same, and of a function of Python on sizes `operator.add`."""
+    name = op_name(node)
+    if name or not isinstance(node, Node) or node.op != "call_function":
+        return name
+    function = node.target
+    is_of_sizes = getattr(function, "__module__", "") in ("_operator", "math")
+    return f"{function.__module__.lstrip('_')}.{function.__name__}" if is_of_sizes else ""
+
+
 def only_user(node: Node) -> Node | None:
     """The call that alone reads a node."""
     users = list(node.users)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Names for what a graph's values are described by."""
 
 from typing import List, Tuple, Union  # noqa: UP035  (aliases that users subscript and compare)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Tells a value of the dispatch tracer which node it is now."""
 
 import torch

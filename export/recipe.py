@@ -17,6 +17,7 @@ from executorch.exir._warnings import experimental
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.exir.pass_manager import PassManager
 from executorch.exir.pass_manager import PassType as PassType
+from executorch.export.recipe_registry import recipe_registry
 from executorch.export.types import StageType
 
 Passes = list[Any] | PassManager
@@ -92,8 +93,6 @@ class ExportRecipe:
     def get_recipe(cls, recipe: RecipeType, **kwargs: Any) -> ExportRecipe:
         """The recipe that a backend offers under this type; `kwargs` go to the backend's provider. Raises ValueError
         when the backend is not registered or does not make this recipe."""
-        from executorch.export.recipe_registry import recipe_registry
-
         if not isinstance(recipe, RecipeType):
             raise ValueError(f"Invalid recipe type: {recipe!r}; expected a member of a RecipeType")
         backend = recipe.get_backend_name()

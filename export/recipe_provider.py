@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from executorch.export.recipe import ExportRecipe, RecipeType
+if TYPE_CHECKING:
+    from executorch.export.recipe import ExportRecipe, RecipeType
 
 
 class BackendRecipeProvider(ABC):

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from executorch.export.recipe import ExportRecipe, RecipeType
-from executorch.export.recipe_provider import BackendRecipeProvider
+if TYPE_CHECKING:
+    from executorch.export.recipe import ExportRecipe, RecipeType
+    from executorch.export.recipe_provider import BackendRecipeProvider
 
 
 class RecipeRegistry:

@@ -122,6 +122,9 @@ def run_tests(package: Path, wheel: Path, arguments: list[str]) -> int:
     environment["PATH"] = f"{python.parent}{os.pathsep}{environment['PATH']}"
     environment["EXECUTORCH_INSTALLED"] = str(package)
     environment["EXECUTORCH_WHEEL"] = str(wheel)
+    # Tools of backends, in the environment that setup makes.
+    for tools in (Path(sys.prefix) / "tools").glob("*"):
+        environment.setdefault(f"EXECUTORCH_TOOLS_{tools.name.upper()}", str(tools))
     # PyTorch's threads wait for each other without using the processor: processes share it here.
     environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     options = ["-c", ROOT / "pyproject.toml", "--rootdir", package, "--confcutdir", package]

@@ -105,6 +105,24 @@ install_python_packages() {
   pip_install "Python packages: build, test and export tools" -r "$root/scripts/requirements.txt"
 }
 
+tool_lists() { find "$root/backends" -name tools-requirements.txt 2>/dev/null | sort; }
+
+install_tools() { # programs whose packages do not fit the environment, each backend's in one of its own
+  local list backend place
+  for list in $(tool_lists); do
+    backend=$(basename "$(dirname "$list")")
+    place=$venv/tools/$backend
+    [ -x "$place/bin/python" ] || "$venv/bin/python" -m venv "$place" || fail "cannot make $place"
+    say "tools of the backend $backend"
+    local log; log=$(mktemp)
+    if ! "$place/bin/python" -m pip install --disable-pip-version-check -r "$list" >"$log" 2>&1; then
+      tail -n 5 "$log" >&2
+      say "tools of the backend $backend are not to be had here; tests that need them are skipped"
+    fi
+    rm -f "$log"
+  done
+}
+
 link_sources() { # makes `import executorch` find the source tree
   local site; site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   printf '%s\n' "$root/src" >"$site/executorch-src.pth"
@@ -117,7 +135,7 @@ fetch_third_party() {
 }
 
 fingerprint() {
-  cat "$root"/scripts/{*.sh,*.txt} | sha256sum | cut -d' ' -f1
+  cat "$root"/scripts/{*.sh,*.txt} $(tool_lists) | sha256sum | cut -d' ' -f1
 }
 
 want="$(fingerprint) $root"
@@ -128,6 +146,7 @@ fi
 install_system_packages
 make_environment
 install_python_packages
+install_tools
 link_sources
 fetch_third_party
 printf '%s' "$want" >"$stamp"

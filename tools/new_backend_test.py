@@ -193,6 +193,8 @@ def test_both_copies_are_built_and_pass_where_nothing_else_changes(tree: Path) -
     said = _in(tree, *conformance, "NpuBackend and not reference")
     assert "passed" in said and "skipped" not in said, said
     _in(tree, *conformance, "NpuBackend and reference")
+    said = _in(tree, *conformance, "dsp")
+    assert "passed" in said and "skipped" not in said, said
     _in(tree, *pytest_, "backends/dsp", "backends/discovery_test.py", "-k", "dsp or npu")
     _in(tree, *pytest_, "backends/test/suite/operators", "-k", "dsp or npu")
     _in(tree, *pytest_, *LISTS)

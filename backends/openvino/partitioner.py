@@ -11,12 +11,23 @@ from torch.fx import Node
 from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.aot.ops import TABLE
 from executorch.backends.openvino.aot.options import Options
+from executorch.backends.openvino.aot.quantized import quantized_with
 from executorch.backends.openvino.preprocess import OpenvinoBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering import constants as known
+from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
-from executorch.exir.backend.lowering.op_table import Constants
 from executorch.exir.graph_facts import op_name
+
+
+class _Static(Constants):
+    """Data, and what is computed of nothing else. Such calls go into delegates as others do: OpenVINO computes them, or
+    packs what they give, when it compiles."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        super().__init__(program, computed=None)
+
+    def is_computed(self, node: Node) -> bool:
+        return False
 
 
 class OpenvinoPartitioner(ExternalPartitioner):
@@ -38,15 +49,23 @@ class OpenvinoPartitioner(ExternalPartitioner):
         self._skipped_names = set(op_names_to_skip or ())
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
+        """A quantize and its dequantizes go together, or stay."""
+        together = quantized_with(node, constants)
+        for each in together:
+            if reason := self._why_skipped(each) or self.table.why_not(each, constants):
+                return reason
+        claims = [
+            super(OpenvinoPartitioner, self).claim(each, program, constants) for each in together
+        ]
+        return list(dict.fromkeys(each for claimed in claims for each in claimed))
+
+    def _why_skipped(self, node: Node) -> str:
         if op_name(node) in self._skipped_types:
             return "its operator is in op_types_to_skip"
-        if node.name in self._skipped_names:
-            return "its name is in op_names_to_skip"
-        return super().claim(node, program, constants)
+        return "its name is in op_names_to_skip" if node.name in self._skipped_names else ""
 
     def look_at(self, program: ExportedProgram) -> Constants:
-        """Calls that read nothing but data are OpenVINO's to compute or to pack when it compiles."""
-        self._values = known.Constants(program, computed=None)
+        self._values = _Static(program)
         return self._values
 
     def why_leave(self, nodes: list[Node]) -> str:

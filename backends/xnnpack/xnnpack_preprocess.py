@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch.export import ExportedProgram
 
 from executorch.backends.xnnpack.aot.batches import unfold_batches
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
+from executorch.backends.xnnpack.aot.graph_builder import VISITORS, GraphBuilder
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.options import XnnpackOptions
 from executorch.backends.xnnpack.aot.padding import fold_sides
 from executorch.backends.xnnpack.aot.quantized_steps import quantized_steps_of
 from executorch.backends.xnnpack.aot.steps import Step
-from executorch.backends.xnnpack.operators.node_visitor import NodeVisitor, get_node_visitors
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
@@ -35,7 +36,8 @@ class XnnpackBackend(BackendDetails):
         constants = Constants(edge_program)
         check_quantized_values(edge_program, constants)
         builder = _Visiting(TABLE, constants)
-        builder.visitors = get_node_visitors(edge_program, {}, builder.store.named_data)
+        made_with = (edge_program, {}, builder.store.named_data)
+        builder.visitors = {name: make(*made_with) for name, make in VISITORS.items()}
         builder.lower(edge_program, quantized_steps_of(edge_program.graph, constants))
         return builder.result(serialize(builder.graph()))
 
@@ -43,7 +45,7 @@ class XnnpackBackend(BackendDetails):
 class _Visiting(GraphBuilder):
     """Lets visitors write what no row does: configs of the user's claim it."""
 
-    visitors: dict[str, NodeVisitor]
+    visitors: dict[str, Any]
 
     def lower_step(self, step: Step) -> None:
         name = op_name(step.head)

@@ -12,7 +12,7 @@ from torch import nn
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools.commands.program_file import ProgramFile
-from executorch.devtools.costs import machine, probes, work
+from executorch.devtools.costs import machine, probes, rates, work
 from executorch.devtools.costs.estimate import Estimated, estimates
 from executorch.devtools.costs.machine import KERNELS, Engine, Machine
 from executorch.devtools.costs.work import Work, multiply_adds_of, work_of
@@ -141,13 +141,13 @@ def test_rates_are_measured_once_and_in_silence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first = machine.machine([XNNPACK, "NoSuchBackend"])
+    first = rates.machine([XNNPACK, "NoSuchBackend"])
     (kept,) = (tmp_path / "executorch").iterdir()
     assert set(json.loads(kept.read_text())) == {KERNELS, XNNPACK} == set(first.engines)
     assert set(work.CONTRACTIONS) <= set(first.engines[KERNELS].rates)
     assert "claimed no node" not in caplog.text
     monkeypatch.setattr(probes, "measured", lambda name: pytest.fail(f"{name} was known"))
-    assert machine.machine([XNNPACK]) == first
+    assert rates.machine([XNNPACK]) == first
 
 
 @pytest.mark.parametrize("corrupted", ["", "[]", '{"": {"near": 1}}', '{"": 1}'])
@@ -156,8 +156,8 @@ def test_a_corrupted_file_of_rates_is_measured_anew(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(probes, "measured", lambda name: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0}))
-    machine.machine()
+    rates.machine()
     (kept,) = (tmp_path / "executorch").iterdir()
     kept.write_text(corrupted)
-    assert machine.machine().engines == {KERNELS: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0})}
+    assert rates.machine().engines == {KERNELS: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0})}
     assert json.loads(kept.read_text())[KERNELS]["rates"] == {work.NORM: 2.0}

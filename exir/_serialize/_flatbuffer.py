@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The program flatc and the program schema, for tools that turn files into JSON and back. The compiler itself needs
 neither: its codec is native."""
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """A program to its flatbuffer and back, without the segments that a file has behind it."""
 
 from __future__ import annotations

@@ -10,9 +10,12 @@ from torch.fx import Graph, Node
 from torch.fx.passes.infra.partitioner import Partition
 
 
-def grouped_partitions(graph: Graph, groups: Iterable[list[Node]]) -> list[Partition]:
+def grouped_partitions(
+    graph: Graph, groups: Iterable[list[Node]], joins_all: bool = False
+) -> list[Partition]:
     """Groups that share a node are one; neighbours are joined in graph order unless a value would leave the result and
-    come back, then those that read the same value of a call outside. Numbered in graph order."""
+    come back, then those that read the same value of a call outside; `joins_all`: then any others. Numbered in graph
+    order."""
     place = {node: index for index, node in enumerate(graph.nodes)}
     merged = _overlapping(groups)
     contracted = _Contracted(graph, merged)
@@ -27,6 +30,8 @@ def grouped_partitions(graph: Graph, groups: Iterable[list[Node]]) -> list[Parti
                 readers = [place[user] for user in node.users if user in claimed]
                 for one, two in pairwise(sorted(readers)):
                     contracted.try_to_join(one, two)
+        if joins_all:
+            contracted.join_all([place[group[0]] for group in map(list, merged)])
     members: dict[int, list[Node]] = {}
     for node in graph.nodes:
         if node in claimed:
@@ -67,6 +72,17 @@ class _Contracted:
         while parent[vertex] != vertex:
             parent[vertex] = vertex = parent[parent[vertex]]
         return vertex
+
+    def join_all(self, vertices: list[int]) -> None:
+        """Each cluster with the first that it can be one with."""
+        kept: list[int] = []
+        for root in sorted({self.find(each) for each in vertices}, key=self._order.__getitem__):
+            for other in kept:
+                self.try_to_join(other, root)
+                if self.find(other) == self.find(root):
+                    break
+            else:
+                kept.append(root)
 
     def sort(self) -> bool:
         """Orders the vertices; False when there is a cycle."""

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Support checks that keep chosen nodes out of a partition, and remember which they were."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`capture`: programs as they were made before torch.export, and with `enable_aot` by torch.export."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Programs whose data stands in the graph module again, as attributes, instead of among the inputs."""
 
 from __future__ import annotations

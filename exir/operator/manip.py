@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """What kernels tell the compiler about the memory they need beside their results."""
 
 from __future__ import annotations

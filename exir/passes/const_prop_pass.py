@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Calls that read no value of the graph are computed at export.
 
 before: %a = full([2], 1.0); %b = mul(%a, 3.0)   after: %b = get_attr (a constant)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

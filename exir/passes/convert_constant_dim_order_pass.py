@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Constants are in an order that kernels read: contiguous, or channels last.
 
 before: %w = placeholder, transposed strides     after: the same values, contiguous
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs a graph between other passes: its code, its nodes with their source lines, and how many of each kind.
-
-Only users call it: no list of the compiler has it.
-"""
+# compat
+"""Logs a graph between other passes: its code, its nodes with their source lines, and how many of each kind."""
 
 from __future__ import annotations
 

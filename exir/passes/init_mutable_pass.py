@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Says which mutable buffers start with their values from export. Ours always do when a value is not zero; the mark
 stays on the node for tools that look for it.
 
 before: %cache_pos = placeholder                 after: %cache_pos.meta["et_init_buffer"] = True
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

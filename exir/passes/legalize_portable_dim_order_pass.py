@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Kernels that work in the contiguous order only get contiguous tensors.
 
 before: %y = avg_pool2d(%x, 2), %x channels last
 after:  %c = _to_dim_order_copy(%x, dim_order=[0, 1, 2, 3]); %y = avg_pool2d(%c, 2)
 
-Only users call it: no list of the compiler has it. Its own step is row_major_pass, which works in place.
+The compiler's own step is row_major_pass, which works in place.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Copies and allocations that name a memory format name a dim order instead, and back.
 
 before: _to_copy(%x, memory_format=channels_last)     after: _to_dim_order_copy(%x, dim_order=[0, 2, 3, 1])
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

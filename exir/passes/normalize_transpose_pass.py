@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`t` has one form, the one that torch decomposes to the same on every backend.
 
 before: %y = aten.t(%x)                          after: %y = aten.t_copy(%x)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """A view of a view is a view of the first tensor.
 
 before: %a = view_copy(%x, s); %b = view_copy(%a, t)     after: %b = view_copy(%x, t)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

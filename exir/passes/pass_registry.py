@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Passes by name, for tools that take names.
-
-Only users call it: no list of the compiler has it.
-"""
+# compat
+"""Passes by name, for tools that take names."""
 
 from __future__ import annotations
 

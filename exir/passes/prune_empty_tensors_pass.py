@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Tensors without elements are not concatenated.
 
 before: cat([%a, %empty, %b], 0)                 after: cat([%a, %b], 0)
 before: cat([%empty, %empty], 0)                 after: full([0, 3], 0)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

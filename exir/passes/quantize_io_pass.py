@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Inputs and outputs of a method in the quantized form that the graph uses anyway.
 
 before: %x float; %q = quantize(%x, 0.5, 1, ...); use(%q)      after: %x int8; use(%x)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

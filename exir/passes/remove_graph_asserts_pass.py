@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Run-time checks that torch.export wrote into a graph go.
 
 before: %c = x.sum() > 0; aten._assert_async(%c)  after: (nothing)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

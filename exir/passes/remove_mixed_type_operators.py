@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Arithmetic gets its arguments in one dtype, the one that torch's promotion gives.
 
 before: %y = add(%float, %int)
 after:  %c = _to_dim_order_copy(%int, dtype=float32, dim_order=[0]); %y = add(%float, %c)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Copies that change nothing go.
 
 before: %y = _to_dim_order_copy(%x, dtype=float32), %x float32     after: %x
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Parameters, buffers and constants that no call reads leave the program.
 
 before: %w = placeholder without users           after: neither placeholder nor state_dict entry
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Operators whose result shares memory with an argument become their copying form.
 
 before: %y = aten._unsafe_view(%x, [6])          after: %y = aten.view_copy(%x, [6])
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Numbers that stand where a schema wants a tensor become tensors.
 
 before: %y = aten.add.Tensor(%x, 2)              after: %c = get_attr; %y = aten.add.Tensor(%x, %c)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

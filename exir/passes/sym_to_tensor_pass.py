@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Sizes that stand where a schema wants a tensor become tensors.
 
 before: %y = add.Tensor(%x, %size)               after: %t = scalar_tensor(%size); %y = add.Tensor(%x, %t)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Calls that name a device name another one.
 
 before: %y = ones([2], device=cuda)              after: %y = ones([2], device=cpu)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Operators whose kernels want memory while they run get it planned.
 
 before: %y = ns.op.out(%x, out=%o)               after: %s = memory.alloc(((8,), float32))
                                                         %y = ns.op.out_scratch(%x, out=%o, scratch=%s)
-
-Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Programs over fake data, for what asks about a graph and reads no weights."""
 
 from __future__ import annotations

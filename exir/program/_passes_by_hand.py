@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Lists of passes for those who run them by hand, on a graph alone; the compiler's own are in _passes.py."""
 
 from __future__ import annotations

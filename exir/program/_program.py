@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The names of this package under their documented path; the way of a program is in _managers.py."""
 
 from executorch.exir._program_utils import _get_updated_graph_signature

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The older classes for one program at a time: `capture(...)`, `.to_edge()`, `.to_executorch()`. Each step is the
 managers' (_managers.py)."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch._decomp import decompositions as rnn
 
+from executorch.exir.retrace.attention import ATTENTION
 from executorch.exir.retrace.resizing import RESIZING
 
 aten = torch.ops.aten
@@ -252,5 +253,6 @@ OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
     aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
     aten.batch_norm.default: _batch_norm,
     aten.scaled_dot_product_attention.default: _scaled_dot_product_attention,
+    **ATTENTION,
     **RESIZING,
 }

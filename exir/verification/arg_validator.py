@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Runs a graph and notes the edge operators that get dtypes which edge.yaml does not allow."""
 
 from __future__ import annotations

@@ -62,18 +62,6 @@ def add_export_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def find_tokenizer(model: Path) -> Path:
-    if not model.is_file():
-        raise FileNotFoundError(f"there is no program {model}: export one with export_llm")
-    names = ("tokenizer.json", "tekken.json", "tokenizer.model", "tokenizer.bin")
-    for name in names:
-        if (path := model.parent / name).is_file():
-            return path
-    raise FileNotFoundError(
-        f"no tokenizer beside {model} ({', '.join(names)}): name it with --tokenizer"
-    )
-
-
 def check_program(model: Path) -> None:
     """What else is missing does not matter before there is a program."""
     if not model.is_file():

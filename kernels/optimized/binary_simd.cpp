@@ -130,9 +130,6 @@ void rows_of(const F& f, const BinaryRows<T>& r) {
   for_each_row(r, [&](const auto& x, const auto& y, T* out) HWY_ATTR { loop(f, x, y, out, r.n); });
 }
 
-struct AddOf {
-  HWY_INLINE V operator()(V x, V y) const { return hn::Add(x, y); }
-};
 struct SubOf {
   HWY_INLINE V operator()(V x, V y) const { return hn::Sub(x, y); }
 };
@@ -140,21 +137,8 @@ struct AddScaled {
   V alpha;
   HWY_INLINE V operator()(V x, V y) const { return hn::Add(x, hn::Mul(alpha, y)); }
 };
-struct MulOf {
-  HWY_INLINE V operator()(V x, V y) const { return hn::Mul(x, y); }
-};
 struct DivOf {
   HWY_INLINE V operator()(V x, V y) const { return hn::Div(x, y); }
-};
-struct MaxOf {  // NaN wins
-  HWY_INLINE V operator()(V x, V y) const {
-    return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
-  }
-};
-struct MinOf {
-  HWY_INLINE V operator()(V x, V y) const {
-    return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Lt(x, y)), x, y);
-  }
 };
 
 struct Atan2Of {

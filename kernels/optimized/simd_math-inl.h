@@ -20,6 +20,31 @@ namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+struct AddOf {
+  template <class V>
+  HWY_INLINE V operator()(V x, V y) const {
+    return hn::Add(x, y);
+  }
+};
+struct MulOf {
+  template <class V>
+  HWY_INLINE V operator()(V x, V y) const {
+    return hn::Mul(x, y);
+  }
+};
+struct MaxOf {  // NaN wins
+  template <class V>
+  HWY_INLINE V operator()(V x, V y) const {
+    return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
+  }
+};
+struct MinOf {
+  template <class V>
+  HWY_INLINE V operator()(V x, V y) const {
+    return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Lt(x, y)), x, y);
+  }
+};
+
 // NaN where x is NaN, else y.
 template <class D, class V>
 HWY_INLINE V keep_nan(D /*d*/, V x, V y) {

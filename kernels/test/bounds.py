@@ -196,7 +196,7 @@ def _sum_with_factor(s: Setting) -> Tensor:
     alpha = s.a.get("alpha", 1)
     if alpha == 1:
         return _nothing(s)
-    product = torch.as_tensor(s.a["other"]).abs() * abs(alpha)
+    product = (torch.as_tensor(s.a["other"]) * abs(alpha)).abs()
     rsub = s.schema.name == "rsub"
     product = s.a["self"].abs() * abs(alpha) if rsub else product
     return (2 * s.u * product).expand(s.exact.shape)

@@ -26,8 +26,21 @@ def widened(value: Any) -> Any:
     return _WIDE.get(value, value) if isinstance(value, torch.dtype) else value
 
 
+def _with_rounded_scalar(schema: Schema, values: list[Any]) -> list[Any]:
+    """Eager makes the number of x + 257 and its kind one of the tensor's dtype first: 256 or 258 in bfloat16."""
+    x, other = values[:2] if len(values) > 1 else (None, None)
+    is_sum = schema.name in ("add", "sub", "rsub") and schema.arguments[0].name == "self"
+    if not is_sum or not isinstance(other, float | int) or isinstance(other, bool):
+        return values
+    if x.dtype not in (torch.float16, torch.bfloat16):
+        return values
+    number = rounded(torch.tensor(other, dtype=torch.float64), x.dtype).item()
+    return [x, number, *values[2:]]
+
+
 def wide_call(schema: Schema, values: list[Any]) -> tuple[Tensor, ...]:
     """Eager PyTorch on float64; integers that become floats become float64, too."""
+    values = _with_rounded_scalar(schema, values)
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:

@@ -50,12 +50,14 @@ class Known:
 @dataclass(frozen=True)
 class NotFinite:
     """Operators whose results need only be infinite or NaN, too, where eager's are: which, is a matter of the order of
-    a sum. `open`: they may even be finite, because what eager multiplies by zero is not looked at."""
+    a sum. `open`: they may even be finite, because what eager multiplies by zero is not looked at. `spread`: where an
+    argument is not finite, results that are finite in eager may be NaN, because ours multiplies it by a zero."""
 
     ops: str
     dtypes: tuple[torch.dtype, ...]
     why: str
     open: bool = False
+    spread: bool = False
 
     def __str__(self) -> str:
         return f"{self.ops.split()[0]} not finite: {self.why}"
@@ -156,7 +158,8 @@ NOT_FINITE = [
     NotFinite("gelu.out", (BF16,), "eager's vectors make infinity NaN"),
     NotFinite("sub.Scalar_out mean.out", (F16, C64), "complex infinity"),
     NotFinite("_fft_r2c.out", (F32, F64), "sums"),
-    NotFinite("convolution.out convolution_backward.out", _FLOATS, "products with zeros of the padding", open=True),
+    NotFinite("convolution.out convolution_backward.out", _FLOATS, "products with zeros of the padding",
+              open=True, spread=True),
     NotFinite("_native_batch_norm_legit.out native_layer_norm.out native_group_norm.out native_layer_norm_backward.out"
               " native_group_norm_backward.out", _FLOATS, "scale and shift are one"),
     NotFinite("var_mean.correction_out", _FLOATS, "eager's running means give NaN for infinity"),
@@ -192,8 +195,14 @@ def open_elements(
 ) -> list[tuple[NotFinite, Tensor]]:
     """Where a result need not equal eager's, by the row that says so."""
     arguments = arguments_of(schema, values)
+    spreads = not all(bool(t.isfinite().all()) for t in _tensors(arguments))
     return [
-        (row, ~wanted.isfinite() & (~found.isfinite() | row.open))
+        (row, _open_places(row, found, wanted, spreads and row.spread))
         for row in NOT_FINITE
         if _has(row, schema, arguments)
     ]
+
+
+def _open_places(row: NotFinite, found: Tensor, wanted: Tensor, spreads: bool) -> Tensor:
+    lost = ~wanted.isfinite() & (~found.isfinite() | row.open)
+    return lost | wanted.isfinite() & found.isnan() if spreads else lost

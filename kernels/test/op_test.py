@@ -155,7 +155,7 @@ TIMED = {
 @pytest.mark.parametrize("op", TIMED)
 def test_the_optimized_library_works_less(op: str) -> None:
     """The least time of all threads on processors, of turns one after the other: waiting for a busy machine is no part
-    of it. mm and exp take a tenth (docs/results/operators.md)."""
+    of it. mm and exp take a tenth."""
     (inputs, most), calls = TIMED[op], {}
     for name in LIBRARIES:
         call = calls[name] = Call(library(name), schemas()[op])

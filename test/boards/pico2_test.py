@@ -60,10 +60,10 @@ def firmware(model: Path, board: str, *options: str, name: str = "") -> Path:
     return ROOT / "build" / f"firmware-{board}{name}" / "executorch_pico.elf"
 
 
-def emulate(elf: Path, board: str = "qemu") -> tuple[int, str]:
-    """Exit code and text of semihosting."""
+def emulate(elf: Path, board: str = "qemu", *options: str) -> tuple[int, str]:
+    """Exit code and text of semihosting. `options`: of QEMU."""
     command = ["qemu-system-arm", "-M", BOARDS[board][1], "-nographic", "-kernel", str(elf)]
-    command += ["-semihosting-config", "enable=on,target=native"]
+    command += ["-semihosting-config", "enable=on,target=native", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout + done.stderr
 

@@ -133,7 +133,7 @@ def test_a_separate_project_trains(consumer: Path, tmp_path: Path) -> None:
     "components, missing",
     [
         ("xnnpack_backend executorch_backends", ""),
-        ("vulkan_backend executorch_backends", "vulkan_backend"),
+        ("qnn_executorch_backend executorch_backends", "qnn_executorch_backend"),
     ],
 )
 def test_components_are_found_or_named(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from executorch.test.repository.compiler_modules import UP, imported_modules
-from executorch.test.repository.sources import ROOT, imports, includes, is_test, with_suffix
+from executorch.test.repository.sources import imports, includes, is_test, with_suffix
 
 # folder -> root folders that its C++ may include (itself always)
 CPP_LAYERS = {
@@ -160,37 +160,6 @@ def test_the_compiler_imports_from_its_own_floor_or_below() -> None:
         if floor_of(imported) > floor_of(module)
     ]
     assert not offences, "\n".join(offences)
-
-
-# What hands names on to users: no use by the compiler.
-FOR_USERS = ("exir", "exir.passes", "exir.program._passes_by_hand")
-ONLY_USERS = "Only users call it: no list of the compiler has it."
-
-
-def test_passes_that_only_users_call_say_so() -> None:
-    modules = imported_modules()
-    called = {
-        module
-        for module in modules
-        if not module.startswith("exir.passes.") and module not in FOR_USERS
-    }
-    outside = {
-        f"exir.passes.{module.rpartition('.')[2]}"
-        for path in with_suffix(".py")
-        if path.parts[0] in ("backends", "kernels", "extension", "export") and not is_test(path)
-        for _, module in imports(path)
-        if module.startswith("executorch.exir.passes.")
-    }
-    waiting = sorted(called | outside)
-    while waiting:
-        for imported in modules.get(waiting.pop(), set()) - called - set(FOR_USERS):
-            called.add(imported)
-            waiting.append(imported)
-    for module in modules:
-        if module.startswith("exir.passes."):
-            said = ONLY_USERS in (ROOT / f"{module.replace('.', '/')}.py").read_text()
-            used = module in called or module in outside
-            assert said != used, f"{module}: {'it is used' if used else 'write: ' + ONLY_USERS}"
 
 
 @pytest.mark.req("RT-046", "EMB-031")

@@ -26,6 +26,7 @@ DOCUMENTED = (
     "extension/llm/tokenizers/pytorch_tokenizers/",
     "exir/dialects/",
     "extension/llm/runner/",
+    "backends/vulkan/runtime/graph/ops/",
     # Modules of one name that other people's code imports.
     "exir/_program_utils.py",
     "exir/delegate.py",

@@ -16,6 +16,8 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 DOCUMENTED = (
     "tools/cmake/Utils.cmake",
     "extension/pybindings",
+    "backends/arm/common",
+    "backends/arm/util",
     "backends/xnnpack/utils",
     "exir/_program_utils",
     "exir/backend/utils",

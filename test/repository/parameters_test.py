@@ -17,6 +17,12 @@ from executorch.test.repository.sources import ROOT, with_suffix
 # reason -> "module:Class:function parameter", shell wildcards allowed
 NOT_READ: dict[str, list[str]] = {
     "others override or call it with these arguments; this one needs fewer": [
+        "matrix:channels_last step",
+        "partitioner:ArmPartitioner:claim program",
+        "partitioner:ArmPartitioner:ops_to_not_decompose ep",
+        "specification:TosaLoweringContext:__exit__ _",
+        "writer:TosaWriter:make_input place",
+        "writer:TosaWriter:transpose node",
         "tokenizers:HuggingFaceTokenizer:encode bos",
         "tokenizers:HuggingFaceTokenizer:encode eos",
         "fuse_transpose_or_permute_op_pairs_pass:FuseTransposeOrPermuteOpPairsPass:get_fused_node graph_module",
@@ -29,6 +35,7 @@ NOT_READ: dict[str, list[str]] = {
         "xnnpack_config:XNNPartitionerConfig:check_common_constraints ep",
         "xnnpack_partitioner:XnnpackPartitioner:ops_to_not_decompose ep",
         "passes:edge_passes method_name",
+        "cortex_m_pass_manager:edge_passes method_name",
         "operator_support:DontPartition:is_node_supported submodules",
         "operator_support:DontPartitionModule:is_node_supported submodules",
         "operator_support:DontPartitionName:is_node_supported submodules",
@@ -36,6 +43,10 @@ NOT_READ: dict[str, list[str]] = {
         "partitioner:TablePartitioner:*",
         "writer:Writer:*",
         "payload:Payload:*",
+        "payload:VulkanWriter:*",
+        "eager:select_as_symint *",
+        "eager_quantized:* weight_sums",
+        "eager_quantized:* kernel_size",
         "layouts:plain step",
         "layouts:permute operands",
         "convert:identity fqn",
@@ -86,8 +97,6 @@ NOT_READ: dict[str, list[str]] = {
         "llm_config:CoreMLConfig *",
         "llm_config:EthosUConfig *",
         "llm_config:QNNConfig *",
-        "llm_config:VgfConfig *",
-        "llm_config:VulkanConfig *",
     ],
     "torch asks it for shapes, with all arguments of an operator": [
         "custom_ops:*_meta *",
@@ -99,6 +108,7 @@ NOT_READ: dict[str, list[str]] = {
         "constant_prop_pass:get_data exported_program",
     ],
     "either value gives the same: what it asks for is always so here": [
+        "arm_quantizer:TOSAQuantizer:__init__ use_composable_quantizer",
         # the decomposition makes no tensors
         "decompose_sdpa:DecomposeScaledDotProductAttention allow_non_fake_inputs",
         "decompose_sdpa:DecomposeScaledDotProductAttention:call allow_non_fake_inputs",
@@ -112,6 +122,19 @@ NOT_READ: dict[str, list[str]] = {
         # the range of an operator's quantized weight: its values are in it
         "_quant_patterns_and_replacements:embedding_byte weight_quant_max",
         "_quant_patterns_and_replacements:embedding_byte weight_quant_min",
+    ],
+    "arguments of upstream's operators and sizes that no result depends on": [
+        "cmsis_nn:avgpool_buffer_size dim_dst_width",
+        "cmsis_nn:depthwise_conv_wrapper_buffer_size ch_mult",
+        "cmsis_nn:depthwise_conv_wrapper_buffer_size stride_hw",
+        "cmsis_nn:transpose_conv_buffer_size *",
+        "cmsis_nn:transpose_conv_reverse_conv_buffer_size *",
+        "operators:dequantize_per_tensor *",
+        "operators:quantized_* *scratch",
+        "operators:quantized_avg_pool2d *",
+        "operators:quantized_depthwise_conv2d depth_multiplier",
+        "operators:quantized_max_pool2d *_zero_point",
+        "operators:softmax *_zero_point",
     ],
     "every call is refused, with the package that is missing": [
         "target_recipes:get_android_recipe kwargs",

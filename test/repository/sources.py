@@ -41,6 +41,19 @@ def is_test(path: Path) -> bool:
     )
 
 
+def is_compat(path: Path) -> bool:
+    """Whether it is marked as a module for users alone: `# compat` by itself, the line behind the licence."""
+    with (ROOT / path).open() as file:
+        return "# compat\n" in [file.readline() for _ in range(2)]
+
+
+def module_of(path: Path) -> str:
+    """Of a Python file, as it is imported without the package's name: exir.passes, tools.cmake.copy_tool."""
+    parts = path.with_suffix("").parts
+    inside = parts[2:] if parts[:2] == ("src", "executorch") else parts
+    return ".".join(inside).removesuffix(".__init__")
+
+
 def includes(path: Path) -> Iterator[tuple[int, str]]:
     """(line, included path) of a C++ file."""
     text = (ROOT / path).read_text(errors="replace")
@@ -48,9 +61,14 @@ def includes(path: Path) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, found.start()) + 1, found["path"]
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@functools.cache
+def imports(path: Path) -> tuple[tuple[int, str], ...]:
     """(line, absolute module) of a Python file, those inside functions too."""
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+    return tuple(_imports(ast.parse((ROOT / path).read_text())))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name

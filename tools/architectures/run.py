@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from executorch.tools import pages
 from executorch.tools.architectures import page
 from executorch.tools.architectures.measure import Measure
 from executorch.tools.architectures.table import ARCHITECTURES, named
@@ -53,4 +54,4 @@ def run(
             print(f"[{number}/{len(rows)}] {summary(result)}", flush=True)
         measure.close()
     if options.page:
-        options.page.write_text(text(page.read(options.results)))
+        pages.write(options.page, text(page.read(options.results)))

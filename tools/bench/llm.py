@@ -8,7 +8,7 @@ that has the package llama-cpp-python, built for this processor; it packs weight
 types). With `--text` and `--tokenizer` each row has the perplexity of what it ran: speeds compare at equal quality.
 On a machine that others use, `--prefix "chrt -f 10"` gives each engine the cores while it works. Example:
 
-python -m tools.bench.llm model.pte --gguf model.gguf --llama-python venv/bin/python --page docs/results/llm-speed.md
+python -m tools.bench.llm model.pte --gguf model.gguf --llama-python venv/bin/python --page build/pages/llm-speed.md
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from executorch.extension.llm.export.tokens import read_tokenizer
+from executorch.tools import pages
 from executorch.tools.bench.figures import processor
 from executorch.tools.bench.turns import ROOT, Program, Worker, peer_python
 
@@ -284,8 +285,8 @@ def main() -> None:
     if options.json:
         options.json.write_text(as_json(rows))
     if options.page:
-        with options.page.open("a") as page:
-            page.write(f"\n{text}")
+        so_far = options.page.read_text() if options.page.exists() else ""
+        pages.write(options.page, f"{so_far}\n{text}")
 
 
 if __name__ == "__main__":

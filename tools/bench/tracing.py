@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What tracing tells of programs and what it costs: events with lines, the share of the time, overhead.
 
-usage: python -m executorch.tools.bench.tracing [network ...] [--repeats 30] [--page docs/results/tracing.md]
+usage: python -m executorch.tools.bench.tracing [network ...] [--repeats 30] [--page build/pages/tracing.md]
 
 Each program is loaded twice, with enable_etdump and without, and runs in turns on one thread; the least time that the
 thread itself worked counts, which other work on the machine hardly changes.
@@ -34,9 +34,10 @@ from executorch.exir.program._etrecord import ETRecord
 from executorch.extension.pybindings._portable_lib import _unsafe_reset_threadpool
 from executorch.runtime import Runtime
 from executorch.test.e2e.build_tree import binary, run
+from executorch.tools import pages
 from executorch.tools.bench.figures import processor
 
-COMMAND = "python -m executorch.tools.bench.tracing --page docs/results/tracing.md"
+COMMAND = "python -m executorch.tools.bench.tracing --page build/pages/tracing.md"
 HEAD = """# Tracing
 
 Programs with an ETRecord, run with events and without in turns. `lines`: events of operators, inside of delegates, too,
@@ -191,7 +192,7 @@ def main(argv: list[str] | None = None) -> int:
             line.split() for line in run(binary("tools/bench/etdump_events")).stdout.splitlines()
         )
         head = HEAD.format(processor=processor(), command=COMMAND, **events)
-        options.page.write_text(head + "\n".join(lines) + "\n")
+        pages.write(options.page, head + "\n".join(lines) + "\n")
     return 0
 
 

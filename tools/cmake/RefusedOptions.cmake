@@ -6,7 +6,6 @@ set(_et_refused
   # name | type | value | what is missing
   "EXECUTORCH_BUILD_ARM_BAREMETAL|BOOL|OFF|the Ethos-U delegate and Cortex-M kernels are a later part"
   "EXECUTORCH_BUILD_ARM_ETHOSU_LINUX|BOOL|OFF|the Ethos-U delegate is a later part"
-  "EXECUTORCH_BUILD_CORTEX_M|BOOL|OFF|the Cortex-M kernels are a later part"
   "EXECUTORCH_BUILD_CMSIS_NN_PYBINDS|BOOL|OFF|the Cortex-M kernels are a later part"
   "CORTEX_M_ENABLE_RUNTIME_CHECKS|BOOL|OFF|the Cortex-M kernels are a later part"
   "FETCH_ETHOS_U_CONTENT|BOOL|ON|the Ethos-U delegate is a later part, so nothing is fetched"

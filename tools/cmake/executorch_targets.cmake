@@ -104,7 +104,8 @@ function(_et_loadable_library name)
 endfunction()
 
 # et_kernel_backend(name YAML functions.yaml SRCS ... [DEPS ...] [NO_INSTALL] [LOADABLE]): the kernels of a backend that is
-# kernels: <name>_kernels, and <name>_ops_lib, which registers them as the table says and is part of executorch::backends. The
+# kernels: <name>_kernels, and <name>_ops_lib, which registers them as the table says, those that are selected, and is part of
+# executorch::backends. The
 # table's header is <executorch/backends/FOLDER/CustomOpsNativeFunctions.h>. LOADABLE: as for et_backend. Include Codegen.cmake
 # first.
 function(et_kernel_backend name)
@@ -119,6 +120,10 @@ function(et_kernel_backend name)
   get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   et_library(${name}_kernels ${install_option} SRCS ${ARG_SRCS} DEPS executorch_core ${ARG_DEPS}
     PRIVATE_DEPS $<BUILD_INTERFACE:et_kernel_rules>)
+  if(EXECUTORCH_SELECT_OPS_LIST OR EXECUTORCH_SELECT_OPS_YAML OR EXECUTORCH_SELECT_OPS_MODEL)
+    gen_selected_ops(LIB_NAME ${name}_ops_lib OPS_SCHEMA_YAML "${EXECUTORCH_SELECT_OPS_YAML}"
+      ROOT_OPS "${EXECUTORCH_SELECT_OPS_LIST}" OPS_FROM_MODEL "${EXECUTORCH_SELECT_OPS_MODEL}")
+  endif()
   generate_bindings_for_kernels(LIB_NAME ${name}_ops_lib CUSTOM_OPS_YAML "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_YAML}"
     OUTPUT_DIR "${EXECUTORCH_GENERATED_DIR}/executorch/backends/${folder}")
   add_dependencies(${name}_kernels ${name}_ops_lib_bindings)

@@ -2,7 +2,7 @@
 """Measures language models: text and perplexity of SmolLM2's real weights, what exports cost, what operators gain.
 
 usage: python -m executorch.tools.llm [greedy] [perplexity] [export] [factor] [attention] [shapes]
-           [--page docs/results/llm.md]
+           [--page build/pages/llm.md]
 
 Each row is kept as a JSON line when it is known; `--page` writes the page from all that are kept, and leaves tables
 without any as the page has them. `attention` needs the repository's root as the working directory.
@@ -15,6 +15,7 @@ import json
 import sys
 from pathlib import Path
 
+from executorch.tools import pages
 from executorch.tools.llm import attention, cache_factor, export_cost, page, smollm2, true_shapes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
             print(json.dumps(row), flush=True)
     if options.page:
         earlier = options.page.read_text() if options.page.exists() else ""
-        options.page.write_text(page.text(page.read(results), earlier))
+        pages.write(options.page, page.text(page.read(results), earlier))
     return 0
 
 

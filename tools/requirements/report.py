@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from executorch.tools import pages
 from executorch.tools.requirements.results import Case, Run, commit_at, last_cases, read_runs
 from executorch.tools.requirements.rows import (
     Requirement,
@@ -136,13 +137,14 @@ def render(rows: list[Requirement], found: dict[str, State]) -> list[str]:
 
 def write_page(page: Path, lines: list[str], commit: str | None, old: Sequence[str] = ()) -> None:
     """Puts the table, and what stale() says, into the page between `<!-- measured -->` and `<!-- end -->`."""
-    before, _, rest = page.read_text().partition("<!-- measured -->\n")
+    old_text = page.read_text() if page.exists() else "# Requirements\n\n"
+    before, _, rest = old_text.partition("<!-- measured -->\n")
     after = rest.partition("<!-- end -->\n")[2]
     said = f"Measured at {commit}:"
     if old:
         said = f"Written at {commit}, but results are older: {old[0]}" + _more(old)
     table = "\n".join([said, "", "```", *lines, "```"])
-    page.write_text(f"{before}<!-- measured -->\n{table}\n<!-- end -->\n{after}")
+    pages.write(page, f"{before}<!-- measured -->\n{table}\n<!-- end -->\n{after}")
 
 
 def _more(lines: Sequence[str]) -> str:

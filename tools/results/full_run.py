@@ -39,7 +39,7 @@ FUZZ = [
 ]
 MUTANTS = [PYTHON, "-m", "executorch.test.hardening.mutants", "--count", "2500"]
 REQUIREMENTS = [PYTHON, "-m", "executorch.tools.requirements.report", "--check"]
-REQUIREMENTS += ["--write", "docs/results/requirements.md"]
+REQUIREMENTS += ["--write", "build/pages/requirements.md"]
 SANITIZER_SETTINGS = {
     "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:max_allocation_size_mb=4096:detect_leaks=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -181,9 +181,9 @@ def steps(build: Path) -> list[Step]:
         return Step(name, [*default, *commands])
 
     bench = [PYTHON, "-m", "executorch.tools.bench.networks"]
-    operators = [PYTHON, "-m", "tools.bench.ops", "--write", "docs/results/operators.md"]
+    operators = [PYTHON, "-m", "tools.bench.ops", "--write", "build/pages/operators.md"]
     lowering = [PYTHON, "-m", "executorch.tools.bench.lowering"]
-    accuracy = [PYTHON, "-m", "executorch.tools.accuracy", "--page", "docs/results/accuracy.md"]
+    accuracy = [PYTHON, "-m", "executorch.tools.accuracy", "--page", "build/pages/accuracy.md"]
     return [
         on_default("C++ tests", *ctest(build)),
         *python_steps(default),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes docs/results/presets.md: what each preset is configured, built and run by, and each option under each preset.
+"""Writes docs/presets.md: what each preset is configured, built and run by, and each option under each preset.
 
 usage: python -m executorch.tools.results.presets
 
@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from executorch.tools import pages
 from executorch.tools.results.option_builds import (
     BUILDS,
     documented,
@@ -29,7 +30,7 @@ from executorch.tools.results.option_builds import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "results" / "presets.md"
+PAGE = ROOT / "docs" / "presets.md"
 PROJECT = f"""cmake_minimum_required(VERSION 3.24)
 project(options NONE)
 include("{ROOT}/tools/cmake/Options.cmake")
@@ -169,4 +170,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    pages.write(PAGE, page())

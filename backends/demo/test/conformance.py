@@ -3,9 +3,7 @@
 
 from collections.abc import Mapping
 
-import torch
-
-from executorch.backends.test.conformance.backend import Backend, Weights
+from executorch.backends.test.conformance.backend import Backend, Run, Weights
 from executorch.exir.backend.test.op_partitioner_demo import (
     AddMulPartitionerDemo,
     AllNodesPartitionerDemo,
@@ -15,11 +13,9 @@ from executorch.extension.pybindings.portable_lib import (
 )
 
 
-def _run_program(
-    payload: bytes, data: Mapping[str, bytes], inputs: list[torch.Tensor]
-) -> list[torch.Tensor]:
+def _load_program(payload: bytes, data: Mapping[str, bytes]) -> Run:
     """The payload is a program, which the Python runtime runs as it is."""
-    return load(payload).forward(inputs)
+    return load(payload).forward
 
 
 BACKENDS = [
@@ -38,6 +34,6 @@ BACKENDS = [
         library="demo_backend",
         named_data=False,
         refuses_options=False,
-        reference=_run_program,
+        reference=_load_program,
     ),
 ]

@@ -2,6 +2,7 @@
 """A delegate's program as OpenVINO's frontend reads it: data as attributes, memory formats in place of dim orders.
 
 before: %w = placeholder; %y = _clone_dim_order(%x, dim_order=[0, 2, 3, 1])     after: %w = get_attr; %y = clone(%x)
+before: %f = dequantize(%int8_data, ...)             after: %f = dequantize(quantize(%float_data, ...), ...), equal
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
+from torch.fx.node import map_arg
 
+from executorch.backends.openvino.aot.quantized import is_dequantize
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.graph_facts import op_name, without_dialect
 
@@ -27,10 +30,36 @@ def graph_for_frontend(program: ExportedProgram) -> GraphModule:
             root.register_buffer(name, constants[node].detach().contiguous())
             new[node] = graph.get_attr(name)
             new[node].meta = dict(node.meta)
+        elif is_dequantize(node) and all(each in constants for each in node.all_input_nodes):
+            new[node] = _rounded(node, constants, root, graph, new)
         else:
             new[node] = graph.node_copy(node, new.__getitem__)
             _adapt(new[node])
     return GraphModule(root, graph)
+
+
+def _rounded(
+    node: Node, constants: Constants, root: torch.nn.Module, graph: Graph, new: dict[Node, Node]
+) -> Node:
+    """Dequantized data. The frontend knows a quantize of floats alone; theirs gives the data again, and OpenVINO stores
+    8 bits. Wider integers are floats from here on."""
+    args, kwargs = map_arg((node.args, node.kwargs), constants.__getitem__)
+    name = f"data_{node.name}"
+    with torch.no_grad():
+        root.register_buffer(name, without_dialect(node.target)(*args, **kwargs).contiguous())
+    floats = graph.get_attr(name)
+    floats.meta = dict(node.meta)
+    if args[0].dtype not in (torch.int8, torch.uint8):
+        return floats
+    family = torch.ops.quantized_decomposed
+    is_by_channel = "per_channel" in op_name(node)
+    rounds = family.quantize_per_channel if is_by_channel else family.quantize_per_tensor
+    parameters = map_arg(node.args[1:], new.__getitem__)
+    rounded = graph.call_function(rounds.default, (floats, *parameters))
+    rounded.meta = {**node.meta, "val": node.args[0].meta["val"]}
+    found = graph.call_function(without_dialect(node.target), (rounded, *parameters), node.kwargs)
+    found.meta = dict(node.meta)
+    return found
 
 
 def _adapt(node: Node) -> None:

@@ -13,6 +13,12 @@ from functools import partial
 import torch
 from torch.fx import Node
 
+from executorch.backends.openvino.aot.quantized import (
+    DEQUANTIZED,
+    KEEPS_ZERO,
+    OF_FLOATS,
+    PADS_FLOATS,
+)
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -21,6 +27,7 @@ from executorch.exir.backend.lowering.op_table import (
     TensorCondition,
     tensors_of,
 )
+from executorch.exir.graph_facts import op_name
 
 FLOATS = (torch.float32, torch.float16)
 INTS = (torch.int32,)
@@ -136,6 +143,25 @@ def _has_one_index(node: Node, constants: Constants) -> bool:
     return sum(index is not None for index in node.args[1]) == 1
 
 
+def _is_plain_sum(node: Node, constants: Constants) -> bool:
+    """With arithmetic behind it OpenVINO 2026.4 computes the first of the samples alone and leaves 0 for the others,
+    where the second of three dimensions is reduced."""
+    source = node.args[0]
+    value = source.meta.get("val")
+    if node in constants or value is None or value.dim() != 3 or value.shape[0] == 1:
+        return True
+    dims = node.args[1] if len(node.args) > 1 else ()
+    dims = {
+        dim % 3 for dim in (dims if isinstance(dims, list | tuple) else [dims]) if dim is not None
+    }
+    return 1 not in dims or 0 in dims or not any(op_name(user) in ARITHMETIC for user in node.users)
+
+
+PLAIN_SUM = Condition(
+    _is_plain_sum,
+    "a reduction of the second of three dimensions without arithmetic behind it is expected",
+)
+ROUNDS = (DEQUANTIZED, KEEPS_ZERO)
 ONE_INDEX = Condition(_has_one_index, "one tensor of indices is expected")
 ONE_DTYPE = Condition(_same_dtypes, "operands and result of one dtype are expected")
 
@@ -147,11 +173,12 @@ FLOAT_BINARY = "div.Tensor pow.Tensor_Tensor pow.Tensor_Scalar pow.Scalar fmod.T
 WITH_A_NUMBER = (
     "add.Scalar sub.Scalar mul.Scalar div.Scalar rsub.Scalar fmod.Scalar remainder.Scalar"
 )
+ARITHMETIC = {f"aten.{name}" for name in f"{BINARY} {FLOAT_BINARY} {WITH_A_NUMBER}".split()}
 COMPARISONS = "eq ne lt le gt ge"
 MOVES = """alias_copy.default clone.default permute_copy.default select_copy.int slice_copy.Tensor split_copy.Tensor
     split_with_sizes_copy.default squeeze_copy.dims squeeze_copy.dim squeeze_copy.default unsqueeze_copy.default
     view_copy.default expand_copy.default repeat.default flip.default transpose_copy.int t_copy.default unbind_copy.int
-    roll.default cat.default constant_pad_nd.default select_scatter.default slice_scatter.default where.self"""
+    roll.default cat.default select_scatter.default slice_scatter.default where.self"""
 MATRICES = "addmm.default bmm.default mm.default baddbmm.default linear.default convolution.default"
 POOLS = """_adaptive_avg_pool2d.default _adaptive_avg_pool3d.default adaptive_avg_pool1d.default avg_pool1d.default
     avg_pool2d.default avg_pool3d.default"""
@@ -177,8 +204,13 @@ def _rows() -> dict[str, Row]:
     rows |= {f"aten.{name}.default": row(BOOLS) for name in ("bitwise_not", "logical_not")}
     rows |= {f"aten.{name}.default": row(FLOATS, gives=BOOLS) for name in ("isinf", "isnan")}
     rows |= {f"aten.{name}": row(MOVED) for name in MOVES.split()}
-    for group in (MATRICES, POOLS, NORMS, REDUCTIONS):
-        rows |= {f"aten.{name}": row(FLOATS, ONE_DTYPE) for name in group.split()}
+    for group, more in (
+        (MATRICES, ()),
+        (POOLS, (PADS_FLOATS,)),
+        (NORMS, ()),
+        (REDUCTIONS, (PLAIN_SUM,)),
+    ):
+        rows |= {f"aten.{name}": row(FLOATS, ONE_DTYPE, *more) for name in group.split()}
     rows |= {f"aten.{name}": row(FLOATS, whole=True) for name in RESIZES.split()}
     rows["aten.stack.default"] = row(MOVED, whole=True)
     rows |= {f"aten.{name}.default": row(FLOATS) for name in ("clamp", "clamp_min", "clamp_max")}
@@ -198,6 +230,7 @@ def _rows() -> dict[str, Row]:
         "aten.glu.default": row(FLOATS),
         "aten.addcmul.default": row(FLOATS, ONE_DTYPE),
         "aten.cumsum.default": row(FLOATS, ONE_DTYPE),
+        "aten.constant_pad_nd.default": row(MOVED, OF_FLOATS),
         "aten.reflection_pad2d.default": row(FLOATS),
         "aten.tril.default": row(MOVED),
         "aten.triu.default": row(MOVED),
@@ -206,10 +239,10 @@ def _rows() -> dict[str, Row]:
         "aten.bitwise_right_shift.Tensor_Scalar": row(()),
         "dim_order_ops._to_dim_order_copy.default": row(MOVED, gives=NUMBERS),
         "dim_order_ops._clone_dim_order.default": row(MOVED),
-        "quantized_decomposed.quantize_per_tensor.default": row(FLOATS, gives=NARROW),
-        "quantized_decomposed.dequantize_per_tensor.default": row(NARROW, gives=FLOATS),
-        "quantized_decomposed.quantize_per_channel.default": row(FLOATS, gives=NARROW),
-        "quantized_decomposed.dequantize_per_channel.default": row(NARROW, gives=FLOATS),
+        "quantized_decomposed.quantize_per_tensor.default": row(FLOATS, *ROUNDS, gives=NARROW),
+        "quantized_decomposed.dequantize_per_tensor.default": row(NARROW, *ROUNDS, gives=FLOATS),
+        "quantized_decomposed.quantize_per_channel.default": row(FLOATS, *ROUNDS, gives=NARROW),
+        "quantized_decomposed.dequantize_per_channel.default": row(NARROW, *ROUNDS, gives=FLOATS),
     }
     return rows
 

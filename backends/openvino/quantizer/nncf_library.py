@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 from torch.fx import GraphModule, Node
+from torch.fx.node import map_arg
 
 from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.exir.backend.lowering.external_compiler import ExternalPackage, MissingCompiler
@@ -32,9 +35,31 @@ def nncf() -> ModuleType:
 
 
 def nncf_graph(model: GraphModule) -> Any:
+    """Of calls that give several tensors NNCF reads the sizes of those that it knows by name, and ends in a TypeError
+    where it needs some of others: they have the sizes of their first result meanwhile."""
     from nncf.experimental.torch.fx.nncf_graph_builder import GraphConverter
 
-    return GraphConverter.create_nncf_graph(model)
+    found = GraphConverter.create_nncf_graph(model)
+    unread = {
+        node: value
+        for node in model.graph.nodes
+        if node.users
+        and isinstance(value := node.meta.get("val"), tuple | list)
+        and value
+        and GraphConverter.get_edge_params(
+            model, node, found.get_node_by_name(node.name), next(iter(node.users)), 0
+        )[1]
+        is None
+    }
+    if not unread:
+        return found
+    try:
+        for node, value in unread.items():
+            node.meta["val"] = value[0]
+        return GraphConverter.create_nncf_graph(model)
+    finally:
+        for node, value in unread.items():
+            node.meta["val"] = value
 
 
 def prepare(algorithm: Any, model: GraphModule) -> None:
@@ -43,10 +68,39 @@ def prepare(algorithm: Any, model: GraphModule) -> None:
     setter(model)
 
 
-def operands(node: Node) -> list[Any]:
-    """By NNCF's numbers of ports: those of a concatenation are the tensors that it joins."""
-    first = node.args[0] if node.args else None
-    return list(first) if isinstance(first, list | tuple) else list(node.args)
+def operands(node: Node) -> list[Node]:
+    """By NNCF's numbers of ports: calls and data in the order of the arguments, those in lists among them; a number is
+    no operand."""
+    found: list[Node] = []
+    map_arg(node.args, found.append)
+    return found
+
+
+def weight_of(node: Node, graph: Any) -> tuple[Node, int] | None:
+    """The weight that NNCF quantizes of a call, and the dimension of its channels. None for what is no matrix: NNCF
+    counts the factors of norms among the weights, and means another of their arguments."""
+    from nncf.torch.model_graph_manager import get_weight_channel_axes, get_weight_tensor_port_ids
+
+    known = graph.get_node_by_name(node.name)
+    ports = get_weight_tensor_port_ids(known, graph)
+    weight = operands(node)[ports[0]] if ports else None
+    if weight is None or weight.meta["val"].dim() < 2:
+        return None
+    return weight, get_weight_channel_axes(known.metatype, weight.meta["val"].dim(), ports[0])[0]
+
+
+@contextmanager
+def reasons(step: str) -> Iterator[None]:
+    """NNCF's own exceptions say what is wrong; others are its faults, and become an ExportError."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, ExportError) or type(error).__module__.partition(".")[0] == "nncf":
+            raise
+        raise unsupported(
+            f"NNCF {NNCF.version()} ended in {type(error).__name__} ({error}) when it was asked {step}: leave out the "
+            "calls that it does not know with OpenVINOQuantizer.set_ignored_scope(), or do not quantize this model"
+        ) from error
 
 
 def unsupported(message: str) -> ExportError:

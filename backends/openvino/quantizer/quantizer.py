@@ -26,12 +26,14 @@ from executorch.backends.openvino.quantizer.nncf_library import (
     nncf_graph,
     operands,
     prepare,
-    unsupported,
+    reasons,
+    weight_of,
 )
 from executorch.backends.openvino.quantizer.observers import weight_spec
 
 QUANT_ANNOTATION_KEY = "quantization_annotation"
 EPSILON = 1e-16
+ROUNDED = {torch.float32, torch.float16, torch.bfloat16}  # dtypes that are quantized
 _log = logging.getLogger(__name__)
 
 
@@ -68,7 +70,8 @@ class OpenVINOQuantizer(Quantizer):
         self._algorithm = (self._compression if weights_only else self._min_max)(kwargs)
 
     def annotate(self, model: GraphModule) -> GraphModule:
-        graph = nncf_graph(model)
+        with reasons("to read the graph"):
+            graph = nncf_graph(model)
         if self._is_weights_only():
             self._annotate_weights(model, graph)
         else:
@@ -114,13 +117,15 @@ class OpenVINOQuantizer(Quantizer):
             raise TypeError(
                 f"mode {self.mode.value} quantizes weights only: NNCF's compress_pt2e takes it"
             )
-        prepare(self._algorithm, model)
-        return self._algorithm.find_quantization_setup(model, graph)
+        with reasons("what to quantize"):
+            prepare(self._algorithm, model)
+            return self._algorithm.find_quantization_setup(model, graph)
 
     def get_nncf_weight_compression_parameters(self, model: GraphModule, graph: Any) -> Any:
         self._check_weights_only()
-        prepare(self._algorithm, model)
-        return self._algorithm.get_weight_compression_parameters(model, graph)
+        with reasons("which weights to compress"):
+            prepare(self._algorithm, model)
+            return self._algorithm.get_weight_compression_parameters(model, graph)
 
     def get_weights_compression_config(self) -> dict[str, Any]:
         self._check_weights_only()
@@ -178,13 +183,19 @@ class OpenVINOQuantizer(Quantizer):
         setup = self.get_nncf_quantization_setup(model, graph)
         nodes = {node.name: node for node in model.graph.nodes}
         order = {node: place for place, node in enumerate(model.graph.nodes)}
-        points = setup.quantization_points
-        specs: dict[int, QuantizationSpecBase] = {
-            key: _spec_of(point.qconfig, point.is_weight_quantization_point())
-            for key, point in points.items()
+        points = {
+            key: point
+            for key, point in setup.quantization_points.items()
+            if _can_be_rounded(point, nodes, graph)
         }
-        places = {key: _places(point, nodes) for key, point in points.items()}
-        for group in setup.unified_scale_groups.values():
+        specs: dict[int, QuantizationSpecBase] = {
+            key: _spec_of(point, nodes, graph) for key, point in points.items()
+        }
+        places = {key: _places(point, nodes, graph) for key, point in points.items()}
+        for members in setup.unified_scale_groups.values():
+            group = {key for key in members if key in points}
+            if not group:
+                continue
             first = min(group, key=lambda key: order[_target(points[key], nodes)])
             self._check_group(group, points)
             for key in group - {first}:
@@ -250,33 +261,33 @@ def _target(point: Any, nodes: dict[str, Node]) -> Node:
     return nodes[point.insertion_point.target_node_name]
 
 
-def _places(point: Any, nodes: dict[str, Node]) -> list[EdgeOrNode]:
+def _places(point: Any, nodes: dict[str, Node], graph: Any) -> list[EdgeOrNode]:
     """Where a point quantizes: edges (from, to), or a node whose result it is."""
     target = _target(point, nodes)
     if point.is_weight_quantization_point():
-        weights = [each for each in operands(target) if _is_weight(each)]
-        if not weights:
-            raise unsupported(f"{target.name} has no weight to quantize")
-        return [(weights[0], target)]
+        found = weight_of(target, graph)
+        return [(found[0], target)] if found else []
     port = point.insertion_point.input_port_id
     return [target] if port is None else [(operands(target)[port], target)]
 
 
-def _is_weight(value: object) -> bool:
-    """A constant, or what is computed of constants alone."""
-    if not isinstance(value, Node):
-        return False
-    return value.op == "get_attr" or (
-        bool(value.all_input_nodes) and all(map(_is_weight, value.all_input_nodes))
-    )
+def _can_be_rounded(point: Any, nodes: dict[str, Node], graph: Any) -> bool:
+    """NNCF takes every tensor for float32; torchao's operators refuse float64."""
+    tensors = [
+        place[0] if isinstance(place, tuple) else place for place in _places(point, nodes, graph)
+    ]
+    dtypes = {getattr(tensor.meta.get("val"), "dtype", None) for tensor in tensors}
+    return bool(dtypes) and dtypes <= ROUNDED
 
 
-def _spec_of(configuration: Any, is_weight: bool) -> QuantizationSpec:
+def _spec_of(point: Any, nodes: dict[str, Node], graph: Any) -> QuantizationSpec:
     """One number of bits; NNCF says whether a tensor is symmetric, signed, and quantized by channel."""
     from nncf.common.quantization.structs import QuantizationScheme
 
+    configuration, is_weight = point.qconfig, point.is_weight_quantization_point()
+    found = weight_of(_target(point, nodes), graph) if is_weight else None
+    axis, by_channel = found[1] if found else 1, is_weight or configuration.per_channel
     symmetric = configuration.mode == QuantizationScheme.SYMMETRIC
-    by_channel = configuration.per_channel
     schemes = {
         (True, True): torch.per_channel_symmetric,
         (True, False): torch.per_channel_affine,
@@ -284,13 +295,13 @@ def _spec_of(configuration: Any, is_weight: bool) -> QuantizationSpec:
         (False, False): torch.per_tensor_affine,
     }
     signed = is_weight or bool(configuration.signedness_to_force)
-    observer = PerChannelMinMaxObserver if is_weight or by_channel else HistogramObserver
+    observer = PerChannelMinMaxObserver if by_channel else HistogramObserver
     return QuantizationSpec(
         dtype=torch.int8 if signed else torch.uint8,
         observer_or_fake_quant_ctr=observer.with_args(eps=EPSILON),
         quant_min=-128 if signed else 0,
         quant_max=127 if signed else 255,
-        qscheme=schemes[is_weight or by_channel, symmetric],
-        ch_axis=0 if is_weight else 1 if by_channel else None,
+        qscheme=schemes[by_channel, symmetric],
+        ch_axis=axis if by_channel else None,
         is_dynamic=False,
     )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,20 +24,10 @@ from executorch.backends.openvino.test.lowered import (
     run,
     specs,
 )
+from executorch.backends.test.corpus.row import Function
 from executorch.exir.error import ExportError
 
 pytestmark = [needs_compiler, needs_runtime]
-
-
-class Of(torch.nn.Module):
-    """A function as a module."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self._function = function
-
-    def forward(self, *inputs: Tensor) -> Any:
-        return self._function(*inputs)
 
 
 class Images(torch.nn.Module):
@@ -78,7 +67,7 @@ def test_a_network_of_images() -> None:
 
 
 def test_outputs_take_the_sizes_that_inputs_give_them() -> None:
-    model = Of(lambda x: torch.relu(x) + 1)
+    model = Function(lambda x: torch.relu(x) + 1)
     rows = ({0: Dim("rows", min=1, max=8)},)
     method = loaded(_whole(lower(model, (torch.randn(4, 3),), dynamic_shapes=(rows,))))
     for size in (8, 1, 5, 2, 8):
@@ -88,7 +77,7 @@ def test_outputs_take_the_sizes_that_inputs_give_them() -> None:
 
 def test_sizes_that_vary_inside() -> None:
     """Their numbers are computed outside and given as int arguments, or stay inside with a reshape."""
-    model = Of(lambda x: (x * 2).flatten(1).reshape(x.shape[0] * 2, -1) + 1)
+    model = Function(lambda x: (x * 2).flatten(1).reshape(x.shape[0] * 2, -1) + 1)
     rows = ({0: Dim("rows", min=1, max=8)},)
     edge = lower(model, (torch.randn(4, 2, 6),), dynamic_shapes=(rows,))
     assert delegates(edge)
@@ -108,7 +97,7 @@ def test_inputs_in_any_order_of_dimensions(order: tuple[int, ...]) -> None:
 
 
 def test_outputs_in_another_order_of_dimensions() -> None:
-    model = Of(lambda x: (x + 1).to(memory_format=torch.channels_last) * 2)
+    model = Function(lambda x: (x + 1).to(memory_format=torch.channels_last) * 2)
     x = torch.randn(2, 3, 4, 5)
     edge = lower(model, (x,))
     assert len(delegates(edge)) == 1
@@ -124,21 +113,21 @@ def test_numbers_without_dimensions() -> None:
         total = x + y
         return total, (total * y).sum()
 
-    model = Of(both)
+    model = Function(both)
     inputs = torch.tensor(1.5), torch.randn(4)
     check(run(_whole(lower(model, inputs)), inputs), model(*inputs))
 
 
 def test_an_input_that_is_given_back() -> None:
     """OpenVINO would leave the result as it was before."""
-    model, x = Of(torch.ops.aten.clone.default), torch.randn(3, 4)
+    model, x = Function(torch.ops.aten.clone.default), torch.randn(3, 4)
     edge = lower(model, (x,))
     assert delegates(edge) == []
     check(run(edge.to_executorch().buffer, (x,)), model(x))
 
 
 def test_tensors_without_elements() -> None:
-    model, x = Of(lambda x: x + x), torch.randn(0, 3)
+    model, x = Function(lambda x: x + x), torch.randn(0, 3)
     edge = lower(model, (x,))
     check(run(edge.to_executorch().buffer, (x,)), model(x))
 
@@ -147,7 +136,7 @@ def test_tensors_without_elements() -> None:
     "dtype", [torch.float16, torch.int32], ids=lambda dtype: str(dtype).removeprefix("torch.")
 )
 def test_dtypes_that_are_computed(dtype: torch.dtype) -> None:
-    model = Of(lambda x, y: x * y + x)
+    model = Function(lambda x, y: x * y + x)
     inputs = torch.arange(6).to(dtype), torch.arange(6).to(dtype) - 3
     check(run(_whole(lower(model, inputs)), inputs), model(*inputs))
 
@@ -155,7 +144,7 @@ def test_dtypes_that_are_computed(dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int16, torch.float64, torch.int64])
 def test_dtypes_that_would_be_computed_in_others_stay_on_the_cpu(dtype: torch.dtype) -> None:
     """2**53 + 1 and 2**30 * 4 are no numbers of narrower types."""
-    model = Of(lambda x: x + x)
+    model = Function(lambda x: x + x)
     x = torch.tensor([2**30 * 4 + 1 if dtype == torch.int64 else 3]).to(dtype)
     edge = lower(model, (x,))
     assert delegates(edge) == [] and left(edge) == ["aten.add.Tensor"]
@@ -166,7 +155,7 @@ def test_dtypes_that_would_be_computed_in_others_stay_on_the_cpu(dtype: torch.dt
 
 
 def test_operators_and_nodes_that_are_skipped() -> None:
-    model, x = Of(lambda x: torch.relu(torch.sin(x) + 1)), torch.randn(3)
+    model, x = Function(lambda x: torch.relu(torch.sin(x) + 1)), torch.randn(3)
     edge = lower(model, (x,), OpenvinoPartitioner([], {"aten.relu.default"}))
     assert left(edge) == ["aten.relu.default"]
     edge = lower(model, (x,), OpenvinoPartitioner([], None, {"aten_sin_default"}))
@@ -178,7 +167,7 @@ def test_operators_and_nodes_that_are_skipped() -> None:
 
 
 def test_properties_of_the_device_are_compile_specs() -> None:
-    model, x = Of(lambda x: x + 1), torch.randn(3)
+    model, x = Function(lambda x: x + 1), torch.randn(3)
     given = specs(device="CPU", config='{"NUM_STREAMS": 1, "ENABLE_CPU_PINNING": false}')
     edge = lower(model, (x,), OpenvinoPartitioner([*given, *specs(PERFORMANCE_HINT="LATENCY")]))
     (delegate,) = delegates(edge)
@@ -205,7 +194,7 @@ def test_properties_of_the_device_are_compile_specs() -> None:
 )
 def test_compile_specs_that_make_no_sense(given: dict[str, str], words: str) -> None:
     with pytest.raises(ExportError, match=words):
-        lower(Of(lambda x: x + 1), (torch.randn(3),), OpenvinoPartitioner(specs(**given)))
+        lower(Function(lambda x: x + 1), (torch.randn(3),), OpenvinoPartitioner(specs(**given)))
 
 
 @pytest.mark.parametrize("device", ["AUTO", "HETERO:CPU"])

@@ -24,6 +24,7 @@ from executorch.backends.openvino.test.lowered import (
     run,
 )
 from executorch.exir import to_edge_transform_and_lower
+from executorch.exir.error import ExportError
 
 MISSING = NNCF.why_missing() or OPENVINO.why_missing()
 pytestmark = [pytest.mark.skipif(bool(MISSING), reason=MISSING), needs_runtime]
@@ -107,6 +108,100 @@ def test_torchao_packs_weights(
     prepared = prepare_pt2e(model, OpenVINOQuantizer(mode=mode, **options))
     prepared(x)
     assert 0 < _error(convert_pt2e(prepared, fold_quantize=False), x, expected) < limit
+
+
+# Graphs that are not what NNCF expects.
+
+
+class Addmm(torch.nn.Module):
+    """The bias is data too, and stands first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.randn(4))
+        self.matrix = torch.nn.Parameter(torch.randn(8, 4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.addmm(self.bias, x, self.matrix)
+
+
+class SeveralResults(torch.nn.Module):
+    """Of a call whose sizes NNCF does not read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        one, two = torch.meshgrid(self.linear(x)[0], x[0], indexing="ij")
+        return one, two
+
+
+class TwoDtypes(torch.nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return x * 2 + x, x.double() * 3 + x
+
+
+class NumberFirst(torch.nn.Module):
+    """A number is none of NNCF's ports."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.ops.aten.where.ScalarSelf(x > 0, 1.0, x * 2 + x)
+
+
+@pytest.mark.parametrize("model", [Addmm(), SeveralResults(), TwoDtypes(), NumberFirst()])
+def test_graphs_that_nncf_does_not_expect(model: torch.nn.Module) -> None:
+    """Beside eager, within 8 bits of each of two steps."""
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    torch.manual_seed(0)
+    x = torch.randn(4, 8)
+    expected = model(x)
+    prepared = prepare_pt2e(torch.export.export(model, (x,)).module(), OpenVINOQuantizer())
+    prepared(x)
+    quantized = convert_pt2e(prepared, fold_quantize=False)
+    edge = to_edge_transform_and_lower(
+        torch.export.export(quantized, (x,)), partitioner=[OpenvinoPartitioner([])]
+    )
+    assert delegates(edge)
+    found = run(edge.to_executorch().buffer, (x,))
+    wanted = expected if isinstance(expected, tuple) else (expected,)
+    for one, value in zip(found, wanted, strict=True):
+        assert one.dtype == value.dtype
+        assert (one - value).abs().max() <= value.abs().max() * 3 / 255
+
+
+def test_channels_of_a_weight_are_those_of_its_results() -> None:
+    """Columns of addmm's matrix, the second dimension of a transposed convolution: not axis 0."""
+    cases = [
+        (Addmm(), torch.randn(2, 8), {"matrix": 1}),
+        (torch.nn.ConvTranspose2d(3, 5, 2), torch.randn(1, 3, 4, 4), {"weight": 1}),
+        (torch.nn.Linear(8, 4), torch.randn(2, 8), {"weight": 0}),
+    ]
+    for model, x, expected in cases:
+        graph = torch.export.export(model, (x,)).module()
+        OpenVINOQuantizer().annotate(graph)
+        annotations = [node.meta.get("quantization_annotation") for node in graph.graph.nodes]
+        found = {
+            source.target: spec.ch_axis
+            for each in filter(None, annotations)
+            for source, spec in each.input_qspec_map.items()
+            if source.op == "get_attr"
+        }
+        assert found == expected
+
+
+def test_faults_of_nncf_say_what_to_do(
+    captured: tuple[Any, Tensor, Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quantizer = OpenVINOQuantizer()
+
+    def fault(*_: Any) -> None:
+        raise TypeError("'NoneType' object is not iterable")
+
+    monkeypatch.setattr(quantizer._algorithm, "find_quantization_setup", fault)
+    with pytest.raises(ExportError, match=r"ended in TypeError .*set_ignored_scope\(\)"):
+        quantizer.annotate(captured[0])
 
 
 def test_what_is_ignored_is_not_quantized(captured: tuple[Any, Tensor, Tensor]) -> None:

@@ -7,6 +7,6 @@ from executorch.backends.test.conformance.backend import Backend
 
 BACKENDS = [
     Backend(
-        "SkeletonBackend", SkeletonPartitioner, library="skeleton_backend", reference=reference.run
+        "SkeletonBackend", SkeletonPartitioner, library="skeleton_backend", reference=reference.load
     )
 ]

@@ -5,16 +5,20 @@ not built."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import torch
 
 from executorch.backends.skeleton.aot.payload import SCHEMA
+from executorch.backends.test.conformance.backend import Run
 
 
-def run(
-    payload: bytes, data: Mapping[str, bytes], inputs: list[torch.Tensor]
-) -> list[torch.Tensor]:
-    graph = SCHEMA.unpack(payload)
+def load(payload: bytes, data: Mapping[str, bytes]) -> Run:
+    return partial(_run, SCHEMA.unpack(payload), data)
+
+
+def _run(graph: Any, data: Mapping[str, bytes], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
     operators = SCHEMA.classes["Operator"]
     shape = inputs[0].shape  # all values have one
     values = [*inputs, *(_constant(data[each.key], shape) for each in graph.constants)]

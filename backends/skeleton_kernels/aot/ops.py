@@ -5,10 +5,11 @@ reasons why calls stay and the page of operators read it."""
 from __future__ import annotations
 
 import torch
-from torch.fx import Graph, Node
+from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 import executorch.backends.skeleton_kernels.aot.operators  # noqa: F401  defines them
+from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
 from executorch.exir.backend.lowering.patterns import Call, Value
 from executorch.exir.backend.lowering.quantized import Quantization, quantization_of
@@ -62,8 +63,8 @@ def _adds_floats(step: Step, constants: Constants) -> bool:
     return _have_one_shape(operands) and all(_is_plain(each, torch.float32) for each in operands)
 
 
-def _write_add_relu(graph: Graph, step: Step) -> Node:
-    return graph.call_function(_OWN.add_relu.default, (step.named["x"], step.named["y"]))
+def _write_add_relu(writer: KernelWriter, step: Step) -> Node:
+    return writer.call(_OWN.add_relu.default, step.named["x"], step.named["y"])
 
 
 # ---- quantize(mul(dequantize(x), dequantize(y))) ----
@@ -87,11 +88,11 @@ def _multiplies_one_shape(step: Step, constants: Constants) -> bool:
     return _have_one_shape(stored) and all(_is_plain(each, torch.int8) for each in stored)
 
 
-def _write_quantized_mul(graph: Graph, step: Step) -> Node:
+def _write_quantized_mul(writer: KernelWriter, step: Step) -> Node:
     x, y, product = _said(step)
     scale = x.scale * y.scale / product.scale
     arguments = (x.source, x.zero_point, y.source, y.zero_point, scale, product.zero_point)
-    return graph.call_function(_OWN.quantized_mul.default, arguments)
+    return writer.call(_OWN.quantized_mul.default, *arguments)
 
 
 TABLE = OpTable(

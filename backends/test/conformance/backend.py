@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import torch
+from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from executorch.backends.discovery import modules
+from executorch.backends import discovery
+from executorch.backends.test.corpus.row import Row
+from executorch.exir.backend.lowering.kernel_library import KernelLibrary
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.extension.pybindings import libraries
 
@@ -42,8 +45,9 @@ def added_weight(num_bytes: int) -> Sample:
     return AddedWeight(num_bytes), (torch.randn(num_bytes // 4),)
 
 
-# Computes a delegate in Python: (payload, named data by key, inputs) -> results.
-Reference = Callable[[bytes, Mapping[str, bytes], list[torch.Tensor]], Sequence[torch.Tensor]]
+# Loads a delegate in Python: (payload, named data by key) -> (inputs -> results), called for each run.
+Run = Callable[[list[torch.Tensor]], Sequence[torch.Tensor]]
+Reference = Callable[[bytes, Mapping[str, bytes]], Run]
 
 
 @dataclass(frozen=True)
@@ -108,9 +112,48 @@ class Backend:
         return convert_pt2e(observed)
 
 
+@dataclass(frozen=True, eq=False)
+class KernelBackend:
+    """The hook of a backend that is kernels: `name` is its manifest's, which says its passes. `operators`: its library
+    for PyTorch. `samples`: by each operator's name, arguments of one call. `rows`: that become its operators where the
+    corpus has none, one for each operator at least. `library`: in the build, of the kernels; its name unless given.
+
+    `tolerance`: by which kernels may differ from the operators in PyTorch, 0 for the same bits. `step`: by which an
+    operator of whole numbers may differ from the calls that it stands for, which round floats. `runtime`: whether the
+    kernels are here."""
+
+    name: str
+    operators: KernelLibrary
+    samples: Mapping[str, tuple[Any, ...]]
+    rows: Sequence[Row] = ()
+    library: str = ""
+    tolerance: float = 0.0
+    step: int = 1
+    runtime: bool = True
+
+    @property
+    def id(self) -> str:
+        return self.name
+
+    @property
+    def namespace(self) -> str:
+        return self.operators.namespace
+
+    def passes(self, method: str, program: ExportedProgram) -> list[Any]:
+        manifest = discovery.all_backends()[self.name]
+        return manifest.load(manifest.passes)(method, program)
+
+
 def all_backends() -> dict[str, Backend]:
     """By name, of all folders of backends that have a hook."""
-    found: dict[str, Backend] = {}
-    for name in modules("test.conformance"):
-        found |= {each.name or each.id: each for each in importlib.import_module(name).BACKENDS}
-    return found
+    return {each.name or each.id: each for each in _hooks("BACKENDS")}
+
+
+def all_kernel_backends() -> dict[str, KernelBackend]:
+    return {each.name: each for each in _hooks("KERNELS")}
+
+
+def _hooks(name: str) -> Iterator[Any]:
+    """What the hooks of all folders say under that name."""
+    for module in discovery.modules("test.conformance"):
+        yield from getattr(importlib.import_module(module), name, ())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from executorch.backends.test.conformance.backend import Backend
+from executorch.backends.test.conformance.backend import Backend, Reference
 from executorch.exir import EdgeProgramManager, ExecutorchProgramManager
 from executorch.exir import to_edge_transform_and_lower as lower_program
 from executorch.exir.lowered_backend_module import (
@@ -54,8 +55,12 @@ class Lowered:
         reference = self.backend.reference
         assert reference is not None, "a check of values needs a runtime or a reference"
 
+        @functools.cache
+        def loaded_once(module: LoweredBackendModule) -> _Payload:
+            return _Payload(module, reference)
+
         def run(*inputs: Any) -> list[Any]:
-            payload = property(lambda module: _Payload(module, reference))
+            payload = property(loaded_once)
             with mock.patch.object(LoweredBackendModule, "original_module", payload):
                 return pytree.tree_leaves(program(*inputs))
 
@@ -76,12 +81,11 @@ class Lowered:
 class _Payload:
     """A delegate, as what a call of it runs."""
 
-    def __init__(self, module: LoweredBackendModule, reference: Callable[..., Any]) -> None:
-        self._payload, self._data = module.processed_bytes, named_data(module)
-        self._reference = reference
+    def __init__(self, module: LoweredBackendModule, reference: Reference) -> None:
+        self._run = reference(module.processed_bytes, named_data(module))
 
     def module(self) -> Callable[..., Any]:
-        return lambda *inputs: self._reference(self._payload, self._data, list(inputs))
+        return lambda *inputs: self._run(list(inputs))
 
 
 def named_data(delegate: LoweredBackendModule) -> dict[str, bytes]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from executorch.backends.test.conformance.backend import Backend
+from executorch.backends.test.conformance.backend import Backend, KernelBackend
 
-Check = Callable[[Backend], None]
+Check = Callable[[Any], None]
 
 
-def _only(check: Check, what: str, why_not: Callable[[Backend], str]) -> Check:
+def _only(check: Check, what: str, why_not: Callable[[Any], str]) -> Check:
     @functools.wraps(check)
-    def run(backend: Backend) -> None:
+    def run(backend: Any) -> None:
         reason = why_not(backend)
         if reason:
             pytest.skip(reason)
@@ -25,7 +26,7 @@ def _only(check: Check, what: str, why_not: Callable[[Backend], str]) -> Check:
     return run
 
 
-def _no_runtime(backend: Backend) -> str:
+def _no_runtime(backend: Backend | KernelBackend) -> str:
     return "" if backend.runtime else f"the runtime half of {backend.id} is not here"
 
 

@@ -69,4 +69,4 @@ def test_the_reference_refuses_payloads_that_end_early(backend: Backend) -> None
     payload, data = bytes(delegate.processed_bytes), named_data(delegate)
     for size in (0, 1, len(payload) // 2):
         with pytest.raises((RuntimeError, ValueError)):
-            backend.reference(payload[:size], data, list(inputs))
+            backend.reference(payload[:size], data)(list(inputs))

@@ -39,6 +39,13 @@ class Row:
     def calls(self) -> list[tuple[Any, ...]]:
         return [self.inputs, *self.more]
 
+    @property
+    def is_finite(self) -> bool:
+        tensors = [
+            leaf for leaf in pytree.tree_leaves(self.inputs) if isinstance(leaf, torch.Tensor)
+        ]
+        return all(bool(each.isfinite().all()) for each in tensors)
+
     def module(self) -> nn.Module:
         """The caller's own."""
         if isinstance(self.code, nn.Module):

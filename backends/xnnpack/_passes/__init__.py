@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Passes over edge programs that bring them into the form of XNNPACK's nodes, each usable by itself.
 
 `XnnpackBackend` does not run them: it reads the same patterns as they are (aot/steps.py), which takes no rewriting.

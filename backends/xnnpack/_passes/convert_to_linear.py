@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`ConvertToLinearPass`: matmuls with transposed weights become linear (backends/transforms/addmm_mm_to_linear.py)."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """A batch norm by itself becomes a depthwise convolution of one pixel.
 
 before: batch_norm(%x, gamma, beta, mean, variance)[0]

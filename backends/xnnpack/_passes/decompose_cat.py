@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Concatenations of more tensors than XNNPACK's node takes become several.
 
 before: cat([a, b, c, d, e, f, g], dim)     after: cat([cat([a, b, c, d, e], dim), f, g], dim)

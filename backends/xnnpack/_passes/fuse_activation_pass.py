@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Limits of results become a note on the operator that computes them.
 
 before: %c = convolution(...); %r = relu(%c)     after: %c = convolution(...), meta[XNN_FUSED_ACTIVATION] = (0, inf)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`FuseBatchNormPass`: batch norms go into the weights of convolutions and linear layers before them."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`meta["custom"]` of data goes on to what quantizes and dequantizes it.
 
 before: %w custom={...}; %q = quantize(%w); %d = dequantize(%q)     after: all three have it

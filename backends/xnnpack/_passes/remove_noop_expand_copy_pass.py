@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """before: expand_copy(%x of [2, 3], [2, -1])     after: %x"""
 
 from __future__ import annotations

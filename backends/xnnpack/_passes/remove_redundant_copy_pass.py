@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Copies to a layout and back go; so do copies that change nothing.
 
 before: %a = to_dim_order(%x, channels last); %b = to_dim_order(%a, contiguous)     after: %x

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Base of passes that need the program of the graph they change: its parameters, its signature."""
 
 from torch.export import ExportedProgram

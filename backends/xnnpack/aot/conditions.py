@@ -14,7 +14,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statica
 from executorch.backends.xnnpack.aot.conv3d import interleaves_depth, is_3d
 from executorch.backends.xnnpack.aot.graph_builder import shape_of
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
-from executorch.backends.xnnpack.aot.steps import limits_of
+from executorch.backends.xnnpack.aot.steps import has_limits
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.exir.backend.lowering.op_table import (
     Condition,
@@ -271,7 +271,7 @@ ELU = (
 )
 CLAMP = (
     Condition(
-        lambda node, constants: limits_of(node) is not None,
+        lambda node, constants: has_limits(node),
         "limits must be numbers, the lower one first",
     ),
 )

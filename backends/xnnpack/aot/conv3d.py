@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE
-from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION
+from executorch.backends.xnnpack.aot.steps import CONVOLUTION
 from executorch.backends.xnnpack.aot.value_types import value_of
+from executorch.exir.backend.lowering.steps import BATCH_NORM
 from executorch.exir.graph_facts import op_name
 
 _MANY_CHANNELS = 16

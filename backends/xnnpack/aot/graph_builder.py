@@ -14,13 +14,19 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, dynamic_source
 from executorch.backends.xnnpack.aot.steps import Mode, Step
-from executorch.backends.xnnpack.aot.value_types import FLOATS, Type, quantized_type, type_of
+from executorch.backends.xnnpack.aot.value_types import (
+    FLOATS,
+    Type,
+    by_row,
+    quantized_type,
+    type_of,
+    x_value,
+)
 from executorch.backends.xnnpack.serialization.graph import (
     ALIGNMENT,
     INVALID_VALUE_ID,
     NAMED_DATA_OFFSET,
     NO_DEBUG_HANDLE,
-    SCHEMA,
     make,
 )
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
@@ -33,6 +39,10 @@ from executorch.exir.sym_util import eval_shape_upper_bound
 from executorch.exir.tensor import dim_order_of
 
 ORDER = {layout: permutation(4, other, layout) for layout, other in ((NHWC, PLAIN), (PLAIN, NHWC))}
+# By the name of an operator without a row, what makes a visitor of it (users register a NodeVisitor) from the program,
+# arguments by node, and the store of named data. Its define_node(node, graph, ids, debug handle) writes a call.
+VISITORS: dict[str, Callable[..., Any]] = {}
+
 _OTHER = ""  # of an argument whose memory is neither
 _INPUT, _OUTPUT = 1, 2
 
@@ -90,7 +100,7 @@ class GraphBuilder(Writer[Any, Any]):
     def visit(
         self, node: Node, define_node: Callable[[Node, Any, dict[Node, int], int], None]
     ) -> None:
-        """Lets a visitor (operators/node_visitor.py) write what `node` computes; its operands are there, plain."""
+        """Lets a visitor of VISITORS write what `node` computes; its operands are there, plain."""
         ids = {each: self.read(each) for each in node.all_input_nodes if each not in self.constants}
         define_node(node, self.graph(), ids, self._handle(node))
         if node not in ids:
@@ -189,9 +199,7 @@ class GraphBuilder(Writer[Any, Any]):
         """A float value, quantized while running; the last `dims` dimensions share their parameters."""
         value = self.read(node, layout)
         if value not in self._quantized_rows:
-            table = make("PerTokenDynamicQuant", num_nonbatch_dims=dims)
-            shape = in_layout(shape_of(node), layout)
-            made = self._value(shape, Type("xnn_datatype_qdint8", table))
+            made = self._value(in_layout(shape_of(node), layout), by_row(dims))
             self.emit(node, "XNNConvert", input_id=value, output_id=made)
             self._quantized_rows[value] = made
         return self._quantized_rows[value]
@@ -236,22 +244,8 @@ class GraphBuilder(Writer[Any, Any]):
         external: int = INVALID_VALUE_ID,
         flags: int = 0,
     ) -> int:
-        dims = [int(size) for size in shape] or [1]
-        value = make(
-            "XNNTensorValue",
-            datatype=SCHEMA.classes["XNNDatatype"][stored.name],
-            num_dims=len(dims),
-            dims=dims,
-            constant_buffer_idx=constant,
-            external_id=external,
-            flags=flags,
-            id_out=len(self.values),
-        )
-        if stored.parameters is not None:
-            value = make(
-                "XNNQuantizedTensorValue", tensor_value=value, quant_params=stored.parameters
-            )
-        return self.add_value(make("XValue", xvalue_union=value))
+        made = x_value(len(self.values), shape, stored, constant, external, flags)
+        return self.add_value(made)
 
     # Nodes
 

@@ -8,8 +8,8 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.quantized_steps import quantized_group
-from executorch.backends.xnnpack.aot.steps import BATCH_NORM, foldable_convolution
-from executorch.exir.backend.lowering.steps import first_item
+from executorch.backends.xnnpack.aot.steps import foldable_convolution
+from executorch.exir.backend.lowering.steps import BATCH_NORM, first_item
 from executorch.exir.graph_facts import op_name
 
 

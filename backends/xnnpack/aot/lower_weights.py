@@ -12,8 +12,8 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
 from executorch.backends.xnnpack.aot.quantization import parameters_of
 from executorch.backends.xnnpack.aot.steps import Mode, Step
-from executorch.backends.xnnpack.aot.value_types import Type, by_channel, by_group
-from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID, make
+from executorch.backends.xnnpack.aot.value_types import Type, by_channel, by_group, by_tensor
+from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 from executorch.exir.backend.lowering.quantized import Quantization, weight_of
 
 _SCALES = "scale_"  # before the hash of their bytes
@@ -59,7 +59,7 @@ def _filter_type(
         scales = builder.data(node, weight.scale.to(torch.bfloat16), _SCALES)
         return by_group(weight.group_size, scales, weight.scale.numel())
     if weight.axis is None and step.mode is Mode.STATIC:
-        return _by_tensor("xnn_datatype_qint8", weight.scale.item())
+        return by_tensor("xnn_datatype_qint8", weight.scale.item(), 0)
     # What is quantized while running is multiplied by weights with one scale per channel only.
     scales = weight.scale.expand(shape[channel_axis]) if weight.axis is None else weight.scale
     name = "xnn_datatype_qcint8" if weight.bits == 8 else "xnn_datatype_qcint4"
@@ -75,15 +75,11 @@ def _static_bias(builder: GraphBuilder, step: Step, bias: Node | None, weight: Q
     steps = (builder.constants[bias].detach().double() / scales.double()).round()
     data = steps.clamp(limits.min, limits.max).to(torch.int32)
     if weight.axis is None:
-        return builder.constant(bias, data, _by_tensor("xnn_datatype_qint32", scales.item()))
+        return builder.constant(bias, data, by_tensor("xnn_datatype_qint32", scales.item(), 0))
     place = builder.data(bias, scales, _SCALES)
     return builder.constant(
         bias, data, by_channel("xnn_datatype_qcint32", 0, place, scales.numel())
     )
-
-
-def _by_tensor(name: str, scale: float) -> Type:
-    return Type(name, make("PerTensorQuant", scale=scale, zero_point=0))
 
 
 def _packed(data: Tensor) -> Tensor:

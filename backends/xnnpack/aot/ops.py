@@ -49,7 +49,6 @@ from executorch.backends.xnnpack.aot.lower_norm import (
 )
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE
 from executorch.backends.xnnpack.aot.steps import (
-    BATCH_NORM,
     CONVOLUTION,
     LIMITS,
     NORM_AND_LIMITS,
@@ -64,6 +63,7 @@ from executorch.exir.backend.lowering.annotation import (
     Annotation,
 )
 from executorch.exir.backend.lowering.op_table import OpTable
+from executorch.exir.backend.lowering.steps import BATCH_NORM
 
 
 @dataclass(frozen=True)

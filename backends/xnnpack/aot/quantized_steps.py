@@ -36,6 +36,7 @@ from executorch.exir.backend.lowering.quantized_steps import (
     CHAIN_OPS,
     QuantizedStep,
     chain_of,
+    copy_for_each_reader,
     quantized_step,
 )
 from executorch.exir.backend.lowering.steps import nodes_of
@@ -175,11 +176,6 @@ def own_dequantized_inputs(program: ExportedProgram) -> None:
     """Every reader of what is dequantized gets a dequantize of its own: then groups of calls share none."""
     DuplicateDynamicQuantChainPass()(program.graph_module)
     constants = Constants(program)
-    for node in reversed(list(program.graph.nodes)):
-        if op_name(node) != DEQUANTIZE and not constants.is_computed(node):
-            continue
-        for user in list(node.users)[1:]:
-            with program.graph.inserting_after(node):
-                copy = program.graph.node_copy(node, lambda source: source)
-            user.replace_input_with(node, copy)
-    program.graph_module.recompile()
+    copy_for_each_reader(
+        program, lambda node: op_name(node) == DEQUANTIZE or constants.is_computed(node)
+    )

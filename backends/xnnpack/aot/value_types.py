@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, parameters_of
-from executorch.backends.xnnpack.serialization.graph import make
+from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID, SCHEMA, make
 from executorch.exir.graph_facts import op_name
 
 
@@ -46,8 +47,41 @@ def type_of(node: Node) -> Type:
 def quantized_type(node: Node) -> Type:
     """Of a call of quantize or dequantize."""
     found = parameters_of(node)
-    table = make("PerTensorQuant", scale=found.scale, zero_point=found.zero_point)
-    return Type("xnn_datatype_qint8", table)
+    return by_tensor("xnn_datatype_qint8", found.scale, found.zero_point)
+
+
+def x_value(
+    place: int,
+    shape: Sequence[int],
+    stored: Type,
+    constant: int = 0,
+    external: int = INVALID_VALUE_ID,
+    flags: int = 0,
+) -> Any:
+    """The entry `place` of a payload's values. `constant`: the place of its data, 0 for what is computed."""
+    dims = [int(size) for size in shape] or [1]
+    value = make(
+        "XNNTensorValue",
+        datatype=SCHEMA.classes["XNNDatatype"][stored.name],
+        num_dims=len(dims),
+        dims=dims,
+        constant_buffer_idx=constant,
+        external_id=external,
+        flags=flags,
+        id_out=place,
+    )
+    if stored.parameters is not None:
+        value = make("XNNQuantizedTensorValue", tensor_value=value, quant_params=stored.parameters)
+    return make("XValue", xvalue_union=value)
+
+
+def by_tensor(name: str, scale: float, zero_point: int) -> Type:
+    return Type(name, make("PerTensorQuant", scale=scale, zero_point=zero_point))
+
+
+def by_row(dims: int) -> Type:
+    """Quantized while running: the last `dims` dimensions share their parameters."""
+    return Type("xnn_datatype_qdint8", make("PerTokenDynamicQuant", num_nonbatch_dims=dims))
 
 
 def by_channel(name: str, axis: int, scales: int, count: int) -> Type:
@@ -58,12 +92,12 @@ def by_channel(name: str, axis: int, scales: int, count: int) -> Type:
     return Type(name, table)
 
 
-def by_group(size: int, scales: int, count: int) -> Type:
+def by_group(size: int, scales: int, count: int, axis: int = 0) -> Type:
     """4-bit values, groups of columns."""
     table = make(
         "PerChannelGroupQuant",
         scale=[],
-        channel_dim=0,
+        channel_dim=axis,
         group_size=size,
         scale_buffer_idx=scales,
         num_scales=count,

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Lowering operators of one's own: a `NodeVisitor` per operator, registered by its `target`.
 
 The operators that this backend knows are rows of aot/ops.py and are lowered by them; a visitor serves what has no row.

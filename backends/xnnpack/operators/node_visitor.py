@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`NodeVisitor`: writes values and nodes of a payload for one operator.
 
     @register_node_visitor
@@ -21,9 +22,18 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from executorch.backends.transforms.utils import get_param_tensor, is_param_node
-from executorch.backends.xnnpack.aot.graph_builder import ORDER, shape_of
+from executorch.backends.xnnpack.aot.graph_builder import ORDER, VISITORS, shape_of
 from executorch.backends.xnnpack.aot.ops import TABLE
-from executorch.backends.xnnpack.aot.value_types import value_of
+from executorch.backends.xnnpack.aot.value_types import (
+    FLOATS,
+    Type,
+    by_channel,
+    by_group,
+    by_row,
+    by_tensor,
+    value_of,
+    x_value,
+)
 from executorch.backends.xnnpack.operators.quant_params import QuantParams
 from executorch.backends.xnnpack.serialization.graph import ALIGNMENT, NAMED_DATA_OFFSET, SCHEMA
 from executorch.backends.xnnpack.utils.utils import check_or_raise, get_input_node
@@ -35,7 +45,6 @@ from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir.backend.lowering.payload.constant_store import ConstantStore
 from executorch.exir.passes.external_constants_pass import delegate_data_file
 
-_FLOATS = {torch.float32: "xnn_datatype_fp32", torch.float16: "xnn_datatype_fp16"}
 _BY_TENSOR = {
     torch.int8: "xnn_datatype_qint8",
     torch.uint8: "xnn_datatype_quint8",
@@ -116,11 +125,11 @@ class NodeVisitor:
     ) -> Any:
         kinds = SCHEMA.classes["XNNDatatype"]
         if force_fp32:
-            return kinds["xnn_datatype_fp32"]
+            return kinds[FLOATS[torch.float32].name]
         if quant_params is None:
             dtype = value_of(node).dtype
-            check_or_raise(dtype in _FLOATS, f"{node.name} is {dtype}; expected float32 or float16")
-            return kinds[_FLOATS[dtype]]
+            check_or_raise(dtype in FLOATS, f"{node.name} is {dtype}; expected float32 or float16")
+            return kinds[FLOATS[dtype].name]
         if quant_params.is_dynamic:
             return kinds["xnn_datatype_qdint8"]
         if quant_params.per_channel_group:
@@ -134,21 +143,16 @@ class NodeVisitor:
         self, quant_params: QuantParams, xnn_graph: Any, external_tag: str | None = None
     ) -> Any:
         """The table of the payload that says how a value is quantized; scales by channel are data."""
-        made = SCHEMA.classes
         if quant_params.is_dynamic:
-            return made["PerTokenDynamicQuant"](num_nonbatch_dims=quant_params.num_nonbatch_dims)
+            return by_row(quant_params.num_nonbatch_dims).parameters
         if not quant_params.per_channel:
-            scale, point = float(quant_params.scale), int(quant_params.zp)
-            return made["PerTensorQuant"](scale=scale, zero_point=point)
-        scales = quant_params.scale
-        fields = {"scale": [], "channel_dim": quant_params.axis, "num_scales": scales.numel()}
-        dtype = torch.float32
-        if quant_params.per_channel_group:
-            fields |= {"group_size": quant_params.group_size}
-            dtype = torch.bfloat16
+            return by_tensor("", float(quant_params.scale), int(quant_params.zp)).parameters
+        scales, group = quant_params.scale, quant_params.group_size
+        dtype = torch.bfloat16 if group else torch.float32
         place = self._add_data(xnn_graph, scales.to(dtype), external_tag, prefix="scale_")
-        kind = "PerChannelGroupQuant" if quant_params.per_channel_group else "PerChannelQuant"
-        return made[kind](scale_buffer_idx=place, **fields)
+        if not group:
+            return by_channel("", quant_params.axis, place, scales.numel()).parameters
+        return by_group(group, place, scales.numel(), quant_params.axis).parameters
 
     def define_tensor(
         self,
@@ -176,31 +180,19 @@ class NodeVisitor:
             force_fp32, groups,
         )  # fmt: skip
         external, made, flags = self.gen_ids_and_flags(tensor, xnn_graph, quant_params)
-        sizes = self._sizes(tensor, quant_params)
+        sizes = shape_of(tensor)
         if swap_in_out_for_weights:
             sizes = [sizes[1] * groups, sizes[0] // groups, *sizes[2:]]
         if convert_to_nhwc and len(sizes) == 4:
             sizes = [sizes[dim] for dim in ORDER["nhwc"]]
-        kind = SCHEMA.classes
-        value = kind["XNNTensorValue"](
-            datatype=self.get_serialized_dtype(quant_params, tensor, force_fp32),
-            num_dims=max(len(sizes), 1),
-            dims=sizes or [1],
-            constant_buffer_idx=place,
-            external_id=external,
-            flags=flags,
-            id_out=made,
-        )
+        parameters = None
         if quant_params is not None:
             tag = delegate_data_file(tensor)
             parameters = self.get_quant_params(quant_params, xnn_graph, tag)
-            value = kind["XNNQuantizedTensorValue"](tensor_value=value, quant_params=parameters)
-        xnn_graph.xvalues.append(kind["XValue"](xvalue_union=value))
+        kind = self.get_serialized_dtype(quant_params, tensor, force_fp32)
+        stored = Type(kind.name, parameters)
+        xnn_graph.xvalues.append(x_value(made, sizes, stored, place, external, flags))
         vals_to_ids[tensor] = made
-
-    @staticmethod
-    def _sizes(tensor: Node, quant_params: QuantParams | None) -> list[int]:
-        return [int(size) for size in shape_of(tensor)]
 
     @staticmethod
     def convert_to_qc4w(inp: torch.Tensor) -> torch.Tensor:
@@ -293,7 +285,6 @@ class NodeVisitor:
 _node_visitor_dict: dict[str, type[NodeVisitor]] = dict.fromkeys(
     [*TABLE, "aten.squeeze_copy.dim"], NodeVisitor
 )
-_VISITORS: dict[str, type[NodeVisitor]] = {}
 
 
 def register_node_visitor(visitor: type[NodeVisitor]) -> type[NodeVisitor]:
@@ -303,10 +294,10 @@ def register_node_visitor(visitor: type[NodeVisitor]) -> type[NodeVisitor]:
         f"Illegal visitor: {visitor!r} must be a subclass of NodeVisitor with a target",
     )
     targets = [visitor.target] if isinstance(visitor.target, str) else visitor.target
-    _VISITORS.update(dict.fromkeys(targets, visitor))
+    VISITORS.update(dict.fromkeys(targets, visitor))
     return visitor
 
 
 def get_node_visitors(*args: Any) -> dict[str, NodeVisitor]:
     """target -> visitor, made with `args`: program, external ids, store of named data."""
-    return {target: visitor(*args) for target, visitor in _VISITORS.items()}
+    return {target: visitor(*args) for target, visitor in VISITORS.items()}

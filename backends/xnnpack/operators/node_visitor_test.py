@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from executorch.backends.xnnpack import XnnpackPartitioner
-from executorch.backends.xnnpack.operators import node_visitor
+from executorch.backends.xnnpack.aot.graph_builder import VISITORS
 from executorch.backends.xnnpack.operators.node_visitor import (
     InputTypeToIndex,
     NodeVisitor,
@@ -70,9 +70,9 @@ class SquarePlus(NodeVisitor):
 
 
 @pytest.fixture(autouse=True)
-def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(node_visitor, "_VISITORS", {})
+def registry() -> Iterator[None]:
     yield
+    VISITORS.clear()
 
 
 class Model(nn.Module):

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """How one value of a payload is quantized, read off the quantize or dequantize node next to it."""
 
 from __future__ import annotations

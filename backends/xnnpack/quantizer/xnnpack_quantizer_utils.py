@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Parts of the quantizer under the names that users import."""
 
 from torch.fx import GraphModule

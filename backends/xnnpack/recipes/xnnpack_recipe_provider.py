@@ -15,10 +15,7 @@ from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
     get_symmetric_quantization_config,
 )
 from executorch.backends.xnnpack.recipes.xnnpack_recipe_types import XNNPackRecipeType
-from executorch.backends.xnnpack.utils.configs import (
-    get_xnnpack_edge_compile_config,
-    get_xnnpack_executorch_backend_config,
-)
+from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.export.recipe import (
     AOQuantizationConfig,
     ExportRecipe,
@@ -89,7 +86,7 @@ class XNNPACKRecipeProvider(BackendRecipeProvider):
             quantization_recipe=_QUANTIZATION[recipe_type](group_size),
             lowering_recipe=LoweringRecipe(
                 partitioners=[XnnpackPartitioner()],
-                edge_compile_config=get_xnnpack_edge_compile_config(),
+                edge_compile_config=EdgeCompileConfig(_check_ir_validity=False),
             ),
-            executorch_backend_config=get_xnnpack_executorch_backend_config(),
+            executorch_backend_config=ExecutorchBackendConfig(),
         )

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The classes of schema.fbs under the names that users import; `graph.py` makes them from the schema."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """A payload's bytes: documented names of graph.py."""
 
 from typing import Any

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Configurations for programs that are lowered to XNNPACK. They are the defaults: nothing needs another one."""
 
 from __future__ import annotations

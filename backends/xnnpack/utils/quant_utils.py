@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Kinds of quantize and dequantize nodes, and checks of their parameters."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Small questions about nodes, under the names that users import."""
 
 from __future__ import annotations

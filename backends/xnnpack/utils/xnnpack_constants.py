@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Numbers of XNNPACK's interface that payloads hold."""
 
 UINT32_MAX = 2**32 - 1

@@ -26,7 +26,8 @@ from executorch.devtools.commands.program_file import (
 )
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
-from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
+from executorch.devtools.costs.machine import KERNELS, Machine, processor
+from executorch.devtools.costs.rates import machine
 from executorch.devtools.costs.sizes import has_open_sizes, set_sizes
 from executorch.devtools.costs.timing import Timed, timed, traced
 from executorch.devtools.costs.work import multiply_adds_of

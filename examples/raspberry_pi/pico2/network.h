@@ -4,6 +4,7 @@
 // alone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 /// To be called once: 0, or an error code of the runtime.
@@ -14,3 +15,10 @@ float* network_input();
 /// Runs; `scores` are the numbers of the output, of the digits ten, valid until the next run. 0, or
 /// an error code.
 uint32_t network_run(const float*& scores);
+
+struct NetworkBytes {
+  uint8_t* data = nullptr;
+  size_t size = 0;
+};
+/// The memory of an input or an output of the interpreter's network; none beyond the last.
+NetworkBytes network_bytes(bool is_output, size_t index);

@@ -113,3 +113,16 @@ float* network_input() {
 uint32_t network_run(const float*& scores) {
   return static_cast<uint32_t>(run(*network().method, scores));
 }
+
+NetworkBytes network_bytes(bool is_output, size_t index) {
+  Method& method = *network().method;
+  if (index >= (is_output ? method.outputs_size() : method.inputs_size())) {
+    return {};
+  }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  const auto& tensor =
+      (is_output ? method.get_output(index) : method.mutable_input(index)).toTensor();
+#pragma GCC diagnostic pop
+  return {tensor.mutable_data_ptr<uint8_t>(), tensor.nbytes()};
+}

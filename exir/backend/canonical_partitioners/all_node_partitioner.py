@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The whole method as one delegate, its data included."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Each user of a constant gets a constant of its own, over the same tensor, so that partitions can own theirs.
 
 before: %w = placeholder; f(%w); g(%w)           after: %w, %w_copy_0 = placeholder; f(%w); g(%w_copy_0)

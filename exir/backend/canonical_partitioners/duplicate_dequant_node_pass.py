@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Each user of a dequantized tensor gets a dequantize of its own, so that partitions can own theirs.
 
 before: %d = dequantize(%q); f(%d); g(%d)        after: f(dequantize(%q)); g(dequantize(%q))

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The largest partitions of supported nodes in which given groups of nodes stay together."""
 
 from __future__ import annotations

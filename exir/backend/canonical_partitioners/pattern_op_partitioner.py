@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The largest partitions of nodes that match one of some patterns, or that an operator support takes."""
+# compat
+"""The largest partitions of nodes that match one of some patterns, or that an operator support takes.
+
+Patterns are graphs, matched by torch's SubgraphMatcher, whose rules are the contract of these functions: literals,
+overlapping matches, placeholders that stand for any node. Backends of ours write patterns as calls with conditions
+(exir/backend/lowering/patterns.py), of which a graph says nothing."""
 
 from __future__ import annotations
 

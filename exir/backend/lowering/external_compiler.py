@@ -36,6 +36,7 @@ _log = logging.getLogger(__name__)
 # that compiling once more would give other bytes for an equal program.
 KEPT = 256
 KEPT_BYTES = 1 << 20
+KEPT_AT_ALL = 1 << 28  # bytes of all that waits to be taken; the newest stays whatever its size
 _ARTIFACTS = "EXECUTORCH_COMPILER_ARTIFACTS"
 _CACHE = "EXECUTORCH_COMPILER_CACHE"
 
@@ -43,6 +44,10 @@ _CACHE = "EXECUTORCH_COMPILER_CACHE"
 def options_of(specs: Iterable[CompileSpec]) -> Options:
     """What compile specs tell a compiler that is told texts."""
     return {spec.key: bytes(spec.value).decode() for spec in specs}
+
+
+def specs_of(options: Options) -> list[CompileSpec]:
+    return [CompileSpec(key, text.encode()) for key, text in options.items()]
 
 
 class Refused(Exception):
@@ -83,8 +88,11 @@ class ExternalPackage:
             return ""
         return (
             f"{self.name} is needed: expected {self.distribution} {self.wanted}, found "
-            f"{found or 'none'}; pip install 'executorch[{self.extra}]'"
+            f"{found or 'none'}; {self.how_to_get()}"
         )
+
+    def how_to_get(self) -> str:
+        return f"pip install 'executorch[{self.extra}]'"
 
     def require(self) -> None:
         missing = self.why_missing()
@@ -142,7 +150,12 @@ class ExternalCompiler(ExternalPackage):
             while len(self._made) >= KEPT:
                 self._made.pop(next(iter(self._made)))
             self._made[key] = made
+            while self._bytes_kept() > KEPT_AT_ALL and len(self._made) > 1:
+                self._made.pop(next(iter(self._made)))
         return self._made[key]
+
+    def _bytes_kept(self) -> int:
+        return sum(len(made) for made in self._made.values() if isinstance(made, bytes))
 
     def _new(self, key: str, program: ExportedProgram, options: Options) -> bytes | Refused:
         kept = _folder(_ARTIFACTS)

@@ -14,6 +14,7 @@ from torch.export import ExportedProgram, export
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering import external_compiler
 from executorch.exir.backend.lowering.external_compiler import (
     ExternalCompiler,
     MissingCompiler,
@@ -196,3 +197,20 @@ def test_other_data_is_other_content() -> None:
     with torch.no_grad():
         edge.state_dict["weight"][1] = 2
     assert VendorPartitioner.compiler.key(edge, {}) != before
+
+
+def test_payloads_that_nobody_takes_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after why_not_delegated; the newest one is there for preprocess."""
+    monkeypatch.setattr(external_compiler, "KEPT_AT_ALL", 250)
+    made = []
+
+    def compile(program: ExportedProgram, options: Options, place: Path | None) -> bytes:
+        made.append(options["number"])
+        return bytes(100)
+
+    compiler = ExternalCompiler("Vendor", "torch", ">=1", "vendor", compile)
+    for number in range(4):
+        assert compiler.refusal(_program(), {"number": str(number)}) is None
+    assert sum(map(len, compiler._made.values())) == 200
+    compiler.payload(_program(), {"number": "3"})
+    assert made == ["0", "1", "2", "3"]

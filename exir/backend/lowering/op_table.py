@@ -19,7 +19,7 @@ from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotatio
 from executorch.exir.backend.lowering.layout import Layout, Way
 from executorch.exir.backend.lowering.patterns import HEAD, Call, find
 from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
-from executorch.exir.graph_facts import only_user, op_name
+from executorch.exir.graph_facts import call_name, only_user, op_name
 
 Constants = Collection[Node]
 NO_ROW = "the backend has no such operator"
@@ -82,9 +82,10 @@ _LONGEST_TAIL = 8  # calls and items
 
 
 class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
-    """Rows by the operator's name, such as `aten.add.Tensor`, or by a pattern. Of patterns earlier ones choose first,
-    and all choose before the rows of single calls. Conditions of every row, before its own: `of_tensors`, then, of
-    single calls, `of_calls`. As a mapping, it has the rows of single calls. `step`: what the backend's steps are."""
+    """Rows by the operator's name, such as `aten.add.Tensor` or `operator.add`, or by a pattern. Of patterns earlier
+    ones choose first, and all choose before the rows of single calls. Conditions of every row, before its own:
+    `of_tensors`, then, of single calls, `of_calls`. As a mapping, it has the rows of single calls. `step`: what the
+    backend's steps are."""
 
     def __init__(
         self,
@@ -114,7 +115,7 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
 
     def row(self, node: Node) -> AnyRow:
         """Of a call that has one."""
-        return self._rows[op_name(node)]
+        return self._rows[call_name(node)]
 
     def row_of(self, step: Step) -> AnyRow:
         """Of a step that has one."""
@@ -122,7 +123,7 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
 
     def step_at(self, head: Node) -> Any:
         """A call with the tail that runs with it, if its row has one; nothing is asked of conditions."""
-        row = self._rows.get(op_name(head))
+        row = self._rows.get(call_name(head))
         if row is not None and row.tail is not None:
             for result in reversed(list(islice(_followers(head), _LONGEST_TAIL))):
                 found = find(row.tail, result, head)
@@ -160,7 +161,7 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
 
     def why_not(self, node: Node, constants: Constants) -> str:
         """The first reason why a call is not taken; empty when it is."""
-        row = self._rows.get(op_name(node))
+        row = self._rows.get(call_name(node))
         if row is None:
             return NO_ROW
         reason = self.tensors_why_not(node)

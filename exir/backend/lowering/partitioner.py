@@ -35,6 +35,7 @@ class TablePartitioner(Partitioner):
 
     table: ClassVar[OpTable[Any]]
     backend_id: ClassVar[str]
+    joins_all: ClassVar[bool] = False  # also pieces that share no value
 
     def __init__(
         self, compile_specs: Sequence[CompileSpec] = (), per_op_mode: bool = False
@@ -74,7 +75,7 @@ class TablePartitioner(Partitioner):
             self._leave([node], reason)
 
         def joined(groups: Groups) -> list[list[Node]]:
-            found = grouped_partitions(ep.graph, groups)
+            found = grouped_partitions(ep.graph, groups, self.joins_all)
             pieces = self._kept((self.trimmed(list(each.nodes)) for each in found), self.why_leave)
             return self._kept(pieces, lambda nodes: self.why_slower(nodes, constants))
 

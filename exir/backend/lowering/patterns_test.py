@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, nan
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 from torch.export import ExportedProgram, export
+from torch.fx import Graph, Node
 
+from executorch.backends.xnnpack.aot import steps as xnnpack
 from executorch.exir import to_edge
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import Condition, OpTable, Row, TensorCondition
 from executorch.exir.backend.lowering.patterns import HEAD, Call, Found, Value, find
-from executorch.exir.backend.lowering.steps import nodes_of, sources_of
+from executorch.exir.backend.lowering.steps import limits_of, nodes_of, sources_of
+from executorch.exir.dialects._ops import ops
 
+aten = ops.edge.aten
 ADD, MUL, RELU = "aten.add.Tensor", "aten.mul.Tensor", "aten.relu.default"
 
 
@@ -166,3 +172,37 @@ def test_patterns_choose_before_single_calls_and_earlier_ones_first() -> None:
     assert list(table) == [ADD]
     (refused,) = (find(sum_of_products, node) for node in [steps[2].result])
     assert refused is not None  # it is there, but its row does not take it
+
+
+# ---- Limits, which are the patterns of rows' tails ----
+
+
+def _limiting(op: Any, *args: Any, **kwargs: Any) -> Node:
+    graph = Graph()
+    return graph.call_function(op, (graph.placeholder("x"), *args), kwargs)
+
+
+@pytest.mark.parametrize(
+    "node, limits",
+    [
+        (_limiting(aten.relu.default), (0.0, inf)),
+        (_limiting(aten.hardtanh.default), (-1.0, 1.0)),
+        (_limiting(aten.hardtanh.default, 0, 6), (0.0, 6.0)),
+        (_limiting(aten.hardtanh.default, max_val=3.0), (-1.0, 3.0)),
+        (_limiting(aten.clamp.default, None, 6), (-inf, 6.0)),
+        (_limiting(aten.clamp.default, -2), (-2.0, inf)),
+        (_limiting(aten.clamp.default, max=4.0), (-inf, 4.0)),
+        (_limiting(aten.clamp.default, 2.0, 1.0), None),
+        (_limiting(aten.clamp.default, nan, 1.0), None),
+        (_limiting(aten.clamp.default, torch.tensor(0.0)), None),
+        (_limiting(aten.sigmoid.default), None),
+    ],
+    ids=str,
+)
+def test_limits(node: Node, limits: tuple[float, float] | None) -> None:
+    assert limits_of(node) == limits == xnnpack.limits_of(node)
+
+
+def test_xnnpack_takes_no_range_of_one_number() -> None:
+    node = _limiting(aten.clamp.default, 1.0, 1.0)
+    assert limits_of(node) == (1.0, 1.0) and xnnpack.limits_of(node) is None

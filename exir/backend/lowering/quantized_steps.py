@@ -9,10 +9,11 @@ and of inputs that are quantized while running, whose dequantize ends a Chain.""
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
+from torch.export import ExportedProgram
 from torch.fx import Node
 
 from executorch.exir.backend.lowering.quantized import (
@@ -48,6 +49,43 @@ def quantized_step(head: Node, last: Node | None = None) -> QuantizedStep:
     users = [node for node in last.users if is_quantize(node) and node.args[0] is last]
     outputs = {node: quantization_of(node) for node in users}
     return QuantizedStep(head, last, inputs, outputs)
+
+
+def own_dequantized_inputs(program: ExportedProgram) -> None:
+    """Every reader of what is dequantized with known numbers gets a dequantize of its own, and readers of what is
+    quantized alike the same quantize: then groups of calls share no boundary.
+
+    before: %q1 = quantize(%x); %q2 = quantize(%x); %d = dequantize(%q1); add(%d, %d2); mul(%d, %d3)
+    after:  %q1 = quantize(%x); %d = dequantize(%q1); %e = dequantize(%q1); add(%d, %d2); mul(%e, %d3)"""
+    for node in list(program.graph.nodes):
+        alike: list[Node] = []
+        for user in list(node.users):
+            if not is_quantize(user) or user.args[0] is not node:
+                continue
+            first = next((each for each in alike if each.args[1:] == user.args[1:]), None)
+            if first is None or op_name(first) != op_name(user):
+                alike.append(user)
+            else:
+                user.replace_all_uses_with(first)
+                program.graph.erase_node(user)
+    copy_for_each_reader(program, _is_known_dequantize)
+
+
+def _is_known_dequantize(node: Node) -> bool:
+    said = quantization_of(node) if is_dequantize(node) else None
+    return said is not None and said.is_static
+
+
+def copy_for_each_reader(program: ExportedProgram, is_copied: Callable[[Node], bool]) -> None:
+    """Every reader of such a call, but the first, gets a copy of its own; what such calls read of each other, too."""
+    for node in reversed(list(program.graph.nodes)):
+        if not is_copied(node):
+            continue
+        for user in list(node.users)[1:]:
+            with program.graph.inserting_after(node):
+                copy = program.graph.node_copy(node, lambda source: source)
+            user.replace_input_with(node, copy)
+    program.graph_module.recompile()
 
 
 # ---- Inputs that are quantized while running ----

@@ -2,19 +2,26 @@
 """Calls that a backend runs as one: a head with what follows it alone, or a pattern of a row.
 
 before: %a = conv(%x); %b = batch_norm(%a)[0]; %c = relu(%b)     after: Step(head=%a, result=%c)
+
+Rows say the last two as their `tail`: LIMITS, or NORM_AND_LIMITS.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from torch.fx import Node
 
-from executorch.exir.backend.lowering.patterns import Call
-from executorch.exir.graph_facts import only_user
+from executorch.exir.backend.lowering.patterns import HEAD, Call, Value
+from executorch.exir.graph_facts import only_user, op_name
+
+BATCH_NORM = "aten._native_batch_norm_legit_no_training.default"
+LIMITING = ("aten.relu.default", "aten.hardtanh.default", "aten.clamp.default")
+_LIMITS, _BATCH_NORM = "limits", "batch_norm"
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,16 @@ class Step:
     calls: tuple[Node, ...] = ()
     named: Mapping[str, Any] = field(default_factory=dict, compare=False)
     pattern: Call | None = None
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Least and largest result, where a pattern of `limited` found what says them."""
+        found = self.named.get(_LIMITS)
+        return None if found is None else limits_of(found)
+
+    @property
+    def batch_norm(self) -> Node | None:
+        return self.named.get(_BATCH_NORM)
 
 
 def nodes_of(step: Step) -> list[Node]:
@@ -51,3 +68,40 @@ def first_item(node: Node) -> Node | None:
     user = only_user(node)
     is_item = user is not None and user.target is operator.getitem and user.args[1] == 0
     return user if is_item else None
+
+
+def limits_of(node: Node) -> tuple[float, float] | None:
+    """Of a relu, hardtanh or clamp by numbers, infinite where there is none; None for anything else."""
+
+    def bound(place: int, name: str, left_out: float) -> Any:
+        given = node.args[place] if place < len(node.args) else node.kwargs.get(name)
+        return left_out if given is None else given
+
+    match op_name(node):
+        case "aten.relu.default":
+            return 0.0, inf
+        case "aten.hardtanh.default":
+            low, high = bound(1, "min_val", -1.0), bound(2, "max_val", 1.0)
+        case "aten.clamp.default":
+            low, high = bound(1, "min", -inf), bound(2, "max", inf)
+        case _:
+            return None
+    is_known = isinstance(low, int | float) and isinstance(high, int | float) and low <= high
+    return (float(low), float(high)) if is_known else None
+
+
+def has_limits(node: Node) -> bool:
+    return limits_of(node) is not None
+
+
+def limited(inner: Call | Value, where: Callable[[Node], bool] = has_limits) -> Call:
+    """With a relu, hardtanh or clamp by numbers behind it, or without."""
+    return Call(LIMITING, inner, name=_LIMITS, where=where, optional=True)
+
+
+def limited_norm(where: Callable[[Node], bool] = has_limits) -> Call:
+    """With a batch norm behind the head, and limits behind that, or without either."""
+    return limited(Call(BATCH_NORM, HEAD, name=_BATCH_NORM, optional=True), where)
+
+
+LIMITS, NORM_AND_LIMITS = limited(HEAD), limited_norm()

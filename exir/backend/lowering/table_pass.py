@@ -8,21 +8,28 @@ from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.exir.backend.lowering.kernel_writer import KernelWriter, ProgramData
 from executorch.exir.backend.lowering.op_table import OpTable, Row
 from executorch.exir.backend.lowering.patterns import find
 from executorch.exir.backend.lowering.steps import Step
-from executorch.exir.graph_facts import DATA_KINDS, called_op, input_specs, is_pure, op_name
+from executorch.exir.graph_facts import called_op, is_pure, op_name
 
 
 class TablePass:
-    """For `edge_transform_passes` of a recipe and `EdgeProgramManager.transform`. A row's `lower(graph, step)` writes
+    """For `edge_transform_passes` of a recipe and `EdgeProgramManager.transform`. A row's `lower(writer, step)` writes
     what stands for a step, in front of its result, and gives that node: it gets the result's users and facts, and what
-    fed the step alone goes. `program`: whose constants the conditions are told of."""
+    fed the step alone goes. `program`: whose constants the conditions are told of, and the writer has; `options`: what
+    the backend's rows ask its writer for, such as the processor."""
 
-    def __init__(self, table: OpTable[Row], program: ExportedProgram | None = None) -> None:
+    def __init__(
+        self,
+        table: OpTable[Row],
+        program: ExportedProgram | None = None,
+        options: object = None,
+    ) -> None:
         self.table = table
-        specs = input_specs(program.graph_signature) if program is not None else {}
-        self._data = {name for name, spec in specs.items() if spec.kind in DATA_KINDS}
+        self._data = ProgramData(program)
+        self._options = options
 
     def __call__(self, graph_module: GraphModule) -> PassResult:
         modules = [each for each in graph_module.modules() if isinstance(each, GraphModule)]
@@ -56,9 +63,10 @@ class TablePass:
             and not self.table.step_why_not(step, constants)
         ]
         made = []
+        writer = KernelWriter(graph, self._data, self._options)
         for step in steps:  # all are written before any goes: steps read each other's results
             with graph.inserting_before(step.result):
-                made.append(self.table.row_of(step).lower(graph, step))
+                made.append(self.table.row_of(step).lower(writer, step))
             made[-1].meta = dict(step.result.meta)
         for step, node in zip(steps, made, strict=True):
             step.result.replace_all_uses_with(node)
@@ -71,7 +79,7 @@ class TablePass:
         return op_name(node) in self.table
 
     def _constants(self, graph: Graph) -> set[Node]:
-        return {node for node in graph.find_nodes(op="placeholder") if node.name in self._data}
+        return {node for node in graph.find_nodes(op="placeholder") if node in self._data}
 
 
 def _erase_unused(node: Node, gone: set[Node]) -> None:

@@ -9,9 +9,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.export import ExportedProgram, export
-from torch.fx import Graph, Node
+from torch.fx import Node
 
 from executorch.exir import to_edge
+from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
 from executorch.exir.backend.lowering.patterns import Call, Value
 from executorch.exir.backend.lowering.steps import Step
@@ -31,13 +32,13 @@ def _is_of_threes(step: Step, constants: Constants) -> bool:
     return step.result.meta["val"].shape == (3,)
 
 
-def _maximum(graph: Graph, step: Step) -> Node:
+def _maximum(writer: KernelWriter, step: Step) -> Node:
     """Not what relu computes: which rows were used is seen by names alone."""
-    return graph.call_function(_ATEN.maximum.default, (step.named["x"], step.named["y"]))
+    return writer.call(_ATEN.maximum.default, step.named["x"], step.named["y"])
 
 
-def _other(op: EdgeOpOverload) -> Callable[[Graph, Step], Node]:
-    return lambda graph, step: graph.call_function(op, step.head.args)
+def _other(op: EdgeOpOverload) -> Callable[[KernelWriter, Step], Node]:
+    return lambda writer, step: writer.call(op, *step.head.args)
 
 
 TABLE = OpTable(

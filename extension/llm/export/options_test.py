@@ -13,7 +13,7 @@ import torch
 from torchao.quantization.utils import compute_error
 
 from executorch.extension.llm.export.caches_test import run_steps
-from executorch.extension.llm.export.config.llm_config import LlmConfig, LoraConfig
+from executorch.extension.llm.export.config.llm_config import LoraConfig
 from executorch.extension.llm.export.config.reading import all_keys
 from executorch.extension.llm.export.config.rules import BACKENDS, PRESENT
 from executorch.extension.llm.export.methods_test import TARGETS, expected_logits, write_adapter
@@ -75,6 +75,7 @@ _PREQUANTIZED = "extension/llm/checkpoint/prequantized_test.py"
 _TRANSFORM = "extension/llm/transform/transform_test.py"
 _CONFIG = "extension/llm/export/config/config_test.py"
 _OPENVINO = "extension/llm/export/openvino_test.py"
+_VULKAN = "backends/vulkan/test/vulkan_attention_test.py"
 ELSEWHERE = {
     "base.model_class": "extension/llm/export/classes_test.py",
     "base.params": _EXPORT,
@@ -120,6 +121,8 @@ ELSEWHERE = {
     "backend.openvino.nncf_compression_group_size": _OPENVINO,
     "backend.openvino.openvino_awq": _OPENVINO,
     "backend.openvino.openvino_scale_estimation": _OPENVINO,
+    "backend.vulkan.enabled": _VULKAN,
+    "backend.vulkan.force_fp16": _VULKAN,
 }
 # keys that the tests below export with
 HERE = {
@@ -145,7 +148,7 @@ def keys_of(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 def test_every_option_has_a_test() -> None:
     absent = tuple(f"backend.{name}." for name in BACKENDS if name not in PRESENT)
-    expected = {key for key, _ in all_keys(LlmConfig) if not key.startswith(absent)}
+    expected = {key for key, _ in all_keys() if not key.startswith(absent)}
     exported = {key for groups, _ in ROWS.values() for key in keys_of(groups)} | HERE
     assert expected - exported - set(ELSEWHERE) == set()
     assert set(ELSEWHERE) <= expected and not HERE & set(ELSEWHERE)

@@ -22,7 +22,11 @@ from executorch.extension.llm.server.conftest import running
 from executorch.test.e2e.chromium import Chromium, needs_chromium
 
 pytestmark = needs_chromium
-IS_IDLE = "!document.querySelector('#send').disabled"
+# A message that is shown last is not answered yet, whether the button knows of it or not.
+IS_IDLE = (
+    "!document.querySelector('#send').disabled"
+    " && document.querySelector('#talk > :last-child')?.className !== 'user'"
+)
 TALK = "[...document.querySelectorAll('#talk > *')].map(box => [box.className, box.textContent])"
 WRONG = {
     "refuse": "no <b>room</b>",

@@ -6,48 +6,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import gguf
-import numpy as np
 import pytest
 import torch
 
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
 from executorch.extension.llm.checkpoint.checkpoint_test import write_gguf
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.pipeline import export_llama
-from executorch.extension.llm.transform.gguf_bits import _coded, _coded_pairs
 from executorch.runtime import Runtime
 
 OPTIONS = ("base.model_class=smollm2", "quantization.qmode=gguf", "model.use_kv_cache=True")
-
-
-@pytest.mark.parametrize(
-    "form", [f for f in BLOCK_FORMATS.values() if f.parts], ids=lambda f: f.name
-)
-def test_codes_scales_and_minima_are_the_blocks(form) -> None:
-    class File:
-        """One tensor of random blocks."""
-
-        blocks = np.random.default_rng(0).integers(0, 256, (12, form.bytes)).astype(np.uint8)
-        tensors = {"w": type("T", (), {"format": form, "shape": (3, 4 * form.numbers)})}
-
-        def raw(self, name: str) -> np.ndarray:
-            return self.blocks
-
-    with np.errstate(all="ignore"):
-        expected = torch.from_numpy(form.dequantize(File.blocks)).reshape(3, -1)
-    ((_, joined),) = _coded_pairs(File(), form.code_bits)
-    coded = _coded(joined, expected.shape[1], form.code_bits)
-    middle = 1 << form.code_bits - 1
-    assert coded.codes.int().min() >= -middle and coded.codes.int().max() < middle
-    found = coded.codes.float().reshape(3, -1, coded.group) * coded.scales.unsqueeze(-1)
-    if coded.added is not None:
-        found = found + coded.added.unsqueeze(-1)
-    found = found.reshape(3, -1)
-    whole = expected.isfinite() & found.isfinite()
-    assert whole.float().mean() > 0.7
-    size = coded.scales.abs().repeat_interleave(coded.group, 1)[whole] * 2 * middle
-    assert ((found - expected)[whole].abs() <= 1e-5 * (size + expected[whole].abs())).all()
 
 
 @pytest.mark.req("LLM-008")
@@ -63,7 +31,7 @@ def test_a_program_has_the_files_bits(name: str, tmp_path: Path) -> None:
     noise = (found - expected).pow(2).mean() / expected.pow(2).mean()
     assert 10 * torch.log10(noise) < -30, noise
     held = sum(t.num_bytes for t in open_checkpoint(path).gguf.tensors.values())
-    assert program.stat().st_size < 2 * held + 40_000
+    assert program.stat().st_size < 1.06 * held + 40_000
 
 
 def test_what_cannot_go_together_is_told(tmp_path: Path) -> None:

@@ -150,7 +150,8 @@ void convolve_panel(const Conv& c, const Plan& p, const Task& task, const Terms&
     tile.weight = weight + i * p.terms;
     tile.bias = !accumulate && task.bias != nullptr ? task.bias + i : nullptr;
     tile.out = c.channels_last ? buffer - vectors[0].first : task.out + i * tile.out_stride;
-    (count > kConvTileVectors ? kernels.row[count - 1] : kernels.tile[rows - 1][count - 1])(tile);
+    (count > kConvTileVectors ? kernels.row[0][count - 1]
+                              : kernels.tile[rows - 1][count - 1])(tile);
     if (c.channels_last) {
       gemm_kernels().transpose(buffer, kBufferWidth, rows, positions,
                                task.out + vectors[0].first * c.out_channels + i, c.out_channels,

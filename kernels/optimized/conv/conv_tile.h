@@ -53,7 +53,7 @@ struct ConvKernels {
   int64_t lanes;  // values in a vector
   // [rows - 1][vectors - 1]
   void (*tile[kConvTileRows][kConvTileVectors])(const ConvTile& tile);
-  void (*row[kConvRowVectors])(const ConvTile& tile);  // [vectors - 1]: one channel
+  void (*row[1][kConvRowVectors])(const ConvTile& tile);  // [0][vectors - 1]: of one channel
   void (*copy_planes)(const PlaneCopy& copy);
   // Splits 3 * n values into three rows of n, `step` apart.
   void (*split_triples)(const float* in, int64_t n, float* out, int64_t step);

@@ -9,6 +9,7 @@
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/conv/conv_positions-inl.h>
 #include <executorch/kernels/optimized/conv/conv_tile.h>
+#include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -200,24 +201,6 @@ void interleave_pairs(const float* even, const float* odd, int64_t n, float* out
   }
 }
 
-template <int kRows>
-void fill_rows(ConvKernels& kernels) {
-  kernels.tile[kRows - 1][0] = &tile<kRows, 1>;
-  kernels.tile[kRows - 1][1] = &tile<kRows, 2>;
-  kernels.tile[kRows - 1][2] = &tile<kRows, 3>;
-  if constexpr (kRows > 1) {
-    fill_rows<kRows - 1>(kernels);
-  }
-}
-
-template <int kVectors>
-void fill_vectors(ConvKernels& kernels) {
-  kernels.row[kVectors - 1] = &tile<1, kVectors>;
-  if constexpr (kVectors > 1) {
-    fill_vectors<kVectors - 1>(kernels);
-  }
-}
-
 ConvKernels make_conv_kernels() {
   ConvKernels kernels = {};
   kernels.rows = kTileRows;
@@ -225,8 +208,10 @@ ConvKernels make_conv_kernels() {
   kernels.copy_planes = &copy_planes;
   kernels.split_triples = &split_triples;
   kernels.interleave_pairs = &interleave_pairs;
-  fill_rows<kTileRows>(kernels);
-  fill_vectors<kConvRowVectors>(kernels);
+  fill_tiles<kTileRows, kConvTileVectors>(
+      kernels.tile, [](auto rows, auto vectors) { return &tile<rows(), vectors()>; });
+  fill_tiles<1, kConvRowVectors>(kernels.row,
+                                 [](auto rows, auto vectors) { return &tile<rows(), vectors()>; });
   return kernels;
 }
 
@@ -240,13 +225,5 @@ const ConvKernels* conv_kernels_of_target() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace executorch::kernels::optimized {
-
-HWY_EXPORT(conv_kernels_of_target);
-
-const ConvKernels& conv_kernels() {
-  return *HWY_DYNAMIC_DISPATCH(conv_kernels_of_target)();
-}
-
-}  // namespace executorch::kernels::optimized
+ET_SIMD_TABLE(ConvKernels, conv_kernels)
 #endif  // HWY_ONCE

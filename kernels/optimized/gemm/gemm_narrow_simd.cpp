@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/gemm/gemm_narrow_simd.h>
+#include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
 
 #include <cstring>
@@ -420,7 +421,7 @@ NarrowKernels make_kernels() {
   return kernels;
 }
 
-const NarrowKernels* kernels() {
+const NarrowKernels* narrow_kernels_of_target() {
   static const NarrowKernels made = make_kernels();
   return &made;
 }
@@ -431,13 +432,5 @@ const NarrowKernels* kernels() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace executorch::kernels::optimized {
-
-HWY_EXPORT(kernels);
-
-const NarrowKernels& narrow_kernels() {
-  return *HWY_DYNAMIC_DISPATCH(kernels)();
-}
-
-}  // namespace executorch::kernels::optimized
+ET_SIMD_TABLE(NarrowKernels, narrow_kernels)
 #endif  // HWY_ONCE

@@ -10,6 +10,7 @@
 #include <executorch/kernels/optimized/gemm/dots-inl.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -163,23 +164,14 @@ void dot_rows_range(const DotRows& p, int64_t first, int64_t last) {
   });
 }
 
-template <int kRows>
-void fill_row(GemmKernels& kernels) {
-  kernels.tile[kRows - 1][0] = &tile<kRows, 1>;
-  kernels.tile[kRows - 1][1] = &tile<kRows, 2>;
-  kernels.tile[kRows - 1][2] = &tile<kRows, 3>;
-  if constexpr (kRows > 1) {
-    fill_row<kRows - 1>(kernels);
-  }
-}
-
 GemmKernels make_kernels() {
   GemmKernels kernels = {};
   kernels.tile_rows = kTileRows;
   kernels.lanes = static_cast<int64_t>(hn::Lanes(D()));
   kernels.transpose = &transpose;
   kernels.dot_rows = &dot_rows_range;
-  fill_row<kTileRows>(kernels);
+  fill_tiles<kTileRows, kTileVectors>(
+      kernels.tile, [](auto rows, auto vectors) { return &tile<rows(), vectors()>; });
   return kernels;
 }
 
@@ -193,13 +185,5 @@ const GemmKernels* gemm_kernels_of_target() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace executorch::kernels::optimized {
-
-HWY_EXPORT(gemm_kernels_of_target);
-
-const GemmKernels& gemm_kernels() {
-  return *HWY_DYNAMIC_DISPATCH(gemm_kernels_of_target)();
-}
-
-}  // namespace executorch::kernels::optimized
+ET_SIMD_TABLE(GemmKernels, gemm_kernels)
 #endif  // HWY_ONCE

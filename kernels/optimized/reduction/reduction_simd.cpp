@@ -52,22 +52,6 @@ HWY_INLINE V reduce(const float* in, int64_t n, V start, F&& f, Add&& add) {
   return add(add(sum0, sum1), add(sum2, sum3));
 }
 
-struct Plus {
-  HWY_INLINE V operator()(V a, V b) const { return hn::Add(a, b); }
-};
-struct Times {
-  HWY_INLINE V operator()(V a, V b) const { return hn::Mul(a, b); }
-};
-struct Larger {  // NaN wins
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b);
-  }
-};
-struct Smaller {
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b);
-  }
-};
 struct Highest {  // whatever of NaN
   HWY_INLINE V operator()(V a, V b) const { return hn::Max(a, b); }
 };
@@ -77,13 +61,13 @@ struct Same {
 
 float sum_of(const float* in, int64_t n) {
   const D d;
-  return hn::ReduceSum(d, reduce(in, n, hn::Zero(d), Same(), Plus()));
+  return hn::ReduceSum(d, reduce(in, n, hn::Zero(d), Same(), AddOf()));
 }
 
 float product_of(const float* in, int64_t n) {
   const D d;
   HWY_ALIGN float factors[hn::MaxLanes(D())];
-  hn::Store(reduce(in, n, hn::Set(d, 1.0f), Same(), Times()), d, factors);
+  hn::Store(reduce(in, n, hn::Set(d, 1.0f), Same(), MulOf()), d, factors);
   float product = 1;
   for (size_t i = 0; i < hn::Lanes(d); ++i) {
     product *= factors[i];
@@ -94,8 +78,8 @@ float product_of(const float* in, int64_t n) {
 float extreme_of(bool largest, const float* in, int64_t n) {
   const D d;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const V found = largest ? reduce(in, n, hn::Set(d, -kInfinity), Same(), Larger())
-                          : reduce(in, n, hn::Set(d, kInfinity), Same(), Smaller());
+  const V found = largest ? reduce(in, n, hn::Set(d, -kInfinity), Same(), MaxOf())
+                          : reduce(in, n, hn::Set(d, kInfinity), Same(), MinOf());
   if (!hn::AllFalse(d, hn::IsNaN(found))) {
     return std::numeric_limits<float>::quiet_NaN();
   }
@@ -161,7 +145,7 @@ void softmax_line(bool logarithm, const float* in, float* out, int64_t n) {
   const V top = hn::Set(d, hn::ReduceMax(d, reduce(in, n, lowest, Same(), Highest())));
   const auto shifted_exp = [&](V x) HWY_ATTR { return exp_f32(d, hn::Sub(x, top)); };
   if (logarithm) {
-    const float sum = hn::ReduceSum(d, reduce(in, n, hn::Zero(d), shifted_exp, Plus()));
+    const float sum = hn::ReduceSum(d, reduce(in, n, hn::Zero(d), shifted_exp, AddOf()));
     const V log_sum = hn::Set(d, std::log(sum));
     map(in, out, n, [&](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_sum); });
     return;
@@ -182,7 +166,7 @@ HWY_INLINE void softmax_across(bool logarithm, const float* in, float* out, int6
   }
   for (int64_t i = 1; i < n; ++i) {
     for (int k = 0; k < kVectors; ++k) {
-      top[k] = Larger()(top[k], load_column<kVectors>(in + i * inner, k, count));
+      top[k] = MaxOf()(top[k], load_column<kVectors>(in + i * inner, k, count));
     }
   }
   for (int64_t i = 0; i < n; ++i) {
@@ -284,11 +268,11 @@ HWY_INLINE void fold_range(const InnerLoops& p, const Add& add, float start, flo
 
 void sum_range(const InnerLoops& p, float scale, const float* in, float* out, int64_t first,
                int64_t last) {
-  fold_range(p, Plus(), 0.0f, scale, sum_of, in, out, first, last);
+  fold_range(p, AddOf(), 0.0f, scale, sum_of, in, out, first, last);
 }
 
 void multiply_range(const InnerLoops& p, const float* in, float* out, int64_t first, int64_t last) {
-  fold_range(p, Times(), 1.0f, 1.0f, product_of, in, out, first, last);
+  fold_range(p, MulOf(), 1.0f, 1.0f, product_of, in, out, first, last);
 }
 
 void extreme_range(const InnerLoops& p, bool largest, const float* in, float* out, int64_t first,
@@ -298,9 +282,9 @@ void extreme_range(const InnerLoops& p, bool largest, const float* in, float* ou
     return extreme_of(largest, from, n);
   };
   if (largest) {
-    fold_range(p, Larger(), -kInfinity, 1.0f, line, in, out, first, last);
+    fold_range(p, MaxOf(), -kInfinity, 1.0f, line, in, out, first, last);
   } else {
-    fold_range(p, Smaller(), kInfinity, 1.0f, line, in, out, first, last);
+    fold_range(p, MinOf(), kInfinity, 1.0f, line, in, out, first, last);
   }
 }
 
@@ -337,7 +321,7 @@ void statistics(const float* in, int64_t n, float eps, float* mean_out, float* r
     const V distance = hn::Sub(x, center);
     return hn::Mul(distance, distance);
   };
-  const float squares = hn::ReduceSum(d, reduce(in, n, hn::Zero(d), square, Plus()));
+  const float squares = hn::ReduceSum(d, reduce(in, n, hn::Zero(d), square, AddOf()));
   *mean_out = mean;
   *rstd_out = 1.0f / std::sqrt(squares / count + eps);
 }

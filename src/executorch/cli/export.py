@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-NO_BACKEND, DEFAULT_BACKEND = "none", "xnnpack"
+DEFAULT_BACKEND = "xnnpack"
 
 
 def quantizations() -> list[str]:
@@ -38,7 +38,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--backend",
-        choices=(*backends(), NO_BACKEND, *plugins.backends()),
+        choices=(*backends(), plugins.NO_BACKEND, *plugins.backends()),
         default=DEFAULT_BACKEND,
         help=f"who takes what it can, also a backend of an installed package; default: {DEFAULT_BACKEND}",
     )

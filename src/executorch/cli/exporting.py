@@ -16,7 +16,6 @@ from torch.export import ExportedProgram
 
 from executorch.backends.discovery import backends
 from executorch.cli import plugins
-from executorch.cli.export import NO_BACKEND
 from executorch.devtools.commands import given, python_model
 from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL, make_example
 from executorch.examples.models.comparison import largest_error
@@ -105,7 +104,7 @@ def recipe(options: argparse.Namespace) -> ExportRecipe:
                 f"--recipe: expected one of {', '.join(known)}, found {options.recipe}"
             )
         return ExportRecipe.get_recipe(known[options.recipe])
-    if options.backend == NO_BACKEND:
+    if options.backend == plugins.NO_BACKEND:
         if options.quantize:
             raise ValueError(
                 "--quantize: expected a backend that computes in few bits, found --backend none"

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "executorch.backends"
+NO_BACKEND = "none"  # a name that no backend has
 
 
 def backends() -> dict[str, EntryPoint]:

@@ -25,6 +25,7 @@ from pathlib import Path
 import torch
 
 from executorch.codegen.schema import Schema
+from executorch.tools import pages
 from kernels.test.kernel_call import load_library, load_schemas
 from tools.bench.ops import cases
 from tools.bench.ops.case import MIDDLE, Case
@@ -128,7 +129,7 @@ def main() -> int:
     rows = [row for table in tables.values() for row in table]
     bad = [row for row in rows if _is_bad(row, options.limit)]
     if options.write:
-        options.write.write_text(page(tables, options.limit))
+        pages.write(options.write, page(tables, options.limit))
     print("\nWrong, or above the limit, worst first:" if bad else "")
     for row in sorted(bad, key=lambda r: -math.inf if r.problem else -r.ratio):
         _print(row, options.limit)

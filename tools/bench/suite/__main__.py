@@ -3,7 +3,7 @@
 one run and one commit; of its worst networks --repeat many are measured again at the end, so that their spread is
 known.
 
-usage: python -m executorch.tools.bench.suite [name or family ...] [--against ENGINE ...] [--page docs/results/suite.md]
+usage: python -m executorch.tools.bench.suite [name or family ...] [--against ENGINE ...] [--page build/pages/suite.md]
        python -m executorch.tools.bench.suite --shapes 30 [family ...] [--against upstream] [--page PAGE]
 
 Results are kept when they are known: after an interruption the same command with --resume does the rest. ONNX Runtime
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import torch
 
+from executorch.tools import pages
 from executorch.tools.bench.suite import heat, page, ratios, results, shapes
 from executorch.tools.bench.suite.measure import Engine, measure, prepare, save
 from executorch.tools.bench.suite.network import Network
@@ -168,10 +169,10 @@ def main(argv: list[str] | None = None) -> int:
     rows = measure_all(networks, options, results.read(options.results))
     if options.page:
         picture = options.page.with_suffix(".svg")
-        picture.write_text(heat.svg(rows) if layers else svg(rows))
+        pages.write(picture, heat.svg(rows) if layers else svg(rows))
         text = heat.text if layers else page.text
         shown = command(argv or sys.argv[1:])
-        options.page.write_text(text(rows, shown, options.note, picture.name))
+        pages.write(options.page, text(rows, shown, options.note, picture.name))
     return 0
 
 

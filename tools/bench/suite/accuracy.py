@@ -2,7 +2,7 @@
 """How far networks in int8 are from eager in float, on ours and upstream: calibrated on one input, asked on others.
 
 usage: python -m executorch.tools.bench.suite.accuracy [name or family ...] [--inputs 8]
-           [--page docs/results/suite-accuracy.md]
+           [--page build/pages/suite-accuracy.md]
 
 example: python -m executorch.tools.bench.suite.accuracy siglip "vision transformer" --inputs 16
 
@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
+from executorch.tools import pages
 from executorch.tools.bench.figures import geometric_mean
 from executorch.tools.bench.suite import page, ratios
 from executorch.tools.bench.suite.files import OURS, UPSTREAM, Row, add_arguments, pythons, resumed
@@ -173,10 +174,10 @@ def main(argv: list[str] | None = None) -> int:
     print(summary(rows))
     if options.page:
         picture = options.page.with_suffix(".svg")
-        picture.write_text(svg(rows))
+        pages.write(picture, svg(rows))
         shown = [parser.prog, *options.only, "--inputs", str(options.inputs)]
-        shown += ["--page", "docs/results/suite-accuracy.md"]
-        options.page.write_text(text(rows, " ".join(shown), options.note, picture.name))
+        shown += ["--page", "build/pages/suite-accuracy.md"]
+        pages.write(options.page, text(rows, " ".join(shown), options.note, picture.name))
     return 0
 
 

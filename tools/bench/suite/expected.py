@@ -2,7 +2,7 @@
 """What `doctor` expects the suite's networks to take on this machine, beside what they take.
 
 usage: python -m executorch.tools.bench.suite.expected [name or family ...] [--priority 10]
-           [--page docs/results/expected.md]
+           [--page build/pages/expected.md]
 
 The rates behind it are measured anew ahead of each network, as a shared machine's speed changes within minutes; no
 network is among what they come from (devtools/costs/probes.py).
@@ -32,6 +32,7 @@ from executorch.devtools.costs.machine import KERNELS, Machine, processor
 from executorch.devtools.costs.probes import measured
 from executorch.exir import ExecutorchBackendConfig, to_edge_transform_and_lower
 from executorch.exir.passes import MemoryPlanningPass
+from executorch.tools import pages
 from executorch.tools.bench.suite.table import chosen
 from executorch.tools.bench.turns import ahead
 
@@ -157,7 +158,7 @@ def main(argv: list[str] | None = None) -> int:
     print(summary(found))
     if options.page and found:
         words = sys.argv[1:] if argv is None else argv
-        options.page.write_text(text(found, f"{parser.prog} {' '.join(words)}"))
+        pages.write(options.page, text(found, f"{parser.prog} {' '.join(words)}"))
     return 0
 
 

@@ -3,7 +3,7 @@
 which loads the file and runs it at once.
 
 usage: python -m executorch.tools.bench.suite.latency [name or family ...] [--priority 10]
-           [--page docs/results/suite-latency.md]
+           [--page build/pages/suite-latency.md]
 
 `packs at load` is ours with XNNPACK's option pack_at_load; `cached` are rivals that read what they kept of an earlier
 load (OpenVINO's cache of models, ONNX Runtime's optimized graph). `upstream` is its runtime on our file
@@ -19,6 +19,7 @@ import sys
 from datetime import date
 from typing import Any
 
+from executorch.tools import pages
 from executorch.tools.bench.figures import processor
 from executorch.tools.bench.suite.files import (
     CACHED,
@@ -124,8 +125,8 @@ def main(argv: list[str] | None = None) -> int:
             print(table([row]), flush=True)
     if options.page:
         picture = options.page.with_suffix(".svg")
-        picture.write_text(svg(measured))
-        command = [parser.prog, *options.only, "--page docs/results/suite-latency.md"]
+        pages.write(picture, svg(measured))
+        command = [parser.prog, *options.only, "--page build/pages/suite-latency.md"]
         head = HEAD.format(
             first=SETTLED + 1,
             last=RUNS,
@@ -135,7 +136,7 @@ def main(argv: list[str] | None = None) -> int:
             command=" ".join(command),
             picture=picture.name,
         )
-        options.page.write_text(head + table(measured))
+        pages.write(options.page, head + table(measured))
     return 0
 
 

@@ -2,7 +2,7 @@
 """What the suite's networks take of memory, on ours and its rivals: each file loaded and run three times by a process
 of its own, which has imported the engine and read the inputs before.
 
-usage: python -m executorch.tools.bench.suite.memory [name or family ...] [--page docs/results/suite-memory.md]
+usage: python -m executorch.tools.bench.suite.memory [name or family ...] [--page build/pages/suite-memory.md]
 
 `upstream` is its runtime on our file (EXECUTORCH_PEER_PYTHON); ONNX Runtime and OpenVINO run under --rivals
 (EXECUTORCH_RIVALS_PYTHON). Linux alone tells such figures.
@@ -14,6 +14,7 @@ import argparse
 import sys
 from datetime import date
 
+from executorch.tools import pages
 from executorch.tools.bench.figures import geometric_mean
 from executorch.tools.bench.suite.files import OURS, RIVALS, UPSTREAM, Row, add_arguments, rows
 
@@ -96,7 +97,7 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{row['name']:18s}", *words, flush=True)
     if options.page:
         shown = " ".join(["python -m executorch.tools.bench.suite.memory", *options.only])
-        options.page.write_text(text(found, shown, options.threads))
+        pages.write(options.page, text(found, shown, options.threads))
     return 0
 
 

@@ -3,7 +3,7 @@
 beside upstream and the rivals, as the suite measures.
 
 usage: python -m executorch.tools.bench.suite.variants [--networks NAME ...] [--rounds 5] [--priority 10]
-           [--page docs/results/suite-variants.md]
+           [--page build/pages/suite-variants.md]
 
 example: python -m executorch.tools.bench.suite.variants --networks bert resnet18 --variants "batch 4" "1 thread"
 """
@@ -14,6 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from executorch.tools import pages
 from executorch.tools.bench.figures import processor
 from executorch.tools.bench.suite import page, ratios, results
 from executorch.tools.bench.suite.__main__ import arguments, measure_all
@@ -86,7 +87,7 @@ def main(argv: list[str] | None = None) -> int:
             processor=processor(),
             command=" ".join([parser.prog, *(argv or sys.argv[1:])]),
         )
-        own.page.write_text(head + "\n".join(sections))
+        pages.write(own.page, head + "\n".join(sections))
     return 0
 
 

@@ -32,7 +32,7 @@ from executorch.exir.backend.lowering.payload.constant_store import ConstantStor
 from executorch.exir.backend.lowering.steps import Step, nodes_of, sources_of
 from executorch.exir.backend.payload import operator_key
 from executorch.exir.error import ExportError, ExportErrorType, InternalError, source_line
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import call_name, written_placeholders
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 Value = TypeVar("Value")
@@ -52,6 +52,7 @@ class Writer(ABC, Generic[Value, Operation]):
     partitioner: ClassVar[str]
     alignment: ClassVar[int] = 16  # of constants
     names_outputs: ClassVar[bool] = False
+    writes_buffers: ClassVar[bool] = False  # in `write_back`
 
     def __init__(self, table: OpTable[Any], constants: Mapping[Node, torch.Tensor]) -> None:
         self.table = table
@@ -71,6 +72,7 @@ class Writer(ABC, Generic[Value, Operation]):
         self._outputs: list[Node] = []
         self._places: dict[Node, int] = {}  # of outputs, the first where one is given several times
         self._written: set[Node] = set()  # outputs that an operation writes itself
+        self._written_back: list[tuple[Node, Node]] = []  # new values, with their buffers
 
     # ---- What a format says ----
 
@@ -103,6 +105,10 @@ class Writer(ABC, Generic[Value, Operation]):
         """Writes an operation; only where a row has several layouts."""
         raise NotImplementedError
 
+    def write_back(self, node: Node, buffer: Node) -> None:
+        """At the end: `buffer`, which the delegate owns, has the value of `node` from then on."""
+        raise NotImplementedError
+
     def layout_outside(self, node: Node) -> Layout:
         """That an output must have."""
         return PLAIN
@@ -119,7 +125,7 @@ class Writer(ABC, Generic[Value, Operation]):
         return node not in self.constants and isinstance(node.meta.get("val"), torch.Tensor)
 
     def why_not_taken(self, node: Node) -> str:
-        """Of an argument, why the format has no type for it."""
+        """Of an argument or result, why the format has no type for it."""
         return "" if isinstance(node.meta.get("val"), torch.Tensor) else "a tensor is expected"
 
     # ---- For rows ----
@@ -206,6 +212,8 @@ class Writer(ABC, Generic[Value, Operation]):
         for step, (layout, way) in zip(steps, chosen, strict=True):
             self.layout, self.way = layout, way
             self.lower_step(step)
+        for node, buffer in self._written_back:
+            self.write_back(node, buffer)
         if not self.names_outputs:
             for place, node in enumerate(self._outputs):
                 if self._places[node] != place or node not in self._written:
@@ -261,13 +269,23 @@ class Writer(ABC, Generic[Value, Operation]):
                     raise self.refused(f"input {node.name} is {tensor_text(node)}, {reason}")
                 self.define(node, *self.make_input(node, self.num_inputs))
                 self.num_inputs += 1
-        if any(spec.kind != OutputKind.USER_OUTPUT for spec in signature.output_specs):
+        kinds_out = {spec.kind for spec in signature.output_specs}
+        owned = {OutputKind.BUFFER_MUTATION} if self.writes_buffers else set()
+        if not kinds_out <= {OutputKind.USER_OUTPUT, *owned}:
             raise self.refused("it writes buffers")
+        self._tell_results(program)
+
+    def _tell_results(self, program: ExportedProgram) -> None:
+        buffers = {each.name: each for each in program.graph.find_nodes(op="placeholder")}
+        written = written_placeholders(program.graph_signature)
         for place, node in enumerate(program.graph.output_node().args[0]):
-            if not isinstance(node, Node) or not isinstance(node.meta["val"], torch.Tensor):
+            if place in written:
+                self._written_back.append((node, buffers[written[place]]))
+                continue
+            if not isinstance(node, Node) or self.why_not_taken(node):
                 raise self.refused(f"it gives {node}, which is no tensor")
+            self._places.setdefault(node, len(self._outputs))
             self._outputs.append(node)
-            self._places.setdefault(node, place)
 
     # ---- Layouts ----
 
@@ -291,7 +309,8 @@ class Writer(ABC, Generic[Value, Operation]):
     def ports_of(self, step: Step) -> Ports:
         """Values and ways of a step."""
         reads = tuple(self.operands(step))
-        row = self.table.row_of(step) if step.pattern or op_name(step.head) in self.table else None
+        has_row = step.pattern or call_name(step.head) in self.table
+        row = self.table.row_of(step) if has_row else None
         if row is None or row.layouts is None:
             ways = {PLAIN: Way((PLAIN,) * len(reads), PLAIN)}
         else:
@@ -300,7 +319,7 @@ class Writer(ABC, Generic[Value, Operation]):
 
 
 def _named(node: Node) -> str:
-    return f"{node.name} ({op_name(node) or node.target})"
+    return f"{node.name} ({call_name(node) or node.target})"
 
 
 def num_bytes(node: Hashable) -> float:

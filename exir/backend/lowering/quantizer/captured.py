@@ -37,6 +37,7 @@ _EDGE_NAMES = {
     "aten.pad.default": "aten.constant_pad_nd.default",
     "aten.permute.default": "aten.permute_copy.default",
     "aten.transpose.int": "aten.permute_copy.default",
+    "aten.select.int": "aten.select_copy.int",
     "aten.slice.Tensor": "aten.slice_copy.Tensor",
     "aten.view.default": _VIEW,
     "aten.reshape.default": _VIEW,

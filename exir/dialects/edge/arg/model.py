@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Arguments and results of a call as data, with values made on demand for a dtype."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Kinds of arguments that edge operators have."""
 
 from enum import Enum

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Names of dtypes in edge.yaml and in its makers."""
 
 import torch

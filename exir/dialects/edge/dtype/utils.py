@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Dtypes of what an operator gave."""
 
 from __future__ import annotations

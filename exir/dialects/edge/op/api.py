@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Operators of torch by name, and their variants."""
 
 from __future__ import annotations

@@ -139,7 +139,6 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
         ("base.preq_mode=8da4w", "use_spin_quant"),
         ("quantization.qmode=8da4w-gptq", "GPTQ"),
         ("quantization.pt2e_quantize=qnn_8a8w", "not in this package"),
-        ("backend.vulkan.enabled=True", "backend.vulkan is not in this package"),
         ("backend.mlx.enabled=True", "backend.mlx is not in this package"),
         ("base.model_class=llama3_2_vision", "torchtune"),
         ("quantization.quantize_scope=linear", "Arm backends"),

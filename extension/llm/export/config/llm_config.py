@@ -337,6 +337,6 @@ class LlmConfig:
 
     @classmethod
     def from_args(cls, args: argparse.Namespace) -> LlmConfig:
-        from executorch.extension.llm.export.config.flags import config_from_flags
+        from executorch.extension.llm.export.config.flag_table import config_from_flags
 
-        return config_from_flags(args)
+        return config_from_flags(args, cls)

@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
-import types
-import typing
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,58 +10,15 @@ from typing import Any
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import OverrideParseException
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
-from executorch.extension.llm.export.config.llm_config import LlmConfig, PreqMode
-
-
-class ConfigError(ValueError):
-    """A key that does not exist, or a value that its key cannot have."""
+from executorch.extension.llm.export.config import keys
+from executorch.extension.llm.export.config.keys import ConfigError as ConfigError
+from executorch.extension.llm.export.config.llm_config import LlmConfig
 
 
-def plain_type(annotation: Any) -> Any:
-    """The type inside an optional one."""
-    if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
-        inner = [a for a in typing.get_args(annotation) if a is not type(None)]
-        return inner[0]
-    return annotation
-
-
-def fields_of(cls: type) -> dict[str, Any]:
-    """Field name -> type, without None."""
-    hints = typing.get_type_hints(cls)
-    return {f.name: plain_type(hints[f.name]) for f in dataclasses.fields(cls)}
-
-
-def all_keys(cls: type = LlmConfig, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def all_keys() -> Iterator[tuple[str, Any]]:
     """Every dotted key and its type."""
-    for name, kind in fields_of(cls).items():
-        if dataclasses.is_dataclass(kind):
-            yield from all_keys(kind, f"{prefix}{name}.")
-        else:
-            yield prefix + name, kind
-
-
-def type_of(key: str) -> Any:
-    """The type of a dotted key; a key that does not exist is an error with the nearest right spelling."""
-    kind: Any = LlmConfig
-    for part in key.split("."):
-        if not dataclasses.is_dataclass(kind) or part not in fields_of(kind):
-            known = [name for name, _ in all_keys()]
-            groups = sorted({name.rsplit(".", 1)[0] for name in known})
-            near = [name for name in known if name.endswith("." + key.split(".")[-1])][:1]
-            near = near or difflib.get_close_matches(key, known + groups, 1, 0.5)
-            hint = f"; did you mean {near[0]!r}?" if near else "; --help lists all keys"
-            raise ConfigError(f"unknown option {key!r}{hint}")
-        kind = fields_of(kind)[part]
-    return kind
-
-
-def _check_keys(tree: Mapping[str, Any], prefix: str = "") -> None:
-    for name, value in tree.items():
-        kind = type_of(f"{prefix}{name}")
-        if dataclasses.is_dataclass(kind) and isinstance(value, Mapping):
-            _check_keys(value, f"{prefix}{name}.")
+    return keys.all_keys(LlmConfig)
 
 
 def parse_override(text: str) -> tuple[str, Any]:
@@ -76,7 +29,7 @@ def parse_override(text: str) -> tuple[str, Any]:
     key, equals, raw = text.lstrip("+").partition("=")
     if not equals or text.startswith("~"):
         raise ConfigError(f"expected an override as in base.model_class=llama3_2, found {text!r}")
-    kind = type_of(key.strip())
+    kind = keys.type_of(key.strip(), LlmConfig)
     if kind is str:
         quoted = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "\"'"
         raw = raw[1:-1] if quoted else raw
@@ -88,33 +41,9 @@ def parse_override(text: str) -> tuple[str, Any]:
     return key.strip(), value
 
 
-def _spelled(value: Any, kind: Any) -> Any:
-    """A value as OmegaConf takes it: enums by name."""
-    if kind is PreqMode and isinstance(value, str):
-        return next((member.name for member in PreqMode if member.value == value), value)
-    return value
-
-
-def _with(tree: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """The tree with a dotted key set."""
-    head, _, rest = key.partition(".")
-    inner = tree.get(head)
-    inner = inner if isinstance(inner, Mapping) else {}
-    return {**tree, head: _with(inner, rest, value) if rest else value}
-
-
 def build(tree: Mapping[str, Any], overrides: Iterable[tuple[str, Any]] = ()) -> LlmConfig:
     """A config of a nested mapping and (dotted key, value) pairs, the later ones winning. Raises ConfigError."""
-    _check_keys(tree)
-    for key, value in overrides:
-        tree = _with(tree, key, value)
-    base = tree.get("base") or {}
-    if "preq_mode" in base:
-        tree = _with(tree, "base.preq_mode", _spelled(base["preq_mode"], PreqMode))
-    try:
-        return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(LlmConfig), tree))
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"{error.full_key}: {str(error).splitlines()[0]}") from error
+    return keys.build_as(LlmConfig, tree, overrides)
 
 
 def read_yaml(path: str | Path) -> Mapping[str, Any]:

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows on quantized values, where more than rescaling a result is to be done: work is done on INT32 in one unit for all
+operands, and rounded once at the end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch.fx import Node
+
+from executorch.backends.arm.aot.emitter import TYPES
+from executorch.backends.arm.aot.steps import Step
+from executorch.backends.arm.aot.writer import TosaWriter
+from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
+from executorch.exir.graph_facts import without_dialect
+
+_HEADROOM = {torch.int8: 20, torch.int16: 12}  # bits below the unit of a sum
+
+
+def _operand(w: TosaWriter, step: Step, place: int, scale: float | None) -> int:
+    """INT32 in units of `scale`; a number, or a float constant, is rounded to them."""
+    arg = step.head.args[place]
+    if isinstance(arg, Node) and is_dequantize(arg):
+        return w.widened(arg, scale)
+    values = (
+        w.constants[arg].detach().double() if isinstance(arg, Node) else torch.tensor(float(arg))
+    )
+    rounded = torch.round(values / scale).clamp(-(2**31), 2**31 - 1).to(torch.int32)
+    rank = max(w.rank_of_result(), 1)
+    rounded = rounded.reshape((1,) * (rank - rounded.dim()) + tuple(rounded.shape))
+    return w.const(rounded, "INT32")
+
+
+def _said(w: TosaWriter, step: Step) -> list[Quantization]:
+    """Of the operands that are quantized."""
+    return [
+        w.said_of(each)
+        for each in step.head.args[:2]
+        if isinstance(each, Node) and is_dequantize(each)
+    ]
+
+
+def total(op: str) -> Callable[[TosaWriter, Step], None]:
+    """Sums and differences."""
+
+    def lower(w: TosaWriter, step: Step) -> None:
+        said = _said(w, step)
+        unit = 2 * max(each.scale for each in said) / 2 ** _HEADROOM[said[0].dtype]
+        x, y = (_operand(w, step, place, unit) for place in (0, 1))
+        w.give(w.narrowed(w.binary(op, x, y), unit))
+
+    return lower
+
+
+def product(w: TosaWriter, step: Step) -> None:
+    """Without zero points, so that nothing is rounded before the end."""
+    said = _said(w, step)
+    if len(said) == 1:  # by a number: its sign aside it is a scale
+        number = next(each for each in step.head.args[:2] if not isinstance(each, Node))
+        (source,) = (each for each in step.head.args[:2] if isinstance(each, Node))
+        x = w.widened(source)
+        w.give(w.narrowed(w.negate(x) if number < 0 else x, said[0].scale * abs(number)))
+        return
+    x, y = (_operand(w, step, place, None) for place in (0, 1))
+    w.give(w.narrowed(w.mul32(x, y), said[0].scale * said[1].scale))
+
+
+def extreme(op: str) -> Callable[[TosaWriter, Step], None]:
+    def lower(w: TosaWriter, step: Step) -> None:
+        said = _said(w, step)
+        unit = min(each.scale for each in said) / 2**8
+        x, y = (_operand(w, step, place, unit) for place in (0, 1))
+        w.give(w.narrowed(w.binary(op, x, y), unit))
+
+    return lower
+
+
+def comparison(op: str, swap: bool = False, negated: bool = False) -> Callable[..., None]:
+    def lower(w: TosaWriter, step: Step) -> None:
+        said = _said(w, step)
+        unit = min(each.scale for each in said) / 2**8
+        x, y = (_operand(w, step, place, unit) for place in (0, 1))
+        made = w.binary(op, *((y, x) if swap else (x, y)), "BOOL")
+        w.give(w.unary("LOGICAL_NOT", made) if negated else made)
+
+    return lower
+
+
+def absolute(w: TosaWriter, step: Step) -> None:
+    source = step.head.args[0]
+    w.give(w.narrowed(w.unary("ABS", w.widened(source)), w.said_of(source).scale))
+
+
+def limits(w: TosaWriter, step: Step) -> None:
+    """relu, hardtanh, clamp: rescaled, and cut where the limits are as they are stored."""
+    source = step.head.args[0]
+    before, after = w.said_of(source), w.said
+    x = w.take(source)
+    if (before.scale, before.zero_point, before.dtype) != (
+        after.scale,
+        after.zero_point,
+        after.dtype,
+    ):
+        x = w.rescale(
+            x, TYPES[after.dtype], [before.scale / after.scale], before.zero_point, after.zero_point
+        )
+    w.give(w.limited(x))
+
+
+def requantize(w: TosaWriter, step: Step) -> None:
+    source = step.head.args[0]
+    w.give(w.requantized(w.take(source), w.said_of(source)))
+
+
+def where(w: TosaWriter, step: Step) -> None:
+    condition, *both = step.head.args
+    made = []
+    for each in both:
+        if is_dequantize(each):
+            made.append(w.requantized(w.take(each), w.said_of(each)))
+        else:
+            values = w.constants[each].detach().double()
+            made.append(w.const(stored(values, w.said), TYPES[w.said.dtype]))
+    w.give(w.select(w.take(condition), *made))
+
+
+def constant(w: TosaWriter, step: Step) -> None:
+    """What is computed of nothing."""
+    head = step.head
+    values = without_dialect(head.target)(*head.args, **head.kwargs)
+    w.give(w.const(stored(values, w.said), TYPES[w.said.dtype], head.name))
+
+
+def stored(values: torch.Tensor, said: Quantization) -> torch.Tensor:
+    """As PyTorch quantizes: in float32."""
+    made = torch.round(values.float() * (1.0 / np.float32(said.scale))) + said.zero_point
+    return made.clamp(said.quant_min, said.quant_max).to(said.dtype)
+
+
+# ---- Tables ----
+
+
+def table(w: TosaWriter, step: Step) -> None:
+    """Any function of one value: the call itself, of all values that are stored."""
+    head = step.head
+    source = next(each for each in head.all_input_nodes if each not in w.constants)
+    function = _function(w, step, source)
+    x = w.take(source)
+    w.give(table_of(w, x, w.said_of(source), w.said, function))
+
+
+def _function(w: TosaWriter, step: Step, source: Node) -> Callable[[torch.Tensor], torch.Tensor]:
+    head = step.head
+    op = without_dialect(head.target)
+    limits = step.limits
+
+    def function(values: torch.Tensor) -> torch.Tensor:
+        args = [values if each is source else _value(w, each) for each in head.args]
+        made = op(*args, **head.kwargs)
+        return made if limits is None else made.clamp(*limits)
+
+    return function
+
+
+def _value(w: TosaWriter, arg: object) -> object:
+    return w.constants[arg].detach() if isinstance(arg, Node) else arg
+
+
+def table_of(
+    w: TosaWriter,
+    x: int,
+    before: Quantization,
+    after: Quantization,
+    function: Callable[[torch.Tensor], torch.Tensor],
+) -> int:
+    if before.dtype == torch.int8:
+        codes = torch.arange(-128, 128).clamp(before.quant_min, before.quant_max)
+        values = (codes - before.zero_point).float() * np.float32(before.scale)
+        return w.lookup(x, stored(function(values), after).numpy())
+    codes = torch.linspace(-(2**15), 2**15, 513).clamp(before.quant_min, before.quant_max)
+    values = (codes.double() - before.zero_point) * before.scale
+    exact = function(values.float()).double() / after.scale
+    exact = exact.nan_to_num(0.0).clamp(after.quant_min, after.quant_max)
+    return w.rescale(w.lookup(x, exact.round().numpy()), "INT16", [2.0**-7], 0, after.zero_point)
+
+
+def interpolation_error(
+    before: Quantization, after: Quantization, function: Callable[[torch.Tensor], torch.Tensor]
+) -> float:
+    """Of a table of 16 bits, in quanta of the result, wherever neither point of an interval is cut or no number."""
+    codes = torch.arange(-(2**15), 2**15 + 1).double()
+    clamped = codes.clamp(before.quant_min, before.quant_max)
+    exact = function(((clamped - before.zero_point) * before.scale).float()).double() / after.scale
+    points = exact[::128]
+    known = points.isfinite() & (points >= after.quant_min) & (points <= after.quant_max)
+    known = known[:-1] & known[1:]
+    rise = (points[1:] - points[:-1])[:, None] * (torch.arange(128) / 128)
+    apart = (points[:-1, None] + rise - exact[:-1].reshape(512, 128)).abs()[known]
+    return float(apart.nan_to_num(math.inf).max()) if apart.numel() else 0.0
+
+
+# ---- Softmax ----
+
+
+def softmax(w: TosaWriter, step: Step) -> None:
+    """exp of the distance to the largest value by a table that is exact at each of the 256 distances; the sum is
+    brought to 31 bits, its reciprocal looked up, and the product shifted back: errors are below half a quantum."""
+    source = step.head.args[0]
+    said = w.said_of(source)
+    x, axis = w.read(source, w.layout), w.axis(step.head.args[1])
+    largest = w.reduce("REDUCE_MAX", x, [axis])  # of INT8: Ethos-U55 has none of INT32
+    wide, most = (w.rescale(each, "INT32", [1.0], said.zero_point) for each in (x, largest))
+    apart = w.binary("SUB", wide, most)
+    powers = _powers(w, apart, said)
+    total = w.reduce("REDUCE_SUM", powers, [axis])
+    w.give(_divided(w, powers, total))
+
+
+def _powers(w: TosaWriter, apart: int, said: Quantization) -> int:
+    """exp, 1 as 2^15 (of 8 bits at each of the 256 distances exactly), INT32."""
+    steps = 128 if said.dtype == torch.int8 else 1
+    unit = said.scale / steps
+    short = w.rescale(apart, "INT16", [float(steps)] if steps > 1 else [0.5])
+    unit = unit if steps > 1 else unit * 2
+    codes = np.linspace(-(2**15), 2**15, 513)
+    numbers = np.exp(np.minimum(codes, 0) * unit) * (2**15 - 1)
+    found = w.lookup(short, np.rint(numbers))  # 2^7 times as large
+    return w.rescale(found, "INT32", [2.0**-7])
+
+
+def _divided(w: TosaWriter, powers: int, total: int) -> int:
+    """powers / total as the step gives it. total = m * 2^k with m of 31 bits; 2^29 / (m / 2^16) is looked up."""
+    zeros = w.unary("CLZ", total)
+    up = w.with_number("SUB", zeros, 1)
+    normal = w.binary("LOGICAL_LEFT_SHIFT", total, up)  # 2^30 <= normal < 2^31
+    short = w.rescale(w.with_number("SUB", normal, 2**30), "INT16", [2.0**-15])  # 0 to 2^15
+    codes = np.linspace(-(2**15), 2**15, 513)
+    numbers = 2**15 / (1 + np.maximum(codes, 0) / 2**15)  # 2^15 to 2^14
+    inverse = w.lookup(short, np.minimum(np.rint(numbers), 2**15 - 1))
+    inverse = w.rescale(inverse, "INT32", [2.0**-7])
+    ratio = w.mul32(powers, inverse)  # powers / total, times 2^(45 - up)
+    down = w.number_with("SUB", 16, up)  # a total of one power alone has 15 bits
+    short = w.emit(
+        "ARITHMETIC_RIGHT_SHIFT", w.same_rank(ratio, down), w.shape(ratio), "INT32", round=True
+    )
+    return w.narrowed(short, 2.0**-29)
+
+
+def negative(w: TosaWriter, step: Step) -> None:
+    source = step.head.args[0]
+    w.give(w.narrowed(w.negate(w.widened(source)), w.said_of(source).scale))

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Conditions of rows: what TOSA has a form for, and the limits of Ethos-U55 and U65."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from executorch.backends.arm.aot.integers import interpolation_error
+from executorch.backends.arm.aot.reduce import pool_window, resize_numbers
+from executorch.backends.arm.aot.steps import quantized_result, static
+from executorch.backends.arm.aot.writer import shape_of
+from executorch.exir.backend.lowering.op_table import Condition, Constants
+from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
+from executorch.exir.backend.lowering.steps import has_limits
+from executorch.exir.graph_facts import op_name, without_dialect
+
+LARGEST = 1 << 16
+
+
+def _pair(numbers: Any, count: int = 2) -> list[int]:
+    numbers = [numbers] if isinstance(numbers, int) else list(numbers)
+    return numbers if len(numbers) == count else numbers[:1] * count
+
+
+# ---- Numbers and constants ----
+
+
+def _has_constants(*places: int) -> Any:
+    def test(node: Node, constants: Constants) -> bool:
+        args = [node.args[place] for place in places if place < len(node.args)]
+        return all(each is None or each in constants for each in args)
+
+    return test
+
+
+def _first_varies(node: Node, constants: Constants) -> bool:
+    return node.args[0] not in constants
+
+
+def _is_condition(node: Node, constants: Constants) -> bool:
+    return node.args[0].meta["val"].dtype == torch.bool
+
+
+def _is_plain_division(node: Node, constants: Constants) -> bool:
+    return not node.kwargs.get("rounding_mode")
+
+
+def _has_safe_power(node: Node, constants: Constants) -> bool:
+    exponent = node.args[1]
+    return not isinstance(exponent, Node)
+
+
+def _one_value(node: Node, constants: Constants) -> bool:
+    """Of a call by table: all but one operand is known."""
+    varying = [each for each in node.all_input_nodes if each not in constants]
+    return len(varying) == 1
+
+
+def _one_number_behind(node: Node, constants: Constants) -> bool:
+    """Constants of one element: a table has one function for all values."""
+    others = [each for each in node.all_input_nodes if each in constants]
+    return all(each.meta["val"].numel() == 1 for each in others)
+
+
+NUMBER_LIMITS = Condition(
+    lambda node, constants: has_limits(node), "limits that are numbers are expected"
+)
+# Of 16 bits, between the points of a table: half a step of 8 bits.
+MAX_INTERPOLATION_ERROR = 128
+
+
+def _interpolates(node: Node, constants: Constants) -> bool:
+    """Of 8 bits a table has all results."""
+    (source,) = (each for each in node.all_input_nodes if each not in constants)
+    before, stored = static(source), quantized_result(node)
+    if before is None or before.dtype != torch.int16 or stored is None:
+        return True
+    op = without_dialect(node.target)
+
+    def function(values: torch.Tensor) -> torch.Tensor:
+        args = [
+            values
+            if each is source
+            else constants[each].detach()
+            if isinstance(each, Node)
+            else each
+            for each in node.args
+        ]
+        return op(*args, **node.kwargs)
+
+    return interpolation_error(before, static(stored), function) <= MAX_INTERPOLATION_ERROR
+
+
+INTERPOLATES = Condition(
+    _interpolates,
+    "of 16 bits: a function that 513 points give to 1/512 of its range is expected",
+)
+MATRICES = Condition(
+    lambda node, constants: all(each.meta["val"].dim() >= 2 for each in node.args[:2]),
+    "matrices are expected, not vectors",
+)
+IS_CONDITION = Condition(_is_condition, "a condition of bool is expected")
+NUMBER_POWER = Condition(_has_safe_power, "an exponent that is a number is expected")
+ONE_VALUE = Condition(_one_value, "one operand that varies is expected")
+NUMBER_BEHIND = Condition(_one_number_behind, "one number as the other operand is expected")
+NORM_CONSTANTS = Condition(
+    _has_constants(1, 2, 3, 4), "scales and shifts that are known ahead are expected"
+)
+VARIES = Condition(_first_varies, "a first operand that varies is expected")
+
+
+# ---- Convolutions ----
+
+
+def _convolution_fits(node: Node, constants: Constants) -> bool:
+    source, weight = node.args[:2]
+    return (
+        source not in constants
+        and weight in constants
+        and (node.args[2] is None or node.args[2] in constants)
+    )
+
+
+def _known_transpose(node: Node, constants: Constants) -> bool:
+    transposed, out_padding = node.args[6:8]
+    if not transposed:
+        return not any(out_padding)
+    return node.args[0].meta["val"].dim() == 4 and all(each == 1 for each in node.args[5])
+
+
+def _fits_out_pad(node: Node, constants: Constants) -> bool:
+    if not node.args[6]:
+        return True
+    taps = node.args[1].meta["val"].shape[2:]
+    ends = zip(_pair(node.args[4]), _pair(node.args[7]), taps, strict=True)
+    return all(pad < tap and pad - extra < tap for pad, extra, tap in ends)
+
+
+def _stored_weight(node: Node, constants: Constants) -> bool:
+    """Of 8 bits, symmetric, with one scale or one for each output channel."""
+    weight = node.args[1]
+    said = weight_of(weight, constants) if is_dequantize(weight) else None
+    if said is None or said.group_size or said.source.dtype != torch.int8:
+        return False
+    if said.axis is None or said.scale.numel() == 1:
+        return True
+    transposed = op_name(node) == "aten.convolution.default" and node.args[6]
+    groups = node.args[8] if op_name(node) == "aten.convolution.default" else 1
+    return said.axis == (1 if transposed else 0) and (not transposed or groups == 1)
+
+
+def _scales_fit(node: Node, constants: Constants) -> bool:
+    said = weight_of(node.args[1], constants)
+    return said is None or float(said.scale.max()) < 2**10
+
+
+CONVOLUTION = (
+    Condition(_convolution_fits, "weights and bias that are known ahead are expected"),
+    Condition(
+        _known_transpose,
+        "no output padding is expected, or a transposed convolution of an image without dilation",
+    ),
+    Condition(_fits_out_pad, "padding of a transposed convolution below its kernel is expected"),
+)
+STORED_WEIGHT = (
+    Condition(
+        _stored_weight, "an int8 weight with one scale, or one for each output channel, is expected"
+    ),
+    Condition(_scales_fit, "scales of the weight below 1024 are expected"),
+)
+
+
+def _u55_convolution(node: Node, constants: Constants) -> bool:
+    if node.args[0].meta["val"].dim() > 4:
+        return False
+    shape = shape_of(node.args[0])
+    taps = [1, *shape_of(node.args[1])[2:]][-2:]
+    stride = [1, *_pair(node.args[3], len(shape) - 2)][-2:]
+    fits = all(1 <= size <= LARGEST for size in shape[1:])
+    fits = fits and taps[1] <= 64 and prod(taps) <= 4096
+    if node.args[6]:
+        return fits and _u55_transposed(shape, taps, stride)
+    padding = [0, *_pair(node.args[4], len(shape) - 2)][-2:]
+    dilation = [1, *_pair(node.args[5], len(shape) - 2)][-2:]
+    steps = zip(stride, padding, dilation, strict=True)
+    return fits and all(s <= 3 or (p == 0 and d == 1) for s, p, d in steps)
+
+
+def _u55_transposed(shape: list[int], taps: list[int], stride: list[int]) -> bool:
+    if stride in ([1, 1], [2, 2]):
+        return True
+    if stride == [1, 2]:
+        return shape[2] == taps[0] == 1
+    return stride == [2, 1] and shape[3] == taps[1] == 1
+
+
+U55_CONVOLUTION = Condition(
+    _u55_convolution,
+    "Ethos-U55 and U65: up to 65536 channels, rows and columns, kernels up to 64 wide and 4096 in all, strides up to 3 "
+    "(transposed 1 or 2) are expected",
+)
+
+
+# ---- Pools ----
+
+
+def _known_max_pool(node: Node, constants: Constants) -> bool:
+    _, window = pool_window(node)
+    return window.dilation == [1, 1] and node.args[0].meta["val"].dim() == 4
+
+
+def _reads_whole_windows(node: Node, constants: Constants) -> bool:
+    """Windows that reach beyond padding, of ceil_mode, count what is there; TOSA counts so when padding does not."""
+    args = [*node.args[1:], *[None] * 6]
+    kernel, window = pool_window(node)
+    counts = True if args[4] is None else args[4]
+    sizes, out = shape_of(node.args[0])[2:], shape_of(node)[2:]
+    over = [
+        (want - 1) * s + tap > size + 2 * p
+        for size, want, s, p, tap in zip(
+            sizes, out, window.stride, window.padding, kernel, strict=True
+        )
+    ]
+    return node.args[0].meta["val"].dim() == 4 and not (
+        counts and any(over) and any(window.padding)
+    )
+
+
+def _pads_less_than_kernel(node: Node, constants: Constants) -> bool:
+    kernel, window = pool_window(node)
+    return all(pad < tap for pad, tap in zip(window.padding, kernel, strict=True))
+
+
+def _sizes_divide(node: Node, constants: Constants) -> bool:
+    sizes, out = shape_of(node.args[0]), shape_of(node)
+    return len(sizes) == 4 and all(a % b == 0 for a, b in zip(sizes[2:], out[2:], strict=True))
+
+
+def _u55_pool(node: Node, constants: Constants) -> bool:
+    kernel, window = pool_window(node)
+    is_average = "avg" in op_name(node)
+    fits = all(each <= 3 for each in window.stride) and kernel[1] <= 256
+    if is_average:
+        fits = fits and shape_of(node.args[0])[0] == 1
+        if any(window.padding):
+            fits = fits and max(kernel) <= 8
+    return fits and max(shape_of(node.args[0])) <= LARGEST
+
+
+MAX_POOL = Condition(_known_max_pool, "a pool over an image without dilation is expected")
+AVERAGE_POOL = (
+    Condition(_reads_whole_windows, "windows within the padding of an image are expected"),
+    Condition(_pads_less_than_kernel, "padding below the kernel is expected"),
+)
+WHOLE_WINDOWS = Condition(_sizes_divide, "sizes of an image that the results' divide are expected")
+U55_POOL = Condition(
+    _u55_pool,
+    "Ethos-U55 and U65: strides up to 3, kernels up to 256 wide, averages of one image are expected",
+)
+
+
+# ---- Moves ----
+
+
+def _is_contiguous_view(node: Node, constants: Constants) -> bool:
+    return node.args[0].meta["val"].numel() == node.meta["val"].numel()
+
+
+def _unread_index(node: Node, constants: Constants) -> bool:
+    return all(user.args[1] == 0 for user in node.users)
+
+
+def _int32_index(place: int) -> Condition:
+    def test(node: Node, constants: Constants) -> bool:
+        index = node.args[place]
+        return index in constants or index.meta["val"].dtype == torch.int32
+
+    return Condition(test, "indices of int32 are expected")
+
+
+def _resizes(node: Node, constants: Constants) -> bool:
+    if node.args[0].meta["val"].dim() != 4:
+        return False
+    sizes, out = shape_of(node.args[0])[2:], shape_of(node)[2:]
+    aligned = "bilinear" in op_name(node) and bool(node.args[2])
+    for size, want in zip(sizes, out, strict=True):
+        n, d, offset, border = resize_numbers(size, want, aligned)
+        is_scale = n <= 2048 and d < 16 * n and n / d <= 256
+        if not is_scale or max(size, want) >= 16384 or not -16 * n <= border < n:
+            return False
+        if not -n <= offset < 16 * n:
+            return False
+    return True
+
+
+def _keeps_scales(node: Node, constants: Constants) -> bool:
+    """Where a factor is given beside the sizes it must say the same."""
+    factors = node.args[-1]
+    if not isinstance(factors, list | tuple):
+        return True
+    sizes, out = shape_of(node.args[0])[2:], shape_of(node)[2:]
+    return all(
+        factor is None or abs(factor * size - want) < 1e-6
+        for factor, size, want in zip(factors, sizes, out, strict=True)
+    )
+
+
+def _argmax_fits(node: Node, constants: Constants) -> bool:
+    return len(node.args) > 1 and isinstance(node.args[1], int)
+
+
+UNREAD_INDEX = Condition(_unread_index, "indices that nobody reads are expected")
+INDEX_SECOND, INDEX_THIRD = _int32_index(1), _int32_index(2)
+RESIZES = (
+    Condition(
+        _resizes, "a resize of an image by a ratio up to 256, down by less than 16, is expected"
+    ),
+    Condition(_keeps_scales, "a factor that is the ratio of the sizes is expected"),
+)

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows that move values. What is quantized moves as it is stored, and rescaled where the result has another scale."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from math import prod
+
+import torch
+from torch.fx import Node
+
+from executorch.backends.arm.aot.steps import Step, quantized_result, static
+from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way, dims_in
+from executorch.exir.backend.lowering.payload.writer import num_bytes
+from executorch.exir.graph_facts import op_name
+
+Ways = Mapping[Layout, Way]
+
+
+def moved(w: TosaWriter, step: Step, value: int) -> None:
+    """Gives what was moved."""
+    if step.is_quantized:
+        value = w.requantized(value, w.said_of(step.head.args[0]))
+    w.give(value)
+
+
+def plain_of(w: TosaWriter, node: Node) -> int:
+    return w.read(node, PLAIN)
+
+
+def same(w: TosaWriter, step: Step) -> None:
+    moved(w, step, w.take(step.head.args[0]))
+
+
+def _ones_aside(sizes: Sequence[int]) -> list[int]:
+    return [size for size in sizes if size != 1]
+
+
+def _is_same_in_both(node: Node) -> bool:
+    """Whether its memory is the same plain and channels last."""
+    sizes = shape_of(node)
+    return len(sizes) < 3 or sizes[1] == 1 or prod(sizes[2:]) == 1
+
+
+def view_ways(step: Step, operands: Sequence[Node]) -> Ways:
+    """Where a memory is the same in both layouts, either is taken, and given."""
+    if operands and _is_same_in_both(step.head.args[0]):
+        return {PLAIN: Way((None,), PLAIN)}
+    return {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
+
+
+def view(w: TosaWriter, step: Step) -> None:
+    node = step.head.args[0]
+    layout = w.layout_of(node) if _is_same_in_both(node) and node not in w.constants else PLAIN
+    moved(w, step, w.reshape(w.read(node, layout), shape_of(step.head)))
+
+
+def permute_ways(step: Step, operands: Sequence[Node]) -> Ways:
+    """From channels last to plain, and back, the memory stays: the result has the other name."""
+    rank = step.head.meta["val"].dim()
+    if not operands or rank < 3:
+        return {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
+    perm = [dim % rank for dim in step.head.args[1]]
+    last = dims_in(NHWC, rank)
+    ways = {}
+    if perm == last:
+        ways[NHWC] = Way((NHWC,), PLAIN)
+    elif [perm[dim] for dim in last] == sorted(perm):
+        ways[NHWC] = Way((PLAIN,), NHWC)
+    return {**ways, PLAIN: Way((PLAIN,), PLAIN, cost=num_bytes(step.head))}
+
+
+def permute(w: TosaWriter, step: Step) -> None:
+    node, dims = step.head.args[:2]
+    rank = len(dims)
+    if w.layout == NHWC:
+        moved(w, step, w.read(node, w.way.wants[0]))
+    else:
+        moved(w, step, w.permute(plain_of(w, node), [dim % rank for dim in dims]))
+
+
+def transpose(w: TosaWriter, step: Step) -> None:
+    """Of two dimensions; of `t`, of a matrix."""
+    node, *dims = step.head.args
+    rank = node.meta["val"].dim()
+    order = list(range(rank))
+    one, two = [dim % rank for dim in dims] if dims else (0, rank - 1)
+    order[one], order[two] = order[two], order[one]
+    moved(w, step, w.permute(plain_of(w, node), order))
+
+
+def concat(w: TosaWriter, step: Step) -> None:
+    parts, dim = step.head.args[0], (step.head.args[1] if len(step.head.args) > 1 else 0)
+    parts = [each for each in parts if each.meta["val"].numel() or each.meta["val"].dim() > 1]
+    values = [w.take(each) for each in parts]
+    rank = step.head.meta["val"].dim()
+    if step.is_quantized:
+        values = [
+            w.requantized(value, w.said_of(node)) for value, node in zip(values, parts, strict=True)
+        ]
+    w.give(w.concat(values, dims_in(w.layout, rank).index(dim % rank)))
+
+
+def stack(w: TosaWriter, step: Step) -> None:
+    parts, dim = step.head.args[0], (step.head.args[1] if len(step.head.args) > 1 else 0)
+    sizes = shape_of(step.head)
+    axis = dim % len(sizes)
+    sizes[axis] = 1
+    values = [plain_of(w, each) for each in parts]
+    if step.is_quantized:
+        values = [
+            w.requantized(value, w.said_of(node)) for value, node in zip(values, parts, strict=True)
+        ]
+    w.give(w.concat([w.reshape(each, sizes) for each in values], axis))
+
+
+def _window(node: Node) -> tuple[int, int, int, int]:
+    """Axis, start, end and step of a slice."""
+    source, *rest = node.args
+    dim, start, end, stride = (*rest, *(0, None, None, 1)[len(rest) :])
+    rank = source.meta["val"].dim()
+    size = shape_of(source)[dim % rank]
+    begin, stop, stride = slice(start, end, stride).indices(size)
+    return dim % rank, begin, max(begin, stop), stride
+
+
+def slice_copy(w: TosaWriter, step: Step) -> None:
+    """With steps: one in every group of `stride` is kept."""
+    dim, start, end, stride = _window(step.head)
+    x, axis = w.take(step.head.args[0]), w.axis(dim)
+    moved(w, step, strided(w, x, axis, start, end, stride))
+
+
+def strided(w: TosaWriter, x: int, axis: int, start: int, end: int, stride: int) -> int:
+    if stride == 1:
+        return w.slice_axis(x, axis, start, end - start)
+    count = -(-(end - start) // stride)
+    size = w.shape(x)[axis]
+    missing = max(0, start + count * stride - size)
+    if missing:
+        ends = [(0, missing if place == axis else 0) for place in range(w.rank(x))]
+        x = w.pad(x, ends, 0)
+    x = w.slice_axis(x, axis, start, count * stride)
+    shape = list(w.shape(x))
+    grouped = w.reshape(x, (*shape[:axis], count, stride, *shape[axis + 1 :]))
+    kept = w.slice_axis(grouped, axis + 1, 0, 1)
+    shape[axis] = count
+    return w.reshape(kept, shape)
+
+
+def select(w: TosaWriter, step: Step) -> None:
+    node, dim, index = step.head.args
+    x = plain_of(w, node)
+    axis = dim % w.rank(x)
+    place = index % w.shape(x)[axis]
+    part = w.slice_axis(x, axis, place, 1)
+    moved(w, step, w.reshape(part, shape_of(step.head)))
+
+
+def split(w: TosaWriter, step: Step) -> None:
+    """Each item that is read. A quantized one is defined as what its quantize gives."""
+    node, sizes = step.head.args[:2]
+    dim = step.head.args[2] if len(step.head.args) > 2 else 0
+    rank = node.meta["val"].dim()
+    total = shape_of(node)[dim % rank]
+    if isinstance(sizes, int):
+        sizes = [min(sizes, total - start) for start in range(0, total, sizes)]
+    x, axis = w.take(node), w.axis(dim)
+    for item in [user for user in step.head.users if user.target is operator.getitem]:
+        place = item.args[1]
+        part = w.slice_axis(x, axis, sum(sizes[:place]), sizes[place])
+        item_result(w, step, item, part)
+
+
+def unbind(w: TosaWriter, step: Step) -> None:
+    node = step.head.args[0]
+    dim = step.head.args[1] if len(step.head.args) > 1 else 0
+    x = plain_of(w, node)
+    for item in [user for user in step.head.users if user.target is operator.getitem]:
+        part = w.slice_axis(x, dim % w.rank(x), item.args[1], 1)
+        item_result(w, step, item, w.reshape(part, shape_of(item)))
+
+
+def item_result(w: TosaWriter, step: Step, item: Node, value: int) -> None:
+    layout = w.way.gives or PLAIN
+    if not step.is_quantized:
+        w.define(item, value, layout)
+        return
+    stored = quantized_result(item)
+    before, after = w.said_of(step.head.args[0]), static(stored)
+    if before != after:
+        value = w.rescale(
+            value,
+            w.dtype(value),
+            [before.scale / after.scale],
+            before.zero_point,
+            after.zero_point,
+        )
+    w.define(stored, value, layout)
+
+
+def expand(w: TosaWriter, step: Step) -> None:
+    sizes = shape_of(step.head)
+    x = w.with_rank(plain_of(w, step.head.args[0]), len(sizes))
+    times = [want // have for want, have in zip(sizes, w.shape(x), strict=True)]
+    moved(w, step, w.tile(x, times))
+
+
+def repeat(w: TosaWriter, step: Step) -> None:
+    node, times = step.head.args
+    moved(w, step, w.tile(w.with_rank(plain_of(w, node), len(times)), times))
+
+
+def flip(w: TosaWriter, step: Step) -> None:
+    x = w.take(step.head.args[0])
+    for dim in step.head.args[1]:
+        x = w.reverse(x, w.axis(dim))
+    moved(w, step, x)
+
+
+def roll(w: TosaWriter, step: Step) -> None:
+    node, shifts = step.head.args[:2]
+    dims = step.head.args[2] if len(step.head.args) > 2 else []
+    x = w.take(node)
+    for shift, dim in zip(shifts, dims, strict=True):
+        axis = w.axis(dim)
+        size = w.shape(x)[axis]
+        cut = -shift % size
+        if cut:
+            parts = w.slice_axis(x, axis, cut, size - cut), w.slice_axis(x, axis, 0, cut)
+            x = w.concat(parts, axis)
+    moved(w, step, x)
+
+
+def pad(w: TosaWriter, step: Step) -> None:
+    """With a number, as the operand is stored."""
+    node, flat = step.head.args[:2]
+    number = step.head.args[2] if len(step.head.args) > 2 else 0
+    rank = node.meta["val"].dim()
+    ends = [(0, 0)] * rank
+    for place in range(len(flat) // 2):
+        ends[rank - 1 - place] = (flat[2 * place], flat[2 * place + 1])
+    x = w.take(node)
+    kept = in_layout(ends, w.layout)
+    for axis, (before, after) in enumerate(kept):
+        size = w.shape(x)[axis]
+        if before < 0 or after < 0:
+            x = w.slice_axis(x, axis, max(0, -before), size + min(0, before) + min(0, after))
+    kept = [(max(0, before), max(0, after)) for before, after in kept]
+    if step.is_quantized:
+        said = w.said_of(node)
+        info = torch.iinfo(said.dtype)
+        stored = round(number / said.scale) + said.zero_point
+        number = min(max(stored, info.min), info.max)
+    moved(w, step, w.pad(x, kept, number))
+
+
+def pixel_shuffle(w: TosaWriter, step: Step) -> None:
+    """[.., C r r, H, W] -> [.., C, H r, W r]"""
+    node, r = step.head.args
+    *batch, channels, height, width = shape_of(node)
+    x = w.reshape(plain_of(w, node), (prod(batch), channels // (r * r), r, r, height, width))
+    x = w.permute(x, [0, 1, 4, 2, 5, 3])
+    moved(w, step, w.reshape(x, shape_of(step.head)))
+
+
+def pixel_unshuffle(w: TosaWriter, step: Step) -> None:
+    node, r = step.head.args
+    *batch, channels, height, width = shape_of(node)
+    x = w.reshape(plain_of(w, node), (prod(batch), channels, height // r, r, width // r, r))
+    x = w.permute(x, [0, 1, 3, 5, 2, 4])
+    moved(w, step, w.reshape(x, shape_of(step.head)))
+
+
+def take_rows(w: TosaWriter, x: int, indices: int, sizes: Sequence[int]) -> int:
+    """Rows of a matrix."""
+    rows = w.shape(x)
+    width = w.num_elements(indices)
+    x = w.reshape(x, (1, rows[0], prod(rows[1:])))
+    found = w.gather(x, w.reshape(w.cast(indices, "INT32"), (1, width)))
+    return w.reshape(found, sizes)
+
+
+def embedding(w: TosaWriter, step: Step) -> None:
+    table, indices = step.head.args[:2]
+    x = plain_of(w, table)
+    moved(w, step, take_rows(w, x, plain_of(w, indices), shape_of(step.head)))
+
+
+def index_select(w: TosaWriter, step: Step) -> None:
+    node, dim, indices = step.head.args
+    x = plain_of(w, node)
+    axis = dim % w.rank(x)
+    order = [axis, *(each for each in range(w.rank(x)) if each != axis)]
+    x = w.permute(x, order)
+    sizes = [w.num_elements(plain_of(w, indices)), *w.shape(x)[1:]]
+    found = take_rows(w, x, plain_of(w, indices), sizes)
+    moved(w, step, w.permute(found, [order.index(each) for each in range(len(order))]))
+
+
+def is_move(node: Node) -> bool:
+    return op_name(node).startswith("dim_order_ops._clone")

@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of operators: which calls become TOSA, under which conditions, and how they are quantized."""
+
+from __future__ import annotations
+
+import functools
+
+from executorch.backends.arm.aot import elementwise as of
+from executorch.backends.arm.aot import integers, matrix, moves, reduce
+from executorch.backends.arm.aot.elementwise import either
+from executorch.backends.arm.aot.limits import (
+    AVERAGE_POOL,
+    CONVOLUTION,
+    INDEX_SECOND,
+    INDEX_THIRD,
+    INTERPOLATES,
+    IS_CONDITION,
+    MATRICES,
+    MAX_POOL,
+    NORM_CONSTANTS,
+    NUMBER_BEHIND,
+    NUMBER_LIMITS,
+    NUMBER_POWER,
+    ONE_VALUE,
+    RESIZES,
+    STORED_WEIGHT,
+    U55_CONVOLUTION,
+    U55_POOL,
+    UNREAD_INDEX,
+    VARIES,
+    WHOLE_WINDOWS,
+)
+from executorch.backends.arm.aot.rows import (
+    BETWEEN,
+    BOOL,
+    FLOATS,
+    INT8,
+    MOVED,
+    NOT_U55,
+    NUMBERS,
+    ArmRow,
+    ArmTable,
+    Lower,
+    row,
+)
+from executorch.backends.arm.aot.steps import static
+from executorch.backends.arm.tosa.specification import TosaSpecification
+from executorch.exir.backend.lowering.annotation import (
+    ARITHMETIC,
+    FROM_0_TO_1,
+    NOT_QUANTIZED,
+    SHARED,
+    WEIGHTED,
+    Annotation,
+)
+from executorch.exir.backend.lowering.op_table import Condition
+from executorch.exir.backend.lowering.quantized import is_dequantize
+from executorch.exir.backend.lowering.steps import LIMITS, NORM_AND_LIMITS
+
+_QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
+_DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
+
+# Functions of one value -> in floats. Quantized, each is a table of its own results.
+_FUNCTIONS: dict[str, of.Unary] = {
+    **{
+        name: of.direct(name.upper())
+        for name in ("ceil", "cos", "erf", "exp", "floor", "log", "rsqrt", "sin", "tanh", "sigmoid")
+    },
+    "reciprocal": of.direct("RECIPROCAL"),
+    "sqrt": of.sqrt,
+    "silu": of.silu,
+    "hardsigmoid": of.hardsigmoid,
+    "hardswish": of.hardswish,
+    "log2": of.log_to(2),
+    "log10": of.log_to(10),
+    "log1p": of.log1p,
+    "expm1": of.expm1,
+    "sinh": of.sinh,
+    "cosh": of.cosh,
+    "tan": of.tan,
+    "sign": of.sign,
+    "round": of.round_half_to_even,
+}
+_WHOLE = (
+    "silu",
+    "hardsigmoid",
+    "hardswish",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "sinh",
+    "cosh",
+    "tan",
+)
+_BY_TABLE_ALONE = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv")
+_COMPARISONS = {
+    "eq": ("EQUAL", False, False),
+    "ge": ("GREATER_EQUAL", False, False),
+    "gt": ("GREATER", False, False),
+    "le": ("GREATER_EQUAL", True, False),
+    "lt": ("GREATER", True, False),
+    "ne": ("EQUAL", False, True),
+}
+
+
+def _table_row(lower: Lower | None, *conditions: Condition, **more: object) -> ArmRow:
+    """A function of one value."""
+    checks = (ONE_VALUE, NUMBER_BEHIND, INTERPOLATES)
+    settings = {"annotation": ARITHMETIC, "layouts": either, "when_quantized": checks, **more}
+    return row(lower, *conditions, quantized=integers.table, **settings)
+
+
+def _functions() -> dict[str, ArmRow]:
+    rows = {
+        f"aten.{name}.default": _table_row(of.unary(formula), whole=name in _WHOLE)
+        for name, formula in _FUNCTIONS.items()
+    }
+    rows |= {f"aten.{name}.default": _table_row(None) for name in _BY_TABLE_ALONE}
+    rows |= {
+        "aten.leaky_relu.default": _table_row(of.leaky_relu, whole=True),
+        "aten.elu.default": _table_row(of.elu, whole=True),
+        "aten.gelu.default": _table_row(of.gelu, whole=True),
+        "aten.pow.Tensor_Scalar": _table_row(of.power, NUMBER_POWER),
+        "aten.abs.default": row(
+            of.unary(of.direct("ABS")),
+            quantized=integers.absolute,
+            dtypes=NUMBERS,
+            layouts=either,
+            annotation=ARITHMETIC,
+        ),
+        "aten.neg.default": row(
+            of.unary(lambda w, x: w.negate(x)),
+            quantized=integers.negative,
+            dtypes=NUMBERS,
+            layouts=either,
+            annotation=ARITHMETIC,
+        ),
+    }
+    limited = functools.partial(
+        row,
+        of.limits,
+        quantized=integers.limits,
+        dtypes=NUMBERS,
+        layouts=either,
+        annotation=Annotation(SHARED.kind, starts=True),
+    )
+    rows |= {
+        "aten.relu.default": limited(),
+        "aten.hardtanh.default": limited(NUMBER_LIMITS),
+        "aten.clamp.default": limited(NUMBER_LIMITS),
+    }
+    return rows
+
+
+def _binary() -> dict[str, ArmRow]:
+    def taken(lower: Lower, quantized: Lower, **more: object) -> ArmRow:
+        return row(
+            lower,
+            quantized=quantized,
+            dtypes=NUMBERS,
+            layouts=either,
+            tail=LIMITS,
+            annotation=ARITHMETIC,
+            **more,
+        )
+
+    rows = {
+        "aten.add.Tensor": taken(of.binary("ADD"), integers.total("ADD")),
+        "aten.sub.Tensor": taken(of.binary("SUB"), integers.total("SUB")),
+        "aten.mul.Tensor": taken(of.product, integers.product),
+        "aten.maximum.default": taken(of.binary("MAXIMUM"), integers.extreme("MAXIMUM")),
+        "aten.minimum.default": taken(of.binary("MINIMUM"), integers.extreme("MINIMUM")),
+        "aten.div.Tensor": row(
+            of.quotient,
+            quantized=integers.table,
+            when_quantized=(ONE_VALUE, NUMBER_BEHIND, INTERPOLATES),
+            layouts=either,
+            tail=LIMITS,
+            annotation=Annotation(ARITHMETIC.kind, when=_has_number),
+        ),
+        "aten.pow.Tensor_Tensor": row(of.power, layouts=either),
+    }
+    for name in ("add", "sub", "mul", "div"):
+        lower = {"mul": of.product, "div": of.quotient}.get(name) or of.binary(name.upper())
+        rows[f"aten.{name}.Scalar"] = _table_row(lower, dtypes=NUMBERS if name != "div" else FLOATS)
+    for name, (op, swap, negated) in _COMPARISONS.items():
+        plain = of.not_equal if negated else of.binary(op, "BOOL", swap)
+        for kind in ("Tensor", "Scalar"):
+            rows[f"aten.{name}.{kind}"] = row(
+                plain,
+                quantized=integers.comparison(op, swap, negated),
+                dtypes=NUMBERS,
+                layouts=either,
+                u55=(NOT_U55,),
+            )
+    for name in ("and", "or", "xor"):
+        logical = of.binary(f"LOGICAL_{name.upper()}")
+        settings = {"dtypes": BOOL, "layouts": either, "u55": (NOT_U55,)}
+        rows[f"aten.logical_{name}.default"] = row(logical, **settings)
+        rows[f"aten.bitwise_{name}.Tensor"] = row(logical, **settings)
+    for name in ("logical_not", "bitwise_not"):
+        rows[f"aten.{name}.default"] = row(
+            of.unary(of.direct("LOGICAL_NOT")), dtypes=BOOL, layouts=either, u55=(NOT_U55,)
+        )
+    rows["aten.where.self"] = row(
+        of.where,
+        IS_CONDITION,
+        quantized=integers.where,
+        dtypes=NUMBERS,
+        layouts=either,
+        u55=(NOT_U55,),
+    )
+    return rows
+
+
+def _has_number(node: object) -> bool:
+    """Of a captured call: a quotient by a number is a table."""
+    return len(node.all_input_nodes) == 1 or node.all_input_nodes[1].op == "get_attr"
+
+
+def _matrices() -> dict[str, ArmRow]:
+    weighted = {
+        "when_quantized": STORED_WEIGHT,
+        "annotation": WEIGHTED,
+    }
+    return {
+        "aten.convolution.default": row(
+            matrix.convolution,
+            *CONVOLUTION,
+            quantized=matrix.convolution,
+            layouts=matrix.channels_last,
+            tail=NORM_AND_LIMITS,
+            u55=(U55_CONVOLUTION,),
+            **weighted,
+        ),
+        "aten.linear.default": row(
+            matrix.linear, quantized=matrix.linear, tail=LIMITS, whole=True, **weighted
+        ),
+        "aten.addmm.default": row(matrix.addmm, tail=LIMITS),
+        "aten.mm.default": row(
+            matrix.matmul, quantized=matrix.matmul, tail=LIMITS, annotation=ARITHMETIC
+        ),
+        "aten.bmm.default": row(
+            matrix.matmul, quantized=matrix.matmul, tail=LIMITS, annotation=ARITHMETIC
+        ),
+        "aten.matmul.default": row(
+            matrix.matmul,
+            MATRICES,
+            quantized=matrix.matmul,
+            tail=LIMITS,
+            whole=True,
+            annotation=ARITHMETIC,
+        ),
+        "aten._native_batch_norm_legit_no_training.default": row(
+            matrix.batch_norm, VARIES, NORM_CONSTANTS, layouts=either_norm
+        ),
+    }
+
+
+def either_norm(step: object, operands: list) -> dict:
+    return either(step, operands[:1]) if len(operands) == 1 else {}
+
+
+def _moves() -> dict[str, ArmRow]:
+    def moved(lower: Lower, *conditions: Condition, **more: object) -> ArmRow:
+        settings = {"dtypes": MOVED, "annotation": SHARED, **more}
+        return row(lower, *conditions, quantized=lower, **settings)
+
+    rows = {
+        f"aten.{name}": moved(moves.view, layouts=moves.view_ways)
+        for name in (
+            "view_copy.default",
+            "unsqueeze_copy.default",
+            "squeeze_copy.dims",
+            "squeeze_copy.dim",
+            "squeeze_copy.default",
+        )
+    }
+    for name in ("alias_copy", "clone", "detach_copy"):
+        rows[f"aten.{name}.default"] = moved(moves.same, layouts=either)
+    rows |= {
+        "dim_order_ops._clone_dim_order.default": moved(moves.same, layouts=either),
+        "aten.permute_copy.default": moved(moves.permute, layouts=moves.permute_ways),
+        "aten.transpose_copy.int": moved(moves.transpose),
+        "aten.t_copy.default": moved(moves.transpose),
+        "aten.cat.default": moved(moves.concat, layouts=either),
+        "aten.stack.default": moved(moves.stack, whole=True),
+        "aten.slice_copy.Tensor": moved(moves.slice_copy, layouts=either),
+        "aten.select_copy.int": moved(moves.select),
+        "aten.split_with_sizes_copy.default": moved(moves.split),
+        "aten.split_copy.Tensor": moved(moves.split),
+        "aten.unbind_copy.int": moved(moves.unbind),
+        "aten.expand_copy.default": moved(moves.expand),
+        "aten.repeat.default": moved(moves.repeat),
+        "aten.flip.default": moved(moves.flip, layouts=either, u55=(NOT_U55,)),
+        "aten.roll.default": moved(moves.roll, layouts=either),
+        "aten.constant_pad_nd.default": moved(moves.pad, layouts=either),
+        "aten.pixel_shuffle.default": moved(moves.pixel_shuffle, whole=True),
+        "aten.pixel_unshuffle.default": moved(moves.pixel_unshuffle, whole=True),
+        "aten.embedding.default": moved(
+            moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=NOT_QUANTIZED
+        ),
+        "aten.index_select.default": moved(
+            moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=NOT_QUANTIZED
+        ),
+        "dim_order_ops._to_dim_order_copy.default": row(
+            of.convert, dtypes=(*MOVED,), layouts=either
+        ),
+    }
+    return rows
+
+
+def _along_axes() -> dict[str, ArmRow]:
+    def reduced(lower: Lower, *conditions: Condition, **more: object) -> ArmRow:
+        settings = {"layouts": reduce.image_ways, "annotation": ARITHMETIC, **more}
+        return row(lower, *conditions, quantized=lower, **settings)
+
+    shared = Annotation(SHARED.kind, starts=True)
+    rows = {
+        "aten.mean.dim": reduced(reduce.mean),
+        "aten.mean.default": reduced(reduce.mean, layouts=None),
+        "aten.sum.dim_IntList": reduced(reduce.reduction("REDUCE_SUM"), dtypes=NUMBERS),
+        "aten.amax.default": reduced(
+            reduce.reduction("REDUCE_MAX"), dtypes=NUMBERS, annotation=shared
+        ),
+        "aten.amin.default": reduced(
+            reduce.reduction("REDUCE_MIN"), dtypes=NUMBERS, annotation=shared
+        ),
+        "aten.max.dim": row(reduce.largest_of("REDUCE_MAX"), UNREAD_INDEX),
+        "aten.min.dim": row(reduce.largest_of("REDUCE_MIN"), UNREAD_INDEX),
+        "aten.var.correction": row(reduce.variance, layouts=reduce.image_ways),
+        "aten.var.dim": row(reduce.variance, layouts=reduce.image_ways),
+        "aten._softmax.default": row(
+            reduce.softmax, quantized=integers.softmax, stored=INT8, annotation=FROM_0_TO_1
+        ),
+        "aten._log_softmax.default": row(reduce.softmax),
+        "aten.native_layer_norm.default": row(reduce.layer_norm),
+        "aten.native_group_norm.default": row(reduce.group_norm),
+        "aten.max_pool2d_with_indices.default": reduced(
+            reduce.max_pool,
+            MAX_POOL,
+            UNREAD_INDEX,
+            layouts=matrix.channels_last,
+            u55=(U55_POOL,),
+            annotation=shared,
+        ),
+        "aten.max_pool2d.default": reduced(
+            reduce.max_pool,
+            MAX_POOL,
+            layouts=matrix.channels_last,
+            u55=(U55_POOL,),
+            annotation=shared,
+            whole=True,
+        ),
+        "aten.avg_pool2d.default": reduced(
+            reduce.avg_pool, *AVERAGE_POOL, layouts=matrix.channels_last, u55=(U55_POOL,)
+        ),
+        "aten._adaptive_avg_pool2d.default": reduced(
+            reduce.adaptive_avg_pool, WHOLE_WINDOWS, layouts=matrix.channels_last
+        ),
+        "aten.upsample_nearest2d.vec": reduced(
+            reduce.resize("NEAREST"),
+            *RESIZES,
+            layouts=matrix.channels_last,
+            u55=(NOT_U55,),
+            whole=True,
+            annotation=shared,
+        ),
+        "aten.upsample_bilinear2d.vec": reduced(
+            reduce.resize("BILINEAR"),
+            *RESIZES,
+            layouts=matrix.channels_last,
+            u55=(NOT_U55,),
+            whole=True,
+        ),
+    }
+    for name in ("any.dim", "any.dims", "any.default"):
+        rows[f"aten.{name}"] = row(reduce.any_of, dtypes=BOOL, u55=(NOT_U55,))
+    return rows
+
+
+def _between(spec: TosaSpecification) -> dict[str, ArmRow]:
+    """What quantizes. A delegate of integers alone begins and ends with what is stored."""
+    both = spec.support_float() and spec.support_integer()
+
+    def rescales(node: object, constants: object) -> bool:
+        return both or (is_dequantize(node.args[0]) and static(node.args[0]) is not None)
+
+    between = Condition(rescales, BETWEEN)
+    outside = Condition(lambda node, constants: both, BETWEEN)
+    types = {"dtypes": MOVED, "layouts": either}
+    return {
+        _QUANTIZE: row(of.quantize, between, quantized=integers.requantize, **types),
+        _DEQUANTIZE: row(of.dequantize, outside, **types),
+    }
+
+
+def rows(spec: TosaSpecification) -> dict[str, ArmRow]:
+    return {
+        **_functions(),
+        **_binary(),
+        **_matrices(),
+        **_moves(),
+        **_along_axes(),
+        **_between(spec),
+    }
+
+
+@functools.cache
+def _table(spec: str) -> ArmTable:
+    found = TosaSpecification.create_from_string(spec)
+    return ArmTable(rows(found), found)
+
+
+def table_of(spec: TosaSpecification) -> ArmTable:
+    return _table(str(spec))
+
+
+# What the pages of operators list.
+INT_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+INT+int16"))
+FP_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+FP"))
+U55_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+INT+int16+u55"))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all three partitioners are: everything that the table of the specification takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.fx.passes.infra.partitioner import Partition
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from executorch.backends.arm.aot.ops import table_of
+from executorch.backends.arm.aot.rows import BETWEEN, results_of_many
+from executorch.backends.arm.common.arm_compile_spec import ArmCompileSpec
+from executorch.exir.backend.lowering import constants as known
+from executorch.exir.backend.lowering.op_table import Constants
+from executorch.exir.backend.lowering.partitioner import TablePartitioner
+from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
+from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
+from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.graph_facts import op_name, torch_op
+
+
+class ArmPartitioner(TablePartitioner):
+    """`additional_checks`: each says of a call whether it may be taken."""
+
+    spec_class: type[ArmCompileSpec]
+
+    def __init__(
+        self,
+        compile_spec: ArmCompileSpec | None = None,
+        additional_checks: Sequence[OperatorSupportBase] | None = None,
+    ) -> None:
+        spec = self.default_spec() if compile_spec is None else compile_spec
+        super().__init__(spec._to_list())
+        self.tosa_spec = spec.tosa_spec
+        self.table = table_of(self.tosa_spec)  # type: ignore[misc]  # of each instance
+        self.additional_checks = list(additional_checks or ())
+        self.intermediate_path = spec.get_intermediate_path()
+        self._custom: list[Any] = []
+
+    @classmethod
+    def default_spec(cls) -> ArmCompileSpec:
+        raise NotImplementedError
+
+    def register_custom_partition_op(self, op: Any) -> None:
+        """Operators that no decomposition takes apart."""
+        self._custom.append(torch_op(op))
+
+    def ops_to_not_decompose(
+        self, ep: ExportedProgram
+    ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
+        return [*self.table.preserved(), *filter(None, self._custom)], None
+
+    def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
+        own_dequantized_inputs(ep)
+        return super().generate_partitions(ep)
+
+    def look_at(self, program: ExportedProgram) -> Constants:
+        """Calls that read nothing but data are computed when the delegate is compiled."""
+        self._values = known.Constants(program, computed=None)
+        return self._values
+
+    def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
+        for check in self.additional_checks:
+            if not check.is_node_supported({}, node):
+                return f"Rejected by {type(check).__name__}"
+        reason = self.table.why_not(node, constants)
+        if reason:
+            return reason
+        step = self.table.step_of(node, constants)
+        before = [
+            each
+            for each in node.all_input_nodes
+            if step.is_quantized and is_dequantize(each) and each not in constants
+        ]
+        behind = [user for each in nodes_of(step) for user in _items(each)]
+        if step.is_quantized:
+            behind += [user for item in results_of_many(step) for user in item.users]
+        needed = [each for call in nodes_of(step) for each in self._values.computed_inputs(call)]
+        return list(dict.fromkeys((*before, *needed, *nodes_of(step), *behind)))
+
+    def why_leave(self, nodes: list[Node]) -> str:
+        """A delegate that moves nothing and computes nothing."""
+        rest = [
+            each
+            for each in nodes
+            if not is_quantize(each) and not is_dequantize(each) and each not in self._values
+        ]
+        if not rest:
+            return BETWEEN
+        return "" if any(op_name(each) not in _NOTHING for each in rest) else "nothing is computed"
+
+
+_NOTHING = frozenset(
+    {
+        "",
+        "aten.view_copy.default",
+        "aten.alias_copy.default",
+        "aten.clone.default",
+        "aten.detach_copy.default",
+        "aten.unsqueeze_copy.default",
+        "aten.squeeze_copy.dims",
+        "dim_order_ops._clone_dim_order.default",
+    }
+)
+
+
+def _items(node: Node) -> list[Node]:
+    is_many = isinstance(node.meta.get("val"), tuple | list)
+    return list(node.users) if is_many else []

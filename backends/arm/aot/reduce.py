@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows that compute along axes: sums, means, largest values, pools, softmax, norms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from executorch.backends.arm.aot.matrix import Window
+from executorch.backends.arm.aot.steps import Step
+from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way, dims_in
+from executorch.exir.graph_facts import op_name
+
+Ways = Mapping[Layout, Way]
+
+
+def dims_of(step: Step, place: int = 1) -> list[int]:
+    """The dimensions that a call reduces; all where none is said."""
+    head = step.head
+    rank = head.args[0].meta["val"].dim()
+    said = head.args[place] if len(head.args) > place else None
+    if said is None or said == []:
+        return list(range(rank))
+    return [dim % rank for dim in (said if isinstance(said, list | tuple) else [said])]
+
+
+def keeps_dims(step: Step) -> bool:
+    head = step.head
+    rank = head.args[0].meta["val"].dim()
+    value = head.meta["val"]
+    return (value[0] if isinstance(value, tuple | list) else value).dim() == rank
+
+
+def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
+    """Over an image, channels last; what is left of it without dimensions is plain."""
+    rank = step.head.args[0].meta["val"].dim()
+    plain = {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
+    dims = dims_of(step)
+    if rank < 3 or not operands:
+        return plain
+    if keeps_dims(step):
+        return {**plain, NHWC: Way((NHWC,) * len(operands), NHWC)}
+    if sorted(dims) == list(range(2, rank)):
+        return {**plain, NHWC: Way((NHWC,) * len(operands), PLAIN)}
+    return plain
+
+
+def _axes(w: TosaWriter, dims: Sequence[int], rank: int) -> list[int]:
+    order = dims_in(w.layout, rank)
+    return sorted(order.index(dim) for dim in dims)
+
+
+def _shaped(w: TosaWriter, step: Step, x: int) -> int:
+    """Without what was reduced, if it does not stay."""
+    value = step.head.meta["val"]
+    sizes = [int(size) for size in (value[0] if isinstance(value, tuple | list) else value).shape]
+    return w.reshape(x, in_layout(sizes, w.way.gives or PLAIN))
+
+
+def reduction(op: str) -> Callable[[TosaWriter, Step], None]:
+    def lower(w: TosaWriter, step: Step) -> None:
+        source = step.head.args[0]
+        x = w.read(source, w.layout)
+        axes = _axes(w, dims_of(step), w.rank(x))
+        if step.is_quantized and op == "REDUCE_SUM":
+            said = w.said_of(source)
+            x = w.reduce(op, w.widened(source, x=x), axes)
+            x = w.narrowed(x, said.scale)
+        elif step.is_quantized:
+            x = w.requantized(w.reduce(op, x, axes), w.said_of(source))
+        else:
+            x = w.reduce(op, x, axes)
+        w.give(_shaped(w, step, x))
+
+    return lower
+
+
+def mean(w: TosaWriter, step: Step) -> None:
+    """The sum, exactly, times 1 / N: quantized it is rounded once."""
+    source = step.head.args[0]
+    x = w.read(source, w.layout)
+    dims = dims_of(step)
+    count = prod(shape_of(source)[dim] for dim in dims)
+    axes = _axes(w, dims, w.rank(x))
+    if step.is_quantized:
+        said = w.said_of(source)
+        x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), said.scale / count)
+    else:
+        x = w.with_limits(w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count))
+    w.give(_shaped(w, step, x))
+
+
+def variance(w: TosaWriter, step: Step) -> None:
+    source = step.head.args[0]
+    x = w.read(source, w.layout)
+    kwargs = step.head.kwargs
+    dims = dims_of(step)
+    count = prod(shape_of(source)[dim] for dim in dims)
+    less = kwargs.get("correction", 1)
+    if op_name(step.head) == "aten.var.dim":
+        less = 1 if len(step.head.args) < 3 or step.head.args[2] else 0
+    axes = _axes(w, dims, w.rank(x))
+    average = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
+    apart = w.binary("SUB", x, average)
+    total = w.reduce("REDUCE_SUM", w.binary("MUL", apart, apart), axes)
+    w.give(_shaped(w, step, w.with_number("MUL", total, 1 / max(count - (less or 0), 0.0))))
+
+
+def any_of(w: TosaWriter, step: Step) -> None:
+    x = w.read(step.head.args[0], w.layout)
+    w.give(_shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step), w.rank(x)))))
+
+
+def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
+    """The first result of max.dim and min.dim."""
+
+    def lower(w: TosaWriter, step: Step) -> None:
+        x = w.read(step.head.args[0], PLAIN)
+        x = w.reduce(op, x, dims_of(step))
+        w.define(step.result, w.reshape(x, shape_of(step.result)))
+
+    return lower
+
+
+def argmax(w: TosaWriter, step: Step) -> None:
+    x = w.read(step.head.args[0], PLAIN)
+    found = w.argmax(x, step.head.args[1] % w.rank(x))
+    w.define(step.result, w.reshape(found, shape_of(step.result)))
+
+
+# ---- Pools ----
+
+
+def _pair(numbers: Any) -> list[int]:
+    numbers = [numbers] if isinstance(numbers, int) else list(numbers)
+    return numbers if len(numbers) == 2 else numbers * 2
+
+
+def pool_window(node: Node) -> tuple[list[int], Window]:
+    """Kernel and window of a pool of two dimensions; a stride that is left out is the kernel."""
+    args = [*node.args[1:], *[None] * 5]
+    kernel = _pair(args[0])
+    stride = _pair(args[1]) if args[1] else kernel
+    padding = _pair(args[2] or 0)
+    dilation = [1, 1]
+    if "max_pool" in op_name(node) and args[3]:
+        dilation = _pair(args[3])
+    return kernel, Window(stride, padding, dilation)
+
+
+def _pooled(
+    w: TosaWriter, step: Step, op: str, x: int, kernel: list[int], window: Window, **more: Any
+) -> int:
+    """With as much padding at the end as windows read, and no value that none reads."""
+    out = in_layout(shape_of_result(step), NHWC)
+    pads = []
+    for place in range(2):
+        size, want = w.shape(x)[place + 1], out[place + 1]
+        read = (want - 1) * window.stride[place] + kernel[place]
+        before = window.padding[place]
+        after = read - size - before
+        if after < 0:
+            x = w.slice_axis(x, place + 1, 0, size + after)
+        pads += [before, max(0, after)]
+    inputs = [x, *more.pop("zeros", ())]
+    return w.emit(
+        op, inputs, out, w.dtype(x), kernel=kernel, stride=window.stride, pad=pads, **more
+    )
+
+
+def shape_of_result(step: Step) -> list[int]:
+    value = step.head.meta["val"]
+    return [int(s) for s in (value[0] if isinstance(value, tuple | list) else value).shape]
+
+
+def max_pool(w: TosaWriter, step: Step) -> None:
+    x = w.read(step.head.args[0], NHWC)
+    kernel, window = pool_window(step.head)
+    made = _pooled(w, step, "MAX_POOL2D", x, kernel, window)
+    if step.is_quantized:
+        made = w.requantized(made, w.said_of(step.head.args[0]))
+    w.give(made)
+
+
+def avg_pool(w: TosaWriter, step: Step) -> None:
+    """With padding that counts, over the zeros; another divisor is a product behind."""
+    source = step.head.args[0]
+    x = w.read(source, NHWC)
+    kernel, window = pool_window(step.head)
+    args = [*step.head.args[1:], *[None] * 6]
+    counts = True if args[4] is None else args[4]
+    said = w.said_of(source) if step.is_quantized else None
+    if counts and any(window.padding):
+        ends = [(0, 0), *((each, each) for each in window.padding), (0, 0)]
+        x = w.pad(x, ends, 0 if said is None else said.zero_point)
+        window = Window(window.stride, [0, 0], window.dilation)
+    divisor = args[5] or prod(kernel)
+    if said is not None and not any(window.padding):
+        w.give(_exact_average(w, step, x, kernel, window, divisor))
+        return
+    zeros = [w.one(0 if said is None else said.zero_point, w.dtype(x))] * 2
+    acc = _average_type(w, x)
+    made = _pooled(w, step, "AVG_POOL2D", x, kernel, window, zeros=zeros, acc_type=acc)
+    factor = prod(kernel) / divisor
+    if said is None:
+        made = made if factor == 1.0 else w.with_number("MUL", made, factor)
+    elif factor == 1.0:
+        made = w.requantized(made, said)
+    else:
+        made = w.narrowed(w.rescale(made, "INT32", [1.0], said.zero_point), said.scale * factor)
+    w.give(made)
+
+
+def _average_type(w: TosaWriter, x: int) -> Any:
+    return w.accumulator("INT8" if w.dtype(x) == "INT16" else w.dtype(x))[1]
+
+
+def _exact_average(
+    w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window, divisor: int
+) -> int:
+    """Sums of windows, by a convolution with ones, rounded once; AVG_POOL2D rounds in the operand's scale before."""
+    said = w.said_of(step.head.args[0])
+    out = in_layout(shape_of_result(step), NHWC)
+    for place in range(2):
+        read = (out[place + 1] - 1) * window.stride[place] + kernel[place]
+        x = w.slice_axis(x, place + 1, 0, read)
+    channels, kind = out[3], w.dtype(x)
+    sums, acc_type = w.accumulator(kind)
+    inputs = [
+        x,
+        w.const(torch.ones(*kernel, channels, 1), "INT8"),
+        w.const(torch.zeros(channels), sums),
+        w.one(said.zero_point, kind),
+        w.one(0, "INT8"),
+    ]
+    made = w.emit(
+        "DEPTHWISE_CONV2D",
+        inputs,
+        out,
+        sums,
+        pad=[0] * 4,
+        stride=window.stride,
+        dilation=[1, 1],
+        local_bound=False,
+        acc_type=acc_type,
+    )
+    return w.narrowed(made, said.scale / divisor)
+
+
+def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
+    """Windows of one size, where the sizes divide."""
+    source = step.head.args[0]
+    x = w.read(source, NHWC)
+    out = in_layout(shape_of(step.head), NHWC)
+    kernel = [w.shape(x)[place] // out[place] for place in (1, 2)]
+    said = w.said_of(source) if step.is_quantized else None
+    if said is not None and out[1:3] == [1, 1]:
+        total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], said.zero_point), [1, 2])
+        w.give(w.narrowed(total, said.scale / prod(kernel)))
+        return
+    if said is not None:
+        window = Window(kernel, [0, 0], [1, 1])
+        w.give(_exact_average(w, step, x, kernel, window, prod(kernel)))
+        return
+    zeros = [w.one(0, w.dtype(x))] * 2
+    attributes = {"kernel": kernel, "stride": kernel, "pad": [0] * 4}
+    acc = _average_type(w, x)
+    w.give(w.emit("AVG_POOL2D", [x, *zeros], out, w.dtype(x), acc_type=acc, **attributes))
+
+
+# ---- Softmax and norms, of floats ----
+
+
+def softmax(w: TosaWriter, step: Step) -> None:
+    x, axis = w.read(step.head.args[0], w.layout), w.axis(step.head.args[1])
+    shifted = w.binary("SUB", x, w.reduce("REDUCE_MAX", x, [axis]))
+    powers = w.unary("EXP", shifted)
+    total = w.reduce("REDUCE_SUM", powers, [axis])
+    if op_name(step.head) == "aten._log_softmax.default":
+        w.give(w.binary("SUB", shifted, w.unary("LOG", total)))
+    else:
+        w.give(w.binary("MUL", powers, w.unary("RECIPROCAL", total)))
+
+
+def layer_norm(w: TosaWriter, step: Step) -> None:
+    source, sizes, gamma, beta, eps = step.head.args
+    x = w.read(source, PLAIN)
+    rank, count = w.rank(x), len(sizes)
+    axes = list(range(rank - count, rank))
+    made = _normalized(w, x, axes, prod(sizes), eps)
+    for op, node in (("MUL", gamma), ("ADD", beta)):
+        if node is not None:
+            made = w.binary(op, made, w.read(node, PLAIN))
+    w.define(step.result, made)
+
+
+def group_norm(w: TosaWriter, step: Step) -> None:
+    source, gamma, beta, batch, channels, area, groups, eps = step.head.args
+    x = w.read(source, PLAIN)
+    shape = w.shape(x)
+    rows = w.reshape(x, (batch, groups, channels // groups * area))
+    made = w.reshape(_normalized(w, rows, [2], channels // groups * area, eps), shape)
+    by_channel = (1, channels, *(1,) * (len(shape) - 2))
+    for op, node in (("MUL", gamma), ("ADD", beta)):
+        if node is not None:
+            made = w.binary(op, made, w.reshape(w.read(node, PLAIN), by_channel))
+    w.define(step.result, made)
+
+
+def _normalized(w: TosaWriter, x: int, axes: Sequence[int], count: int, eps: float) -> int:
+    average = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
+    apart = w.binary("SUB", x, average)
+    spread = w.reduce("REDUCE_SUM", w.binary("MUL", apart, apart), axes)
+    spread = w.with_number("MUL", spread, 1 / count)
+    return w.binary("MUL", apart, w.unary("RSQRT", w.with_number("ADD", spread, eps)))
+
+
+# ---- Resizing ----
+
+
+def resize_numbers(size: int, want: int, aligned: bool) -> tuple[int, int, int, int]:
+    """n, d, offset and border of one axis, as TOSA's RESIZE has them."""
+    above, below = want, size
+    if aligned and size > 1 and want > 1:
+        above, below = want - 1, size - 1
+    common = math.gcd(above, below)
+    n, d = 2 * above // common, 2 * below // common
+    offset = 0 if aligned else d // 2 - n // 2
+    return n, d, offset, d * (want - 1) - n * (size - 1) + offset
+
+
+def resize(mode: str) -> Callable[[TosaWriter, Step], None]:
+    def lower(w: TosaWriter, step: Step) -> None:
+        source = step.head.args[0]
+        x = w.read(source, NHWC)
+        out = in_layout(shape_of(step.head), NHWC)
+        aligned = mode == "BILINEAR" and bool(step.head.args[2])
+        axes = [resize_numbers(w.shape(x)[p], out[p], aligned) for p in (1, 2)]
+        if mode == "NEAREST":
+            sizes = zip((w.shape(x)[p] for p in (1, 2)), out[1:3], axes, strict=True)
+            axes = [_nearest(*each) for each in sizes]
+        scale = [number for n, d, _, _ in axes for number in (n, d)]
+        shapes = [w.sizes(scale)] + [w.sizes([each[p] for each in axes]) for p in (2, 3)]
+        kind = w.dtype(x)
+        wide = {"INT8": "INT32", "INT16": "INT48"}.get(kind, kind)
+        result = wide if mode == "BILINEAR" else kind
+        made = w.emit("RESIZE", [x, *shapes], out, result, mode=w.resize_mode(mode))
+        if step.is_quantized and mode == "BILINEAR":
+            said = w.said_of(source)
+            factor = axes[0][0] * axes[1][0]
+            zero = said.zero_point
+            if zero:
+                shift = w.const(torch.full((1,) * 4, -zero * factor), result)
+                made = w.binary("ADD", made, shift)
+            made = w.narrowed(made, said.scale / factor)
+        elif step.is_quantized:
+            made = w.requantized(made, w.said_of(source))
+        w.give(made)
+
+    return lower
+
+
+def _nearest(size: int, want: int, numbers: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """floor(place * size / want), as PyTorch has it: RESIZE rounds at halves, so that half a step goes off. Of whole
+    ratios the usual offset gives the same."""
+    n, d, offset, border = numbers
+    if want % size == 0:
+        return n, d, offset, border
+    return n, d, -(n // 2), border - offset - n // 2

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vela and the model converter take what the tables take; what they refuse stays on the CPU, with the reason (ARM-013
+to ARM-016, ARM-029, ARM-032, ARM-035)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from executorch.backends.arm.arm_vela import VELA
+from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
+from executorch.backends.arm.ethosu.payload import read
+from executorch.backends.arm.quantizer import EthosUQuantizer, VgfQuantizer
+from executorch.backends.arm.test.arm_reference import delegates, lowered, quantized
+from executorch.backends.arm.vgf import VgfCompileSpec, VgfPartitioner
+from executorch.backends.arm.vgf.model_converter import CONVERTER
+
+needs_vela = pytest.mark.skipif(bool(VELA.why_missing()), reason=VELA.why_missing())
+needs_converter = pytest.mark.skipif(bool(CONVERTER.why_missing()), reason=CONVERTER.why_missing())
+
+
+class Add(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y
+
+
+def net() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2, 2),
+        nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.ReLU6(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+        nn.Linear(8, 10),
+    )  # fmt: skip
+
+
+def compiled(model: nn.Module, inputs: tuple[torch.Tensor, ...], target: str) -> tuple[Any, Any]:
+    spec = EthosUCompileSpec(target)
+    partitioner = EthosUPartitioner(spec)
+    module = quantized(model, inputs, quantizer=EthosUQuantizer(spec))
+    return lowered(module, inputs, "", partitioner), partitioner
+
+
+@needs_vela
+@pytest.mark.parametrize("target", ["ethos-u55-128", "ethos-u65-256", "ethos-u85-256"])
+def test_a_network_for_ethos_u(target: str) -> None:
+    torch.manual_seed(0)
+    edge, _ = compiled(net(), (torch.randn(1, 3, 16, 16),), target)
+    (delegate,) = delegates(edge)
+    payload = read(bytes(delegate.processed_bytes))
+    assert [each.shape for each in payload.inputs] == [(1, 1, 1, 3, 16, 16)]
+    assert [each.shape for each in payload.outputs] == [(1, 1, 1, 1, 1, 10)]
+    assert payload.scratch_size > 0 and payload.commands.startswith(b"COP1")
+    names = [node.name for node in edge.exported_program().graph.nodes if "aten" in node.name]
+    assert names == []
+
+
+@needs_vela
+def test_the_payload_of_a_sum() -> None:
+    """Two inputs and an output of one byte each, in the scratch."""
+    inputs = torch.ones(1, 1, 1, 1), torch.ones(1, 1, 1, 1)
+    edge, _ = compiled(Add(), inputs, "ethos-u55-128")
+    (delegate,) = delegates(edge)
+    payload = read(bytes(delegate.processed_bytes))
+    assert [each.shape for each in payload.inputs] == [(1,) * 6] * 2
+    assert {each.element_size for each in (*payload.inputs, *payload.outputs)} == {1}
+    assert payload.inputs[0].offset != payload.inputs[1].offset
+    assert all(each.offset < payload.scratch_size for each in payload.inputs)
+
+
+@needs_vela
+def test_what_is_not_quantized_stays_on_the_cpu() -> None:
+    inputs = torch.ones(2, 2), torch.ones(2, 2)
+    edge = lowered(Add(), inputs, "", EthosUPartitioner(EthosUCompileSpec("ethos-u55-128")))
+    assert delegates(edge) == []
+    exported = lowered(Add(), inputs, "TOSA-1.0+INT").exported_program()
+    (reason,) = EthosUPartitioner().why_not_delegated(exported).values()
+    assert reason.startswith("not quantized")
+
+
+@needs_vela
+def test_a_payload_that_is_cut() -> None:
+    inputs = torch.ones(1, 1, 1, 1), torch.ones(1, 1, 1, 1)
+    (delegate,) = delegates(compiled(Add(), inputs, "ethos-u55-128")[0])
+    payload = bytes(delegate.processed_bytes)
+    for end in range(len(payload)):
+        with pytest.raises(ValueError):
+            read(payload[:end])
+
+
+@needs_converter
+@pytest.mark.parametrize("is_quantized", [False, True])
+def test_a_network_for_vgf(is_quantized: bool) -> None:
+    torch.manual_seed(0)
+    model, inputs = net().eval(), (torch.randn(1, 3, 16, 16),)
+    spec = VgfCompileSpec()
+    if is_quantized:
+        model = quantized(model, inputs, quantizer=VgfQuantizer(spec))
+    edge = lowered(model, inputs, "", VgfPartitioner(spec))
+    (delegate,) = delegates(edge)
+    assert bytes(delegate.processed_bytes)[:4] == b"VGF1"
+    names = [node.name for node in edge.exported_program().graph.nodes if "aten" in node.name]
+    assert names == []

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of the table through the TOSA reference model: FP beside eager PyTorch, INT beside the quantized module within
+one quantum (ARM-008, ARM-009, ARM-011). What stays outside is named, so that a row cannot go in silence."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from executorch.backends.arm.quantizer import get_symmetric_a16w8_quantization_config
+from executorch.backends.arm.test.arm_cases import FAMILIES
+from executorch.backends.arm.test.arm_reference import (
+    delegates,
+    lowered,
+    needs_model,
+    quantized,
+    through_reference_all,
+)
+from executorch.exir.backend.lowering.quantized import quantization_of
+
+pytestmark = needs_model
+
+COMPARISONS = {"eq", "ne", "ge", "gt", "le", "lt", "gt number", "where"}
+NOT_QUANTIZED = {
+    "unary": set(),
+    "binary": {"div", *COMPARISONS},
+    "moves": {"embedding", "index select"},
+    "matrices": {"batch norm"},
+    "along_axes": {"max dim", "var", "var kept", "log softmax", "layer norm", "group norm"},
+}
+NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
+# Of 16 bits 513 points are no steps, and too few beside poles and edges within the range that is quantized: at least
+# 8 to either side, by the least scale of the configuration, 2^-12.
+STEPS = {"ceil", "floor", "round", "sign"}
+STEEP = {"log", "log2", "log1p", "rsqrt", "reciprocal", "sqrt", "root"}
+STEEP |= {"asin", "acos", "tan", "acosh"}
+OUTSIDE = {
+    "TOSA-1.0+FP": {"unary": NOT_IN_FLOATS},
+    "TOSA-1.0+INT": NOT_QUANTIZED,
+    "TOSA-1.0+INT+int16": {
+        **NOT_QUANTIZED,
+        "unary": {*STEPS, *STEEP},
+        "along_axes": {*NOT_QUANTIZED["along_axes"], "softmax channels"},
+    },
+}
+INTERPOLATED = 128  # quanta of 16 bits that tables may be off, of 65536
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "spec",
+    [pytest.param(each, marks=() if "FP" in each else pytest.mark.full) for each in OUTSIDE],
+)
+def test_rows_are_equal_in_the_reference_model(spec: str, family: str) -> None:
+    torch.manual_seed(0)
+    is_wide = "int16" in spec
+    config = get_symmetric_a16w8_quantization_config() if is_wide else None
+    names, models, programs = [], [], []
+    for name, module, inputs in FAMILIES[family]():
+        module.eval()
+        model = module if "FP" in spec else quantized(module, inputs, spec, config)
+        names.append(name)
+        models.append(model)
+        programs.append((lowered(model, inputs, spec), inputs))
+    outside = {name for name, (edge, _) in zip(names, programs, strict=True) if not delegates(edge)}
+    assert outside == OUTSIDE[spec].get(family, set())
+    found = through_reference_all(programs)
+    wrong = []
+    for name, model, (edge, inputs), results in zip(names, models, programs, found, strict=True):
+        expected = model(*inputs)
+        error = (results[0].float() - expected.float()).abs().max().item()
+        outputs = edge.exported_program().graph.output_node().all_input_nodes
+        scales = [quantization_of(each).scale for each in outputs if quantization_of(each)]
+        quanta = INTERPOLATED if is_wide and family == "unary" else 1.01
+        most = quanta * scales[0] if scales else 1e-3 * max(1, expected.float().abs().max().item())
+        if results[0].shape != expected.shape or error > most:
+            wrong.append((name, error, most))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("spec", ["TOSA-1.0+FP", "TOSA-1.0+INT"])
+def test_a_network_is_equal_in_the_reference_model(spec: str) -> None:
+    """Quantized, within one quantum of softmax, 1 / 256."""
+    torch.manual_seed(0)
+    model, inputs = network().eval(), (torch.randn(1, 3, 16, 16),)
+    module = model if "FP" in spec else quantized(model, inputs, spec)
+    edge = lowered(module, inputs, spec)
+    assert len(delegates(edge)) == 1
+    (found,) = through_reference_all([(edge, inputs)])[0]
+    most = 1e-5 if "FP" in spec else 1 / 256 + 1e-6
+    torch.testing.assert_close(found, module(*inputs), rtol=0, atol=most)
+
+
+def network() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2, 2),
+        nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.ReLU6(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+        nn.Linear(8, 10), nn.Softmax(-1),
+    )  # fmt: skip

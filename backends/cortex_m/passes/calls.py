@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What rows ask of a call on quantized values: dequantize, operator, limits, quantize.
+
+%d = dequantize(%x); %c = conv(%d, dequantize(%w)); %r = relu(%c); %q = quantize(%r)   Step(named={op: c, limits: r})"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch.fx import Node
+
+from executorch.exir.backend.lowering.op_table import Condition, Constants
+from executorch.exir.backend.lowering.patterns import Call
+from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
+from executorch.exir.backend.lowering.steps import Step, limited
+
+QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
+
+
+def quantized(*names: str, limits: bool = False) -> Call:
+    """A call of one of these whose result is quantized, with limits in between if it may have some."""
+    op = Call(names, name="op")
+    return Call(QUANTIZE, limited(op) if limits else op)
+
+
+def call_of(step: Step) -> Node:
+    return step.named["op"]
+
+
+def said_of(node: Node) -> Quantization | None:
+    """What a call that dequantizes says; None of anything else."""
+    return quantization_of(node) if isinstance(node, Node) and is_dequantize(node) else None
+
+
+def operand(step: Step, place: int) -> Quantization:
+    """Of a call of which is_int8() holds."""
+    return quantization_of(call_of(step).args[place])
+
+
+def result(step: Step) -> Quantization:
+    return quantization_of(step.result)
+
+
+def is_int8(said: Quantization | None) -> bool:
+    """The whole range of int8 with one scale and one zero point, known ahead."""
+    return (
+        said is not None
+        and said.is_static
+        and (said.dtype, said.quant_min, said.quant_max) == (torch.int8, -128, 127)
+    )
+
+
+def int8_operands(*places: int) -> Condition:
+    """Of these arguments and the result."""
+
+    def holds(step: Step, constants: Constants) -> bool:
+        args = call_of(step).args
+        given = [args[place] if place < len(args) else None for place in places]
+        return is_int8(result(step)) and all(is_int8(said_of(each)) for each in given)
+
+    return Condition(
+        holds,
+        "operands and a result in the whole range of int8, each with one scale and one zero point, are expected",
+    )
+
+
+def of_call(test: Callable[[Node], bool], reason: str) -> Condition:
+    return Condition(lambda step, constants: test(call_of(step)), reason)
+
+
+# ---- Numbers ----
+
+
+def quantize_value(value: float, said: Quantization) -> int:
+    """As a tensor of that value is quantized: float32, ties to even."""
+    if math.isinf(value):
+        return 127 if value > 0 else -128
+    steps = torch.tensor(value, dtype=torch.float32) / torch.tensor(said.scale, dtype=torch.float32)
+    return int(torch.clamp(torch.round(steps + said.zero_point), -128, 127))
+
+
+def stored_limits(step: Step) -> tuple[int, int]:
+    """Least and largest value of the result."""
+    if step.limits is None:
+        return -128, 127
+    low, high = (quantize_value(each, result(step)) for each in step.limits)
+    return low, high
+
+
+# ---- Memory ----
+
+
+def is_channels_last(tensor: torch.Tensor) -> bool:
+    """Of [N, C, H, W]; with one channel or one pixel either order is that."""
+    if tensor.dim() != 4:
+        return False
+    if tensor.shape[1] == 1 or (tensor.shape[2] == 1 and tensor.shape[3] == 1):
+        return True
+    return tuple(tensor.dim_order())[:2] == (0, 2)
+
+
+def has_images(node: Node) -> bool:
+    """The first operand and the result of a call."""
+    values = [each.meta["val"] for each in (node.args[0], node)]
+    values = [each[0] if isinstance(each, tuple | list) else each for each in values]
+    return all(is_channels_last(each) for each in values)
+
+
+IMAGES = of_call(
+    has_images,
+    "images with channels last in memory are expected: model.to(memory_format=torch.channels_last), and its inputs",
+)
+
+
+def is_static(node: Node) -> bool:
+    return all(isinstance(size, int) for size in node.meta["val"].shape)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Drawn calls and four tiny networks on emulated Cortex-M3, M33 and M55: the same bits, without heap."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from executorch.backends.cortex_m.ops.operators import LIBRARY
+from executorch.backends.cortex_m.passes.edge_config import edge_config
+from executorch.backends.cortex_m.test.drawn import FAMILIES, Bytes, Draw, filled, program
+from executorch.backends.cortex_m.test.lowered import lowered, quantized
+from executorch.codegen.memory_bound import memory_bounds
+from executorch.examples.models.mlperf_tiny import (
+    DSCNNKWS,
+    DeepAutoEncoder,
+    MobileNetV1025,
+    ResNet8,
+)
+from executorch.exir import to_edge
+from executorch.test.boards.pico2_test import BOARDS, ROOT, emulate, firmware, flash_and_ram
+
+pytestmark = pytest.mark.full
+TESTS = ROOT / "backends" / "cortex_m" / "test"
+NETWORKS = {
+    "anomaly detector": (DeepAutoEncoder, (1, 640)),
+    "keyword spotter": (DSCNNKWS, (1, 1, 49, 10)),
+    "image classifier": (ResNet8, (1, 3, 32, 32)),
+    "person detector": (MobileNetV1025, (1, 3, 96, 96)),
+}
+STACK = 16384
+
+
+def hash_of(tensor: Tensor) -> int:
+    """FNV-1a over the bytes as they lie in memory."""
+    is_image = tensor.dim() == 4 and not tensor.is_contiguous()
+    stored = tensor.permute(0, 2, 3, 1) if is_image else tensor
+    found = 2166136261
+    for byte in stored.contiguous().reshape(-1).view(torch.uint8).tolist():
+        found = ((found ^ byte) * 16777619) & 0xFFFFFFFF
+    return found
+
+
+def run(
+    model: Path, board: str, kind: str, main: str, *options: str
+) -> tuple[list[int], int, Path]:
+    """Hashes of the outputs, ticks of the timer (with one nanosecond per instruction), and the program. Programs of a
+    kind have one build."""
+    words = [f"--main={TESTS / main}.cpp", *options]
+    elf = firmware(model, board, *words, name=f"-cortex-m-{kind}-{main}")
+    code, text = emulate(elf, board, "-icount", "shift=0")
+    assert code == 0, text[-1000:]
+    *lines, ticks = text.split("\n")[:-1]
+    return [int(line) for line in lines], int(ticks.removeprefix("ticks ")), elf
+
+
+@pytest.mark.req("ARM-037")
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_processors_give_what_the_formulas_give(family: str, board: str, tmp_path: Path) -> None:
+    made, given, expected = program(FAMILIES[family](Draw()))
+    made.save(str(tmp_path / "cases.pte"))
+    names = ",".join(
+        f"cortex_m::{name}.out" for name in LIBRARY.names()
+    )  # compiled once for all families
+    (are_floats,) = {each.is_floating_point() for each in given}
+    options = [f"--operators={names}", "-DMETHOD_POOL_BYTES=196608"]
+    main = "network" if are_floats else "cases"  # what fills inputs with floats, or with bytes
+    found, _, _ = run(tmp_path / "cases.pte", board, "calls", main, *options)
+    assert found == [hash_of(each) for each in expected]
+
+
+@pytest.mark.req("ARM-037", "ARM-039")
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_tiny_networks(network: str, board: str, tmp_path: Path) -> None:
+    """The dialect's bits; RAM is the bound that is printed at export, the stack and the interpreter's objects."""
+    kind, sizes = NETWORKS[network]
+    torch.manual_seed(0)
+    model = kind().eval()
+    example = torch.zeros(sizes)
+    if len(sizes) == 4:
+        model = model.to(memory_format=torch.channels_last)
+        example = example.to(memory_format=torch.channels_last)
+    x = filled(Bytes(), example)
+    edge = lowered(
+        to_edge(torch.export.export(quantized(model, x), (x,)), compile_config=edge_config())
+    )
+    expected = edge.exported_program().module()(x)
+    path = tmp_path / "network.pte"
+    edge.to_executorch().save(str(path))
+    found, ticks, elf = run(path, board, "networks", "network", "-DMETHOD_POOL_BYTES=24576")
+    assert found == [hash_of(expected)]
+    flash, ram = flash_and_ram(elf)
+    (bound,) = memory_bounds(path)
+    apart = (expected - model(x)).abs().max() / model(x).abs().max()
+    print(
+        f"{network}, {board}: flash {flash}, RAM {ram}, arenas {bound.arena_bytes}, {apart:.4f}, ticks {ticks}"
+    )
+    assert apart < 0.2 and bound.arena_bytes < ram - STACK

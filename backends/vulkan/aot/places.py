@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""int64 in a graph. Devices have integers of 32 bits, which are enough for places: numbers of elements, rows or
+positions, of which a tensor has fewer than 2**31.
+
+A value says places where an operator gives it as such (argmax) or reads it as such (the indices of a table of rows),
+or what is moved, added or multiplied of it: if the result is a place, its lower 32 bits are computed of theirs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.utils import _pytree as pytree
+
+from executorch.backends.vulkan.aot.row import Int64, VulkanRow, arguments_of
+from executorch.exir.graph_facts import call_name
+
+_LEAST, _MOST = -(2**31), 2**31 - 1
+
+
+def is_int64(node: Node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.dtype == torch.int64
+
+
+def says_places(rows: Mapping[str, VulkanRow], value: Node) -> bool:
+    """`value`: of int64, in a graph whose calls have these rows, or none."""
+    return _is_given_as_places(rows, value) or _is_read_as_places(rows, value)
+
+
+def _is_given_as_places(rows: Mapping[str, VulkanRow], value: Node) -> bool:
+    call = value.args[0] if value.target is operator.getitem else value
+    row = rows.get(call_name(call))
+    if row is None:
+        return False
+    if row.int64 is Int64.MOVED:
+        return all(_are_places(rows, each) for each in _moved(call))
+    return row.int64 is Int64.PLACES or (row.int64 is Int64.MADE and _fit(call.args))
+
+
+def _are_places(rows: Mapping[str, VulkanRow], source: Node) -> bool:
+    """Each of its elements, also where the result of moving them is read as something else."""
+    selects = any(_selects(rows, source, user) for user in source.users)
+    return selects or _has_32_bits(source) or _is_given_as_places(rows, source)
+
+
+def _moved(call: Node) -> list[Node]:
+    source = call.args[0]
+    return list(source) if isinstance(source, list | tuple) else [source]
+
+
+def _has_32_bits(node: Node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.dtype in (torch.int32, torch.bool)
+
+
+def _fit(args: Any) -> bool:
+    """Numbers do; what is computed of sizes does as well."""
+    return all(
+        _LEAST <= each <= _MOST
+        for each in pytree.tree_leaves(args)
+        if isinstance(each, int | float)
+    )
+
+
+def _is_read_as_places(rows: Mapping[str, VulkanRow], value: Node) -> bool:
+    return any(_reads_places(rows, value, user) for user in value.users)
+
+
+def _reads_places(rows: Mapping[str, VulkanRow], value: Node, user: Node) -> bool:
+    if user.target is operator.getitem:
+        return _is_read_as_places(rows, user)
+    row = rows.get(call_name(user))
+    passes = row is not None and row.int64 in (Int64.MOVED, Int64.WRAPPED)
+    return _selects(rows, value, user) or (passes and _is_read_as_places(rows, user))
+
+
+def _selects(rows: Mapping[str, VulkanRow], value: Node, user: Node) -> bool:
+    row = rows.get(call_name(user))
+    said = [arguments_of(user)[place] for place in row.places] if row is not None else []
+    return value in pytree.tree_leaves(said)

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/backends/vulkan/runtime/arguments.h>
+#include <executorch/backends/vulkan/runtime/delegate.h>
+#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_shape_to_c_string.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/platform/platform.h>
+
+#include <array>
+#include <cinttypes>
+#include <cstring>
+#include <new>
+
+namespace executorch::backends::vulkan {
+
+using executorch::aten::ScalarType;
+using executorch::aten::SizesType;
+using runtime::Error;
+using runtime::EValue;
+using runtime::Result;
+using runtime::Span;
+
+namespace {
+
+/// A number that comes as a tensor of one element, or as an int.
+Result<int64_t> symint_of(size_t index, const EValue& value) {
+  if (value.isInt()) {
+    return value.toInt();
+  }
+  ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
+                           "VulkanBackend: input %zu: expected an int, or a tensor of one", index);
+  const executorch::aten::Tensor& tensor = value.toTensor();
+  const ScalarType dtype = tensor.scalar_type();
+  ET_CHECK_OR_RETURN_ERROR(
+      tensor.numel() == 1 && tensor.const_data_ptr() != nullptr &&
+          (dtype == ScalarType::Int || dtype == ScalarType::Long),
+      InvalidArgument,
+      "VulkanBackend: input %zu: expected one Int or Long, found %zu elements of dtype %s", index,
+      static_cast<size_t>(tensor.numel()), runtime::toString(dtype));
+  return dtype == ScalarType::Int ? int64_t{*tensor.const_data_ptr<int32_t>()}
+                                  : *tensor.const_data_ptr<int64_t>();
+}
+
+Error check_size(const runtime::CompileSpec& spec, size_t num_bytes) {
+  ET_CHECK_OR_RETURN_ERROR(spec.value.nbytes == num_bytes && spec.value.buffer != nullptr,
+                           InvalidArgument,
+                           "VulkanBackend: compile spec %s: expected %zu bytes, found %zu",
+                           spec.key, num_bytes, spec.value.nbytes);
+  return Error::Ok;
+}
+
+}  // namespace
+
+Error Settings::add(runtime::ArrayRef<runtime::CompileSpec> specs) {
+  for (const runtime::CompileSpec& spec : specs) {
+    const std::string key = spec.key == nullptr ? "" : spec.key;
+    if (key == "storage_type_override" || key == "memory_layout_override") {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 4));  // all tensors are in buffers
+    } else if (key == "require_dynamic_shapes") {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 1));  // all sizes may change
+    } else if (key == "warmup_execute_after_compile") {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 1));
+      warms_up = *static_cast<const uint8_t*>(spec.value.buffer) != 0;
+    }
+  }
+  return Error::Ok;
+}
+
+Error Settings::add(Span<const runtime::BackendOption> options) {
+  for (const runtime::BackendOption& option : options) {
+    const bool* flag = std::get_if<bool>(&option.value);
+    const auto* text = std::get_if<std::array<char, runtime::kMaxOptionValueLength>>(&option.value);
+    const std::string key = option.key;
+    if (key == "pipeline_cache_path" && text != nullptr) {
+      pipeline_cache_path = text->data();
+    } else if (key == "warmup_execute_after_compile" && flag != nullptr) {
+      warms_up = *flag;
+    } else if (key == "shares_memory" && flag != nullptr) {
+      runner.shares_memory = *flag;
+    } else {
+      ET_LOG(Error,
+             "VulkanBackend: option %s: expected pipeline_cache_path (text), "
+             "warmup_execute_after_compile or shares_memory (bools)",
+             option.key);
+      return Error::InvalidArgument;
+    }
+  }
+  return Error::Ok;
+}
+
+Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size,
+                                                   const runtime::NamedDataMap* named_data,
+                                                   const Settings& settings) {
+  Payload payload = ET_UNWRAP(open_payload(data, size, named_data));
+  Device& device = *ET_UNWRAP(Device::shared());
+  std::unique_ptr<Delegate> delegate(new (std::nothrow) Delegate());
+  ET_CHECK_OR_RETURN_ERROR(delegate != nullptr, MemoryAllocationFailed, "Vulkan: no memory");
+  if (!settings.pipeline_cache_path.empty()) {
+    device.pipelines->load(settings.pipeline_cache_path);
+  }
+  delegate->graph_ = ET_UNWRAP(Graph::create(std::move(payload), device));
+  delegate->runner_ = ET_UNWRAP(Runner::create(device, *delegate->graph_, settings.runner));
+  delegate->graph_->drop_constants();
+  if (settings.warms_up && !delegate->graph_->has_symints()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(delegate->plan(false));
+    ET_CHECK_OK_OR_RETURN_ERROR(delegate->runner_->run());
+  }
+  if (!settings.pipeline_cache_path.empty()) {
+    // A cache that cannot be written makes the next start slower, and nothing wrong.
+    static_cast<void>(device.pipelines->save(settings.pipeline_cache_path));
+  }
+  return delegate;
+}
+
+/// Files may have results of mutations as outputs that the method does not ask for.
+Error Delegate::fit_outputs(size_t num_args) {
+  const size_t num_inputs = graph_->payload().inputs.size();
+  const size_t num_outputs = graph_->payload().outputs.size();
+  const size_t expected = num_inputs + num_outputs;
+  ET_CHECK_OR_RETURN_ERROR(
+      num_args == expected || (num_args < expected && num_args >= num_inputs && !has_run_),
+      InvalidArgument, "VulkanBackend: expected %zu inputs and %zu outputs, found %zu arguments",
+      num_inputs, num_outputs, num_args);
+  if (num_args < expected) {
+    ET_CHECK_OK_OR_RETURN_ERROR(graph_->keep_outputs(expected - num_args));
+    is_changed_ = true;
+  }
+  has_run_ = true;
+  return Error::Ok;
+}
+
+Error Delegate::give(size_t index, const EValue& value) {
+  const size_t id = graph_->payload().inputs[index];
+  if (graph_->payload().values[id].kind == GraphTypes::SymInt) {
+    const int64_t number = ET_UNWRAP(symint_of(index, value));
+    is_changed_ = is_changed_ || number != graph_->symint(id);
+    graph_->set_symint(id, number);
+    return Error::Ok;
+  }
+  ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
+                           "VulkanBackend: input %zu: expected a tensor", index);
+  const executorch::aten::Tensor& from = value.toTensor();
+  Tensor& tensor = graph_->tensor(id);
+  bool is_valid = static_cast<size_t>(from.dim()) == tensor.bound.rank;
+  Shape shape;
+  for (size_t i = 0; i < tensor.bound.rank && is_valid; ++i) {
+    shape.push(from.sizes()[i]);
+    is_valid = shape[i] >= 0 && shape[i] <= tensor.bound[i];
+  }
+  ET_CHECK_OR_RETURN_ERROR(is_valid, InvalidArgument,
+                           "VulkanBackend: input %zu: expected sizes of at most %s, found %s",
+                           index, tensor.bound.text().c_str(),
+                           runtime::tensor_shape_to_c_string(
+                               Span<const SizesType>(from.sizes().data(), from.sizes().size()))
+                               .data());
+  is_changed_ = is_changed_ || shape != tensor.shape;
+  tensor.shape = shape;
+  const Storage& storage = graph_->storages()[static_cast<size_t>(tensor.storage)];
+  return give_input(from, index, tensor, runner_->host() + storage.offset);
+}
+
+Error Delegate::plan(bool is_timed) {
+  ET_CHECK_OK_OR_RETURN_ERROR(graph_->plan(runner_->host()));
+  ET_CHECK_OK_OR_RETURN_ERROR(runner_->record(is_timed));
+  is_changed_ = false;
+  return Error::Ok;
+}
+
+Error Delegate::take(size_t index, const EValue& value) {
+  const Tensor& tensor = graph_->tensor(graph_->payload().outputs[index]);
+  ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
+                           "VulkanBackend: output %zu: expected a tensor", index);
+  const executorch::aten::Tensor& out = value.toTensor();
+  SizesType sizes[kMaxRank];
+  for (size_t i = 0; i < tensor.shape.rank; ++i) {
+    sizes[i] = tensor.shape[i];
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(runtime::resize_tensor(out, {sizes, tensor.shape.rank}),
+                              "VulkanBackend: output %zu cannot have sizes %s", index,
+                              tensor.shape.text().c_str());
+  const Storage& storage = graph_->storages()[static_cast<size_t>(graph_->output_storage(index))];
+  return take_output(runner_->host() + storage.offset, index, tensor, out);
+}
+
+Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
+  using runtime::kUnsetDelegateDebugIntId;
+  ET_CHECK_OK_OR_RETURN_ERROR(fit_outputs(args.size()));
+  const auto begin = [&](const char* name) {
+    return runtime::event_tracer_start_profiling_delegate(tracer, name, kUnsetDelegateDebugIntId);
+  };
+  const auto end = [&](const runtime::EventTracerEntry& entry) {
+    runtime::event_tracer_end_profiling_delegate(tracer, entry);
+  };
+  const auto whole = begin("ETVK_EXECUTE");
+  const auto inputs = begin("ETVK_COPY_INPUTS");
+  const size_t num_inputs = graph_->payload().inputs.size();
+  for (size_t i = 0; i < num_inputs; ++i) {
+    ET_CHECK_OK_OR_RETURN_ERROR(give(i, *args[i]));
+  }
+  end(inputs);
+  bool is_timed = false;
+#ifdef ET_EVENT_TRACER_ENABLED
+  is_timed = tracer != nullptr;
+#endif
+  if (is_changed_ || graph_->is_outdated(runner_->host()) || is_timed != runner_->is_timed()) {
+    is_changed_ = true;  // stays so if this fails
+    const auto resize = begin("ETVK_RESIZE");
+    ET_CHECK_OK_OR_RETURN_ERROR(plan(is_timed));
+    end(resize);
+  }
+  const auto compute = begin("ETVK_COMPUTE_GRAPH_EXECUTE");
+  const et_timestamp_t start = tracer != nullptr ? et_pal_current_ticks() : 0;
+  ET_CHECK_OK_OR_RETURN_ERROR(runner_->run());
+  end(compute);
+  if (is_timed) {
+    report(*tracer, start);
+  }
+  const auto outputs = begin("ETVK_COPY_OUTPUTS");
+  for (size_t i = num_inputs; i < args.size(); ++i) {
+    ET_CHECK_OK_OR_RETURN_ERROR(take(i - num_inputs, *args[i]));
+  }
+  end(outputs);
+  end(whole);
+  return Error::Ok;
+}
+
+/// One event for each dispatch: its operator and shader, the device's times from where the run
+/// began.
+void Delegate::report(runtime::EventTracer& tracer, uint64_t start) const {
+  const auto times = runner_->times();
+  if (!times.ok() || times->empty()) {
+    return;
+  }
+  const float period = graph_->device().properties.limits.timestampPeriod;
+  const double to_ns = period > 0 ? static_cast<double>(period) : 52;
+  const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
+  const double to_ticks =
+      to_ns * static_cast<double>(ratio.denominator) / static_cast<double>(ratio.numerator);
+  const uint64_t first = times->front().begin;
+  const auto& dispatches = graph_->dispatches();
+  for (size_t i = 0; i < times->size(); ++i) {
+    const PayloadCall& call = graph_->payload().calls[dispatches[i].call];
+    const std::string name = "{\"operator\": {\"name\": \"" + call.name +
+                             "\"}, \"kernel_name\": \"" + dispatches[i].key.shader +
+                             "\", \"operator_id\": " + std::to_string(call.node_id) +
+                             ", \"dispatch_id\": " + std::to_string(i) + "}";
+    const auto at = [&](uint64_t ticks) {
+      return start + static_cast<et_timestamp_t>(static_cast<double>(ticks - first) * to_ticks);
+    };
+    const uint64_t raw[] = {(*times)[i].begin, (*times)[i].end};
+    runtime::event_tracer_log_profiling_delegate(&tracer, name.c_str(),
+                                                 runtime::kUnsetDelegateDebugIntId, at(raw[0]),
+                                                 at(raw[1]), raw, sizeof(raw));
+  }
+}
+
+}  // namespace executorch::backends::vulkan

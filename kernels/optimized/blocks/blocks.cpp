@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/kernels/optimized/blocks/blocks.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <executorch/kernels/optimized/blocks/blocks_simd.h>
+#include <executorch/runtime/core/portable_type/half.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace executorch::kernels::optimized {
+
+namespace {
+
+using ::executorch::extension::get_num_threads;
+using ::executorch::extension::get_thread_num;
+using ::executorch::extension::parallel_for;
+
+constexpr int64_t kMaxPanelsAtOnce = 2;
+constexpr int64_t kCacheBytes = int64_t{1} << 19;  // of activations, in the second-level cache
+constexpr int64_t kMinRowsAtOnce = 48;
+constexpr int64_t kWorkPerTask = int64_t{1} << 15;  // multiplications
+
+int64_t lines(int64_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+float half_at(const uint8_t* from) {
+  uint16_t bits;
+  std::memcpy(&bits, from, sizeof bits);
+  return static_cast<float>(c10::Half(bits, c10::Half::from_bits()));
+}
+
+int plane_field(const uint8_t* plane, int bits, int64_t column, int64_t row) {
+  const int64_t quad = column / 4, per_byte = 8 / bits;
+  const uint8_t byte = plane[quad / per_byte * kQuadBytes + row * 4 + column % 4];
+  return byte >> (quad % per_byte * bits) & ((1 << bits) - 1);
+}
+
+// A code, less its offset.
+int value_at(const BlockFormat& f, const uint8_t* planes, int64_t column, int64_t row) {
+  int code = plane_field(planes, f.low_bits, column, row);
+  if (f.high_bits != 0) {
+    code |= plane_field(planes + plane_bytes(f.low_bits), f.high_bits, column, row) << f.low_bits;
+  }
+  return (f.is_table ? kTableValues[code] : code) - f.offset;
+}
+
+struct ScaleAndMinimum {
+  float scale, minimum;
+};
+
+ScaleAndMinimum numbers_at(const BlockFormat& f, const uint8_t* factors, const uint8_t* unit,
+                           int64_t group, int64_t row) {
+  const uint8_t* minima = unit + scale_bytes(f);
+  const int64_t byte = group * kPanelRows + row;
+  ScaleAndMinimum found{0.0f, 0.0f};
+  if (f.byte_scales) {
+    const int scale = f.signed_scales ? static_cast<int8_t>(unit[byte]) : unit[byte];
+    found.scale = half_at(factors + 2 * row) * static_cast<float>(scale);
+  } else {
+    found.scale = half_at(unit + 2 * row);
+  }
+  if (f.minima == Minima::kHalf) {
+    found.minimum = half_at(minima + 2 * row);
+  } else if (f.minima == Minima::kByte) {
+    found.minimum = -half_at(factors + 2 * (kPanelRows + row)) * static_cast<float>(minima[byte]);
+  }
+  return found;
+}
+
+// ---- Many rows: where things lie in scratch memory ----
+
+struct Layout {
+  int64_t rows, k, threads;
+  int64_t codes, scales, sums, whole, starts, rest, panel_codes, panel_numbers, tile, thread;
+
+  Layout(int64_t k, int64_t rows)
+      : rows(rows),
+        k(k),
+        threads(get_num_threads()),
+        codes(lines(rows * k)),
+        scales(lines(rows * k / kUnit * 4)),
+        sums(lines(rows * k / 16 * 4)),
+        whole(sums),
+        starts(sums),
+        rest(lines(k * 4)),
+        panel_codes(lines(k * kPanelRows)),
+        panel_numbers(lines(k / 16 * kPanelRows * 4)),
+        tile(lines(kManyBlockRows * kMaxPanelsAtOnce * kPanelRows * 4)),
+        thread(rest + tile + kMaxPanelsAtOnce * (panel_codes + 2 * panel_numbers)) {}
+  int64_t bytes() const { return codes + scales + sums + whole + starts + threads * thread; }
+};
+
+// Rows of activations that are multiplied at a time.
+int64_t rows_at_once(int64_t k, int64_t rows) {
+  const int64_t most = std::max(kMinRowsAtOnce, kCacheBytes / k / kManyBlockRows * kManyBlockRows);
+  return std::min(rows, most);
+}
+
+struct Scratch {
+  int8_t* codes;
+  float* scales;
+  float* sums;
+  int32_t* whole;
+  int32_t* starts;
+  uint8_t* threads;
+
+  Scratch(uint8_t* memory, const Layout& l)
+      : codes(reinterpret_cast<int8_t*>(memory)),
+        scales(reinterpret_cast<float*>(memory + l.codes)),
+        sums(reinterpret_cast<float*>(memory + l.codes + l.scales)),
+        whole(reinterpret_cast<int32_t*>(memory + l.codes + l.scales + l.sums)),
+        starts(reinterpret_cast<int32_t*>(memory + l.codes + l.scales + l.sums + l.whole)),
+        threads(memory + l.codes + l.scales + l.sums + l.whole + l.starts) {}
+};
+
+void quantize_row(const BlockKernels& kernels, const float* x, int64_t place, const Layout& l,
+                  const Scratch& s) {
+  kernels.quantize(x, l.k, s.codes + place * l.k, s.scales + place * l.k / kUnit,
+                   s.sums + place * l.k / 16, s.whole + place * l.k / 16);
+}
+
+void quantize_rows(const BlockKernels& kernels, const float* x, int64_t rows, bool fine,
+                   const Layout& l, const Scratch& s) {
+  const int64_t grain = std::max<int64_t>(1, kWorkPerTask / 4 / l.k);
+  parallel_for(0, rows, grain, [&](int64_t first, int64_t last) {
+    auto* rest = reinterpret_cast<float*>(s.threads + get_thread_num() * l.thread);
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t place = fine ? 2 * i : i;
+      quantize_row(kernels, x + i * l.k, place, l, s);
+      if (fine) {
+        for (int64_t j = 0; j < l.k; ++j) {
+          const auto code = static_cast<float>(s.codes[place * l.k + j]);
+          rest[j] = x[i * l.k + j] - code * s.scales[place * (l.k / kUnit) + j / kUnit];
+        }
+        quantize_row(kernels, rest, place + 1, l, s);
+      }
+    }
+  });
+}
+
+// A tile of results, [rows][columns] with `fine` two rows each, to where they belong.
+void write(const BlockProduct& p, int64_t column, int64_t columns, const float* tile, int64_t first,
+           int64_t rows, bool fine) {
+  const int64_t step = fine ? 2 : 1, valid = std::min(columns, p.weight.n - column);
+  for (int64_t r = 0; r < rows; r += step) {
+    float* out = p.out + (first + r) / step * p.out_stride + column;
+    const float* from = tile + r * columns;
+    if (!fine && p.bias == nullptr) {
+      std::memcpy(out, from, static_cast<size_t>(valid) * sizeof(float));
+      continue;
+    }
+    for (int64_t j = 0; j < valid; ++j) {
+      float value = from[j] + (fine ? from[columns + j] : 0.0f);
+      out[j] = p.bias == nullptr ? value : value + p.bias[column + j];
+    }
+  }
+}
+
+struct Call {
+  const BlockKernels& kernels;
+  const Layout& layout;
+  const Scratch& scratch;
+  BlockRows x;
+  bool fine;
+};
+
+void few_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t last) {
+  float tile[kMaxFewBlockRows * kPanelRows];
+  for (int64_t panel = first; panel < last; ++panel) {
+    for (int64_t row = 0; row < call.x.rows; row += kMaxFewBlockRows) {
+      const int64_t rows = std::min(kMaxFewBlockRows, call.x.rows - row);
+      call.kernels.few_rows(p.weight.format, p.weight.panel(panel), call.x, row, rows, tile);
+      write(p, panel * kPanelRows, kPanelRows, tile, row, rows, call.fine);
+    }
+  }
+}
+
+void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t last) {
+  const Layout& l = call.layout;
+  uint8_t* memory = call.scratch.threads + get_thread_num() * l.thread + l.rest;
+  auto* tile = reinterpret_cast<float*>(memory);
+  UnpackedPanel panels[kMaxPanelsAtOnce];
+  memory += l.tile;
+  for (UnpackedPanel& panel : panels) {
+    panel = {memory, reinterpret_cast<float*>(memory + l.panel_codes),
+             reinterpret_cast<float*>(memory + l.panel_codes + l.panel_numbers)};
+    memory += l.panel_codes + 2 * l.panel_numbers;
+  }
+  for (int64_t at = first; at < last; at += call.kernels.panels) {
+    const int64_t count = std::min(call.kernels.panels, last - at);
+    for (int64_t i = 0; i < count; ++i) {
+      call.kernels.unpack(p.weight.format, p.weight.panel(at + i), l.k, panels[i]);
+    }
+    for (int64_t row = 0; row < call.x.rows; row += kManyBlockRows) {
+      const int64_t rows = std::min(kManyBlockRows, call.x.rows - row);
+      call.kernels.many_rows(p.weight.format, panels, count, call.x, row, rows, tile);
+      write(p, at * kPanelRows, count * kPanelRows, tile, row, rows, call.fine);
+    }
+  }
+}
+
+void take_offset(const Call& call, int offset) {
+  for (int64_t i = 0; i < call.x.rows * call.x.k / 16; ++i) {
+    call.scratch.starts[i] = -offset * call.scratch.whole[i];
+  }
+}
+
+// The products, which have one offset, with rows that are quantized.
+void multiply_rows(const Call& call, const BlockProduct* products, int64_t count) {
+  const bool few = call.x.rows <= 2 * kMaxFewBlockRows;
+  int64_t panels = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    panels += products[i].weight.num_panels();
+  }
+  const int64_t step = few ? 1 : call.kernels.panels;
+  const int64_t work = call.x.k * kPanelRows * std::max<int64_t>(call.x.rows, 4);
+  const int64_t grain = (std::max<int64_t>(1, kWorkPerTask / work) + step - 1) / step * step;
+  parallel_for(0, panels, grain, [&](int64_t first, int64_t last) {
+    for (int64_t i = 0; i < count && first < last; ++i) {
+      const int64_t own = products[i].weight.num_panels();
+      if (first < own) {
+        (few ? few_rows : many_rows)(call, products[i], first, std::min(last, own));
+      }
+      first = std::max<int64_t>(0, first - own);
+      last -= own;
+    }
+  });
+}
+
+// Without vectors: the same sums in the same order.
+void multiply_plain(const BlockProduct& p, const BlockRows& x, bool fine) {
+  const BlockFormat& f = p.weight.facts();
+  for (int64_t i = 0; i < x.rows; ++i) {
+    for (int64_t j = 0; j < p.weight.n; ++j) {
+      const uint8_t* at = p.weight.panel(j / kPanelRows);
+      const int64_t row = j % kPanelRows;
+      float total = 0.0f;
+      for (int64_t unit = 0; unit < x.k / kUnit; ++unit) {
+        const uint8_t* block = at + unit / f.units_per_block() * block_bytes(f);
+        const uint8_t* own = block + factor_bytes(f) + unit % f.units_per_block() * unit_bytes(f);
+        for (int64_t group = 0; group < f.groups_per_unit(); ++group) {
+          const ScaleAndMinimum numbers = numbers_at(f, block, own, group, row);
+          int32_t sum = 0, codes = 0;
+          for (int64_t c = group * f.group; c < (group + 1) * f.group; ++c) {
+            const int32_t code = x.codes[i * x.k + unit * kUnit + c];
+            sum += code * value_at(f, own + scale_bytes(f) + minima_bytes(f), c, row);
+            codes += code;
+          }
+          const float by = x.scales[i * x.k / kUnit + unit];
+          total += static_cast<float>(sum) * (numbers.scale * by);
+          total += numbers.minimum * (by * static_cast<float>(codes));
+        }
+      }
+      float& out = p.out[(fine ? i / 2 : i) * p.out_stride + j];
+      out = fine && i % 2 == 1 ? out + total : total + (p.bias == nullptr ? 0.0f : p.bias[j]);
+    }
+  }
+}
+
+}  // namespace
+
+int find_block_format(int64_t number) {
+  for (int i = 0; i < kNumBlockFormats; ++i) {
+    if (kBlockFormats[i].number == number) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+void read_block_row(const BlockMatrix& matrix, int64_t row, float* out) {
+  const BlockFormat& f = matrix.facts();
+  const uint8_t* block = matrix.panel(row / kPanelRows);
+  const int64_t own = row % kPanelRows;
+  for (int64_t at = 0; at < matrix.k; block += block_bytes(f)) {
+    const uint8_t* unit = block + factor_bytes(f);
+    for (int i = 0; i < f.units_per_block(); ++i, unit += unit_bytes(f), at += kUnit) {
+      const uint8_t* planes = unit + scale_bytes(f) + minima_bytes(f);
+      for (int64_t group = 0; group < f.groups_per_unit(); ++group) {
+        const ScaleAndMinimum numbers = numbers_at(f, block, unit, group, own);
+        for (int64_t c = group * f.group; c < (group + 1) * f.group; ++c) {
+          const auto value = static_cast<float>(value_at(f, planes, c, own));
+          out[at + c] = value * numbers.scale + numbers.minimum;
+        }
+      }
+    }
+  }
+}
+
+int64_t block_product_bytes(int64_t k, int64_t rows, bool fine) {
+  return Layout(k, rows_at_once(k, fine ? 2 * rows : rows)).bytes();
+}
+
+void multiply_blocks(const BlockProduct* products, int64_t count, const float* x, int64_t rows,
+                     bool fine, uint8_t* scratch) {
+  const BlockKernels& kernels = block_kernels();
+  const int64_t k = products[0].weight.k, twice = fine ? 2 : 1;
+  const int64_t step = rows_at_once(k, twice * rows);
+  const Layout layout(k, step);
+  const Scratch memory(scratch, layout);
+  for (int64_t first = 0; first < rows; first += step / twice) {
+    const int64_t now = std::min(step / twice, rows - first);
+    quantize_rows(kernels, x + first * k, now, fine, layout, memory);
+    const Call call{kernels,
+                    layout,
+                    memory,
+                    {twice * now, k, memory.codes, memory.scales, memory.sums, memory.starts},
+                    fine};
+    for (int64_t i = 0; i < count;) {  // those of one offset together
+      BlockProduct same[kMaxBlockProducts];
+      int64_t number = 0;
+      const int offset = products[i].weight.facts().offset;
+      for (; i < count && products[i].weight.facts().offset == offset; ++i) {
+        same[number] = products[i];
+        same[number++].out += first * products[i].out_stride;
+      }
+      if (kernels.few_rows == nullptr) {
+        for (int64_t j = 0; j < number; ++j) {
+          multiply_plain(same[j], call.x, fine);
+        }
+        continue;
+      }
+      if (offset != 0) {
+        take_offset(call, offset);
+      }
+      multiply_rows(call, same, number);
+    }
+  }
+}
+
+}  // namespace executorch::kernels::optimized

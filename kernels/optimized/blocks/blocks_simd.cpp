@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A panel's 16 rows are lanes: one instruction multiplies 4 codes of each with 4 activations, which
+// are broadcast. A few rows of activations take codes out of their bits as they go, since memory
+// sets the pace; many take bytes that were unpacked once.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/blocks/blocks_simd.cpp"
+#define EXECUTORCH_SIMD_DOT_PRODUCTS
+#include <executorch/kernels/optimized/simd_targets.h>
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/blocks/blocks_simd.h>
+#include <executorch/kernels/optimized/simd_table.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace executorch::kernels::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR
+using DF = hn::FixedTag<float, 1>;
+#else
+using DF = hn::CappedTag<float, kPanelRows>;
+#endif
+using VF = hn::Vec<DF>;
+
+// Codes of 32 numbers, and the scale.
+HWY_INLINE float quantize_unit(const float* x, int8_t* codes) {
+  const DF d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  VF most = hn::Zero(d), rest = hn::Zero(d);
+  for (int64_t i = 0; i < kUnit; i += lanes) {
+    const VF v = hn::LoadU(d, x + i);
+    most = hn::Max(most, hn::Abs(v));
+    rest = hn::MulAdd(v, hn::Zero(d), rest);  // NaN, where a number is not finite
+  }
+  const float largest = hn::ReduceMax(d, most) + hn::ReduceSum(d, rest);
+  constexpr float kLeast = 1e-30f;  // below which 127 / largest overflows
+  if (largest < kLeast) {
+    std::memset(codes, 0, kUnit);
+    return 0.0f;
+  }
+  const VF inverse = hn::Set(d, 127.0f / largest);
+  const hn::Rebind<int8_t, DF> d8;
+  for (int64_t i = 0; i < kUnit; i += lanes) {
+    const auto near = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse));
+    hn::StoreU(hn::DemoteTo(d8, near), d8, codes + i);
+  }
+  return largest / 127.0f;
+}
+
+void quantize(const float* x, int64_t k, int8_t* codes, float* scales, float* sums,
+              int32_t* whole) {
+  for (int64_t unit = 0; unit < k / kUnit; ++unit) {
+    const int8_t* at = codes + unit * kUnit;
+    scales[unit] = quantize_unit(x + unit * kUnit, codes + unit * kUnit);
+    for (int64_t half = 0; half < 2; ++half) {
+      int32_t sum = 0;
+      for (int64_t i = 0; i < kUnit / 2; ++i) {
+        sum += at[half * kUnit / 2 + i];
+      }
+      whole[2 * unit + half] = sum;
+      sums[2 * unit + half] = scales[unit] * static_cast<float>(sum);
+    }
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+
+using DI = hn::Rebind<int32_t, DF>;
+using DB = hn::Repartition<uint8_t, DF>;
+using DS = hn::Repartition<int8_t, DF>;
+using D16 = hn::Repartition<uint16_t, DF>;
+using VI = hn::Vec<DI>;
+using VB = hn::Vec<DB>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(DF()));
+constexpr int kParts = static_cast<int>(kPanelRows) / kLanes;  // vectors of a panel's rows
+
+HWY_INLINE VF load_halves(const uint8_t* from, int part) {
+  const hn::Rebind<hwy::float16_t, DF> d;
+  hwy::float16_t halves[kLanes];
+  std::memcpy(halves, from + part * 2 * kLanes, sizeof halves);
+  return hn::PromoteTo(DF(), hn::LoadU(d, halves));
+}
+
+template <bool kSigned>
+HWY_INLINE VF load_bytes(const uint8_t* from, int part) {
+  const hn::Rebind<std::conditional_t<kSigned, int8_t, uint8_t>, DF> d;
+  const auto* bytes = reinterpret_cast<const hn::TFromD<decltype(d)>*>(from + part * kLanes);
+  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), hn::LoadU(d, bytes)));
+}
+
+// The field of a quad in a plane of kBits, moved to begin at bit kTo.
+template <int kBits, int kQuad, int kTo>
+HWY_INLINE VB field(const uint8_t* plane, int part) {
+  constexpr int kPerByte = 8 / kBits, kShift = kQuad % kPerByte * kBits - kTo;
+  const DB d;
+  VB bytes = hn::LoadU(d, plane + kQuad / kPerByte * kQuadBytes + part * 4 * kLanes);
+  if constexpr (kBits == 8) {
+    return bytes;
+  } else {
+    if constexpr (kShift > 0) {
+      bytes = hn::BitCast(d, hn::ShiftRight<kShift>(hn::BitCast(D16(), bytes)));
+    } else if constexpr (kShift < 0) {
+      bytes = hn::BitCast(d, hn::ShiftLeft<-kShift>(hn::BitCast(D16(), bytes)));
+    }
+    return hn::And(bytes, hn::Set(d, static_cast<uint8_t>(((1 << kBits) - 1) << kTo)));
+  }
+}
+
+template <int kFormat, int kQuad>
+HWY_INLINE VB codes_of(const uint8_t* planes, int part) {
+  constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
+  VB codes = field<kFacts.low_bits, kQuad, 0>(planes, part);
+  if constexpr (kFacts.high_bits != 0) {
+    const uint8_t* high = planes + plane_bytes(kFacts.low_bits);
+    codes = hn::Or(codes, field<kFacts.high_bits, kQuad, kFacts.low_bits>(high, part));
+  }
+  if constexpr (kFacts.is_table) {
+    codes = hn::TableLookupBytes(hn::LoadDup128(DB(), kTableValues), codes);
+  }
+  return codes;
+}
+
+// sum + codes * activations, 4 a lane. kSmall: codes of at most 6 bits.
+template <bool kSmall>
+HWY_INLINE VI add_products(VB codes, int32_t activations, VI sum) {
+  const auto x = hn::BitCast(DS(), hn::Set(DI(), activations));
+#if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
+  return hn::SumOfMulQuadAccumulate(DI(), codes, x, sum);
+#elif HWY_ARCH_ARM
+  if constexpr (kSmall) {
+    return hn::SumOfMulQuadAccumulate(DI(), hn::BitCast(DS(), codes), x, sum);
+  } else {
+    const auto moved = hn::BitCast(DS(), hn::Xor(codes, hn::Set(DB(), uint8_t{0x80})));
+    const VI offset =
+        hn::SumOfMulQuadAccumulate(DI(), hn::Set(DS(), int8_t{64}), x, hn::Zero(DI()));
+    return hn::SumOfMulQuadAccumulate(DI(), moved, x, hn::Add(sum, hn::Add(offset, offset)));
+  }
+#else
+  const hn::Repartition<int16_t, DF> d16;
+  if constexpr (kSmall) {
+    const auto pairs = hn::SatWidenMulPairwiseAdd(d16, codes, x);
+    return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), pairs, hn::Set(d16, int16_t{1})));
+  } else {  // a code at a time of 16 bits, so that no sum of two is too large
+    const auto even = hn::BitCast(d16, hn::And(hn::BitCast(D16(), codes), hn::Set(D16(), 0xFF)));
+    const auto odd = hn::BitCast(d16, hn::ShiftRight<8>(hn::BitCast(D16(), codes)));
+    const auto x16 = hn::BitCast(d16, x);
+    const auto x_even = hn::ShiftRight<8>(hn::ShiftLeft<8>(x16)), x_odd = hn::ShiftRight<8>(x16);
+    sum = hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), even, x_even));
+    return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), odd, x_odd));
+  }
+#endif
+}
+
+template <int kFormat>
+constexpr bool kIsSmall = kBlockFormats[kFormat].low_bits < 8 && !kBlockFormats[kFormat].is_table;
+
+HWY_INLINE int32_t four(const int8_t* from) {
+  int32_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// Quads [kQuad, kEnd) of a unit with kRows rows, whose codes of the unit begin at x.
+template <int kFormat, int kRows, int kQuad, int kEnd>
+HWY_INLINE void add_quads(const uint8_t* planes, const int8_t* const (&x)[kRows], int64_t at,
+                          VI (&sums)[kRows][kParts]) {
+  if constexpr (kQuad < kEnd) {
+#pragma GCC unroll 8
+    for (int part = 0; part < kParts; ++part) {
+      const VB codes = codes_of<kFormat, kQuad>(planes, part);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        sums[r][part] =
+            add_products<kIsSmall<kFormat>>(codes, four(x[r] + at + 4 * kQuad), sums[r][part]);
+      }
+    }
+    add_quads<kFormat, kRows, kQuad + 1, kEnd>(planes, x, at, sums);
+  }
+}
+
+// Scales and what is added per sum, of the groups of a unit.
+template <int kFormat>
+struct Numbers {
+  static constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
+  static constexpr bool kHasMinima = kFacts.minima != Minima::kNone;
+
+  const uint8_t* factors = nullptr;  // of the block
+  HWY_INLINE VF scale(const uint8_t* unit, int group, int part) const {
+    if constexpr (kFacts.byte_scales) {
+      return hn::Mul(load_halves(factors, part),
+                     load_bytes<kFacts.signed_scales>(unit + group * kPanelRows, part));
+    } else {
+      return load_halves(unit, part);
+    }
+  }
+  HWY_INLINE VF minimum(const uint8_t* unit, int group, int part) const {
+    const uint8_t* at = unit + scale_bytes(kFacts);
+    if constexpr (kFacts.minima == Minima::kByte) {
+      return hn::Neg(hn::Mul(load_halves(factors + 2 * kPanelRows, part),
+                             load_bytes<false>(at + group * kPanelRows, part)));
+    } else {
+      return load_halves(at, part);
+    }
+  }
+};
+
+template <int kFormat, int kRows, int kGroup>
+HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, int64_t index,
+                          const BlockRows& x, const int8_t* const (&codes)[kRows],
+                          const int64_t (&rows)[kRows], VF (&totals)[kRows][kParts]) {
+  constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
+  constexpr int kGroups = kFacts.groups_per_unit(), kSpan = kQuads / kGroups;
+  constexpr int64_t kPlanes = scale_bytes(kFacts) + minima_bytes(kFacts);
+  const int64_t units = x.k / kUnit;
+  VI sums[kRows][kParts];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    const int32_t* starts = x.starts + (rows[r] * units + index) * 2;
+#pragma GCC unroll 8
+    for (int part = 0; part < kParts; ++part) {
+      sums[r][part] = kFacts.offset == 0
+                          ? hn::Zero(DI())
+                          : hn::Set(DI(), kGroups == 2 ? starts[kGroup] : starts[0] + starts[1]);
+    }
+  }
+  add_quads<kFormat, kRows, kGroup * kSpan, (kGroup + 1) * kSpan>(unit + kPlanes, codes,
+                                                                  index * kUnit, sums);
+#pragma GCC unroll 8
+  for (int part = 0; part < kParts; ++part) {
+    const VF scale = numbers.scale(unit, kGroup, part);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[rows[r] * units + index]));
+      totals[r][part] = hn::MulAdd(hn::ConvertTo(DF(), sums[r][part]), by, totals[r][part]);
+    }
+    if constexpr (Numbers<kFormat>::kHasMinima) {
+      const VF minimum = numbers.minimum(unit, kGroup, part);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const float* of = x.sums + (rows[r] * units + index) * 2;
+        const VF sum = hn::Set(DF(), kGroups == 2 ? of[kGroup] : of[0] + of[1]);
+        totals[r][part] = hn::MulAdd(minimum, sum, totals[r][part]);
+      }
+    }
+  }
+}
+
+template <int kFormat, int kRows>
+void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
+                 float* out) {
+  constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
+  VF totals[kRows][kParts];
+  const int8_t* codes[kRows];
+  int64_t places[kRows];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    places[r] = first + std::min<int64_t>(r, rows - 1);
+    codes[r] = x.codes + places[r] * x.k;
+#pragma GCC unroll 8
+    for (int part = 0; part < kParts; ++part) {
+      totals[r][part] = hn::Zero(DF());
+    }
+  }
+  Numbers<kFormat> numbers;
+  for (int64_t index = 0; index < x.k / kUnit;) {
+    numbers.factors = panel;
+    panel += factor_bytes(kFacts);
+    for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
+      add_group<kFormat, kRows, 0>(numbers, panel, index, x, codes, places, totals);
+      if constexpr (kFacts.groups_per_unit() == 2) {
+        add_group<kFormat, kRows, 1>(numbers, panel, index, x, codes, places, totals);
+      }
+      panel += unit_bytes(kFacts);
+    }
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int part = 0; part < kParts; ++part) {
+      hn::StoreU(totals[r][part], DF(), out + r * kPanelRows + part * kLanes);
+    }
+  }
+}
+
+template <int kFormat>
+void few_rows_for(const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
+                  float* out) {
+  if (rows == 1) {
+    few_rows_of<kFormat, 1>(panel, x, first, rows, out);
+  } else if (rows == 2) {
+    few_rows_of<kFormat, 2>(panel, x, first, rows, out);
+  } else {
+    few_rows_of<kFormat, 4>(panel, x, first, rows, out);
+  }
+}
+
+template <int kFormat, int kQuad>
+HWY_INLINE void store_quads(const uint8_t* planes, uint8_t* codes) {
+  if constexpr (kQuad < kQuads) {
+#pragma GCC unroll 8
+    for (int part = 0; part < kParts; ++part) {
+      hn::StoreU(codes_of<kFormat, kQuad>(planes, part), DB(),
+                 codes + kQuad * kQuadBytes + part * 4 * kLanes);
+    }
+    store_quads<kFormat, kQuad + 1>(planes, codes);
+  }
+}
+
+template <int kFormat>
+void unpack_for(const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
+  constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
+  constexpr int kGroups = kFacts.groups_per_unit();
+  Numbers<kFormat> numbers;
+  for (int64_t index = 0; index < k / kUnit;) {
+    numbers.factors = panel;
+    panel += factor_bytes(kFacts);
+    for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
+      store_quads<kFormat, 0>(panel + scale_bytes(kFacts) + minima_bytes(kFacts),
+                              out.codes + index * kUnit * kPanelRows);
+      for (int group = 0; group < kGroups; ++group) {
+        const int64_t at = (index * kGroups + group) * kPanelRows;
+#pragma GCC unroll 8
+        for (int part = 0; part < kParts; ++part) {
+          hn::StoreU(numbers.scale(panel, group, part), DF(), out.scales + at + part * kLanes);
+          if constexpr (Numbers<kFormat>::kHasMinima) {
+            hn::StoreU(numbers.minimum(panel, group, part), DF(), out.minima + at + part * kLanes);
+          }
+        }
+      }
+      panel += unit_bytes(kFacts);
+    }
+  }
+}
+
+// With AVX-512, 12 sums hide the time that an instruction takes.
+#if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
+constexpr int kMaxPanels = 2;
+constexpr int kTileRows = 6;
+#elif HWY_ARCH_ARM
+constexpr int kMaxPanels = 1;
+constexpr int kTileRows = 3;
+#else
+constexpr int kMaxPanels = 1;
+constexpr int kTileRows = 2;
+#endif
+
+template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows, int kPanels>
+void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int64_t rows,
+             float* out, int64_t out_stride) {
+  constexpr int kSpan = kQuads / kGroups;
+  const int64_t units = x.k / kUnit;
+  VF totals[kRows][kPanels][kParts];
+  const int8_t* codes[kRows];
+  int64_t places[kRows];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    places[r] = (first + std::min<int64_t>(r, rows - 1)) * units;
+    codes[r] = x.codes + places[r] * kUnit;
+#pragma GCC unroll 8
+    for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
+      for (int part = 0; part < kParts; ++part) {
+        totals[r][p][part] = hn::Zero(DF());
+      }
+    }
+  }
+  for (int64_t group = 0; group < units * kGroups; ++group) {
+    const int64_t unit = group / kGroups, half = group % kGroups;
+    VI sums[kRows][kPanels][kParts];
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      VI start = hn::Zero(DI());
+      if constexpr (kOffset) {
+        const int32_t* of = x.starts + (places[r] + unit) * 2;
+        start = hn::Set(DI(), kGroups == 2 ? of[half] : of[0] + of[1]);
+      }
+#pragma GCC unroll 8
+      for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
+        for (int part = 0; part < kParts; ++part) {
+          sums[r][p][part] = start;
+        }
+      }
+    }
+#pragma GCC unroll 8
+    for (int quad = 0; quad < kSpan; ++quad) {
+      VB weights[kPanels][kParts];
+#pragma GCC unroll 8
+      for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
+        for (int part = 0; part < kParts; ++part) {
+          weights[p][part] = hn::LoadU(
+              DB(), panels[p].codes + (group * kSpan + quad) * kQuadBytes + part * 4 * kLanes);
+        }
+      }
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const int32_t word = four(codes[r] + (group * kSpan + quad) * 4);
+#pragma GCC unroll 8
+        for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
+          for (int part = 0; part < kParts; ++part) {
+            sums[r][p][part] = add_products<kSmall>(weights[p][part], word, sums[r][p][part]);
+          }
+        }
+      }
+    }
+#pragma GCC unroll 8
+    for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
+      for (int part = 0; part < kParts; ++part) {
+        const int64_t at = group * kPanelRows + part * kLanes;
+        const VF scale = hn::LoadU(DF(), panels[p].scales + at);
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; ++r) {
+          const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + unit]));
+          totals[r][p][part] =
+              hn::MulAdd(hn::ConvertTo(DF(), sums[r][p][part]), by, totals[r][p][part]);
+        }
+        if constexpr (kMinima) {
+          const VF minimum = hn::LoadU(DF(), panels[p].minima + at);
+#pragma GCC unroll 8
+          for (int r = 0; r < kRows; ++r) {
+            const float* of = x.sums + (places[r] + unit) * 2;
+            const VF sum = hn::Set(DF(), kGroups == 2 ? of[half] : of[0] + of[1]);
+            totals[r][p][part] = hn::MulAdd(minimum, sum, totals[r][p][part]);
+          }
+        }
+      }
+    }
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 8
+      for (int part = 0; part < kParts; ++part) {
+        hn::StoreU(totals[r][p][part], DF(), out + r * out_stride + p * kPanelRows + part * kLanes);
+      }
+    }
+  }
+}
+
+template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kPanels>
+void tiles_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int64_t rows,
+              float* out) {
+  constexpr int64_t kStride = kPanels * kPanelRows;
+  for (int64_t at = 0; at < rows; at += kTileRows) {
+    const int64_t left = std::min<int64_t>(kTileRows, rows - at);
+    tile_of<kGroups, kMinima, kOffset, kSmall, kTileRows, kPanels>(panels, x, first + at, left,
+                                                                   out + at * kStride, kStride);
+  }
+}
+
+template <int kFormat>
+void many_rows_for(const UnpackedPanel* panels, int64_t count, const BlockRows& x, int64_t first,
+                   int64_t rows, float* out) {
+  constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
+  constexpr int kGroups = kFacts.groups_per_unit();
+  constexpr bool kMinima = kFacts.minima != Minima::kNone, kOffset = kFacts.offset != 0;
+  if (count == kMaxPanels) {
+    tiles_of<kGroups, kMinima, kOffset, kIsSmall<kFormat>, kMaxPanels>(panels, x, first, rows, out);
+  } else {
+    tiles_of<kGroups, kMinima, kOffset, kIsSmall<kFormat>, 1>(panels, x, first, rows, out);
+  }
+}
+
+template <class... Arguments>
+using Function = void (*)(Arguments...);
+using FewRows = Function<const uint8_t*, const BlockRows&, int64_t, int64_t, float*>;
+using Unpack = Function<const uint8_t*, int64_t, const UnpackedPanel&>;
+using ManyRows =
+    Function<const UnpackedPanel*, int64_t, const BlockRows&, int64_t, int64_t, float*>;
+
+struct Tables {
+  FewRows few_rows[kNumBlockFormats];
+  Unpack unpack[kNumBlockFormats];
+  ManyRows many_rows[kNumBlockFormats];
+};
+
+template <int... kFormats>
+constexpr Tables tables_of(std::integer_sequence<int, kFormats...>) {
+  return {{few_rows_for<kFormats>...}, {unpack_for<kFormats>...}, {many_rows_for<kFormats>...}};
+}
+constexpr Tables kTables = tables_of(std::make_integer_sequence<int, kNumBlockFormats>());
+
+void few_rows(int format, const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
+              float* out) {
+  kTables.few_rows[format](panel, x, first, rows, out);
+}
+void unpack(int format, const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
+  kTables.unpack[format](panel, k, out);
+}
+void many_rows(int format, const UnpackedPanel* panels, int64_t count, const BlockRows& x,
+               int64_t first, int64_t rows, float* out) {
+  kTables.many_rows[format](panels, count, x, first, rows, out);
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+const BlockKernels* block_kernels_of_target() {
+#if HWY_TARGET == HWY_SCALAR
+  static constexpr BlockKernels kKernels = {1, quantize, nullptr, nullptr, nullptr};
+#else
+  static constexpr BlockKernels kKernels = {kMaxPanels, quantize, few_rows, unpack, many_rows};
+#endif
+  return &kKernels;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace executorch::kernels::optimized
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+ET_SIMD_TABLE(BlockKernels, block_kernels)
+#endif  // HWY_ONCE
