@@ -53,7 +53,8 @@ Reference = Callable[[bytes, Mapping[str, bytes]], Run]
 @dataclass(frozen=True)
 class Backend:
     """`library`: the path of the shared library with the runtime half (of a backend in this package, its name in the
-    build); empty for what is part of the Python runtime. `named_data`: constants are named data, which delegates share.
+    build); empty for what is part of the Python runtime. `named_data`: constants are named data, which delegates share;
+    `joins_methods`: only those of delegates of several methods.
     `refuses_options`: compile specs that it does not know are an error. `dynamic_shapes`: sizes may be dynamic inside a
     delegate. `weighted`: a model that is delegated as a whole, with so many bytes of weights.
 
@@ -68,6 +69,7 @@ class Backend:
     library: str = ""
     weights: Weights = Weights.IN_PLACE
     named_data: bool = True
+    joins_methods: bool = False
     refuses_options: bool = True
     dynamic_shapes: bool = True
     weighted: Callable[[int], Sample] = added_weight

@@ -15,7 +15,7 @@ from torch.export import ExportedProgram
 from executorch.backends.apple.coreml.aot import specs, torch_ops
 from executorch.backends.apple.coreml.aot.boundary import check_boundary
 from executorch.backends.apple.coreml.aot.frontend_program import adapt
-from executorch.backends.apple.coreml.aot.library import VERSION, ct, quiet
+from executorch.backends.apple.coreml.aot.library import VERSION, ct, quiet, without_old_garbage
 from executorch.backends.apple.coreml.aot.package import payload_of
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.external_compiler import ExternalCompiler, Refused
@@ -29,6 +29,7 @@ def compile_program(
     program: ExportedProgram, options: Mapping[str, str], place: Path | None
 ) -> bytes:
     said = [CompileSpec(key, value.encode()) for key, value in options.items()]
+    specs.check_keys(said)
     model = convert(program, said)
     payload = payload_of(model, specs.model_type(said))
     if place:
@@ -44,7 +45,7 @@ def convert(program: ExportedProgram, said: list[CompileSpec]) -> ct.models.MLMo
     target = check_boundary(program, specs.min_deployment_target(said))
     adapt(program)
     shapes = specs.enumerated_shapes(said)
-    with quiet() as heard:
+    with quiet() as heard, without_old_garbage():
         try:
             model = ct.convert(
                 model=program,

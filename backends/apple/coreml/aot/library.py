@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import logging
 import warnings
@@ -55,6 +56,17 @@ def quiet(level: int | None = None) -> Iterator[list[str]]:
             handler.setLevel(old)
         log.setLevel(before[0])
         log.propagate = before[1]
+
+
+@contextmanager
+def without_old_garbage() -> Iterator[None]:
+    """coremltools collects garbage after each conversion, which looks at everything that is in memory: with PyTorch
+    loaded, 2 seconds. Only what is new is looked at here."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class _Listener(logging.Handler):

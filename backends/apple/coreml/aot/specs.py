@@ -10,6 +10,8 @@ from enum import Enum
 from executorch.backends.apple.coreml.aot.enumerated_shapes import EnumeratedShapes
 from executorch.backends.apple.coreml.aot.library import ct
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.payload.options import OptionError
+from executorch.exir.error import ExportErrorType
 
 Specs = Iterable[CompileSpec]
 
@@ -86,6 +88,17 @@ def weight_sharing(compile_specs: Specs) -> MULTIMETHOD_WEIGHT_SHARING_STRATEGY:
 def enumerated_shapes(compile_specs: Specs) -> EnumeratedShapes | None:
     said = _found(compile_specs, _KEYS.ENUMERATED_SHAPES)
     return None if said is None else EnumeratedShapes.of_json(said)
+
+
+def check_keys(compile_specs: Specs) -> None:
+    """OptionError for a key that there is not: nothing that is said stays without effect."""
+    known = [key.value for key in _KEYS]
+    for spec in compile_specs:
+        if spec.key not in known:
+            raise OptionError(
+                ExportErrorType.NOT_SUPPORTED,
+                f"CoreMLBackend: compile spec {spec.key}: expected one of {', '.join(known)}",
+            )
 
 
 def _found(specs: Specs, key: COMPILE_SPEC_KEYS) -> str | None:

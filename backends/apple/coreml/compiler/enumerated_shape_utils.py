@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The documented place of what aot/enumerated_shapes.py has."""  # compat
+# compat
+"""The documented place of what aot/enumerated_shapes.py has."""
 
 from executorch.backends.apple.coreml.aot.enumerated_shapes import EnumeratedShapes
 

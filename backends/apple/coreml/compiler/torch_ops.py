@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The documented place of what aot/torch_ops.py has: importing this registers it."""  # compat
+# compat
+"""The documented place of what aot/torch_ops.py has: importing this registers it."""
 
 from executorch.backends.apple.coreml.aot.torch_ops import register
 

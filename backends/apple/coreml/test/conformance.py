@@ -12,9 +12,14 @@ from executorch.backends.test.conformance.backend import Backend, Sample, Weight
 
 
 def _partitioner() -> Any:
+    """In float32, in which weights have as many bytes as those of the program."""
+    import coremltools as ct
+
+    from executorch.backends.apple.coreml.compiler import CoreMLBackend
     from executorch.backends.apple.coreml.partition import CoreMLPartitioner
 
-    return CoreMLPartitioner()
+    specs = CoreMLBackend.generate_compile_specs(compute_precision=ct.precision.FLOAT32)
+    return CoreMLPartitioner(compile_specs=specs)
 
 
 def _why_missing() -> str:
@@ -32,6 +37,7 @@ BACKENDS = [
         _partitioner,
         weights=Weights.BOTH,
         named_data=False,
+        joins_methods=True,
         weighted=matrix,
         runtime=False,
         why_missing=_why_missing,

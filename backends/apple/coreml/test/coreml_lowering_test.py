@@ -20,6 +20,7 @@ from executorch.backends.apple.coreml.executorchcoreml import (  # noqa: E402
 )
 from executorch.backends.apple.coreml.partition import CoreMLPartitioner  # noqa: E402
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower  # noqa: E402
+from executorch.exir.error import ExportError  # noqa: E402
 from executorch.exir.graph_facts import op_name  # noqa: E402
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules  # noqa: E402
 
@@ -195,7 +196,6 @@ class Byte(torch.nn.Module):
 @pytest.mark.parametrize(
     ("model", "inputs", "target", "stays"),
     [
-        (Shuffle(), torch.randn(1, 1, 4, 4), ct.target.iOS15, "pixel_unshuffle"),
         (torch.nn.AvgPool2d(2, divisor_override=3), torch.randn(1, 1, 4, 4), None, "avg_pool2d"),
         (torch.nn.ReLU(), torch.ones(4, dtype=torch.float16), ct.target.iOS15, "relu"),
         (Byte(), torch.ones(4, dtype=torch.uint8), None, "copy"),
@@ -207,6 +207,12 @@ def test_what_coremltools_refuses_stays_and_the_export_goes_on(
     edge = lower(model, (inputs,), compile_specs=specs(target))
     assert len(left(edge)) == 1 and stays in left(edge)[0]
     edge.to_executorch()
+
+
+@pytest.mark.parametrize("target", [None, ct.target.iOS15, ct.target.iOS16])
+def test_what_a_target_lacks_is_delegated_in_pieces(target: Any) -> None:
+    edge = lower(Shuffle(), (torch.randn(1, 1, 4, 4),), compile_specs=specs(target))
+    assert left(edge) == [] and len(payloads(edge)) == 1
 
 
 @pytest.mark.req("APL-010")
@@ -281,5 +287,5 @@ def test_methods_share_one_model() -> None:
 @pytest.mark.req("APL-008")
 def test_compiled_models_need_macos() -> None:
     said = specs(model_type=CoreMLBackend.MODEL_TYPE.COMPILED_MODEL)
-    with pytest.raises(RuntimeError, match="needs macOS"):
+    with pytest.raises(ExportError, match="needs macOS"):
         lower(torch.nn.Linear(4, 2), (torch.ones(1, 4),), compile_specs=said)

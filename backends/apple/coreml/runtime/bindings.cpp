@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The module executorch.backends.apple.coreml.executorchcoreml: directories as blobs, for the compiler and for tools.
-#include <executorch/backends/apple/coreml/runtime/payload/directory_blob.h>
+// The module executorch.backends.apple.coreml.executorchcoreml: directories as blobs, for the
+// compiler and for tools.
+#include <executorch/backends/apple/coreml/runtime/directory_blob.h>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -58,11 +59,14 @@ py::dict read_files(const py::bytes& blob) {
 PYBIND11_MODULE(executorchcoreml, module) {
   module.doc() = "Core ML models as they stand in program files: a directory as one blob.";
   module.def("flatten_directory_contents", &flatten, py::arg("path"),
-             "The directory at `path` as bytes; equal directories give equal bytes. RuntimeError for what cannot be "
+             "The directory at `path` as bytes; equal directories give equal bytes. RuntimeError "
+             "for what cannot be "
              "read.");
   module.def("unflatten_directory_contents", &unflatten, py::arg("bytes"), py::arg("path"),
-             "Writes a flattened directory into the folder `path`, under its own name. RuntimeError for corrupted "
+             "Writes a flattened directory into the folder `path`, under its own name. "
+             "RuntimeError for corrupted "
              "bytes, and where something of that name is.");
-  module.def("read_files", &read_files, py::arg("bytes"),
-             "Files of a flattened directory by their paths below it. ValueError for corrupted bytes.");
+  module.def(
+      "read_files", &read_files, py::arg("bytes"),
+      "Files of a flattened directory by their paths below it. ValueError for corrupted bytes.");
 }

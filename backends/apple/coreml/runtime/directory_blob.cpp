@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/backends/apple/coreml/runtime/payload/directory_blob.h>
+#include <executorch/backends/apple/coreml/runtime/directory_blob.h>
 
 #include <nlohmann/json.hpp>
 
+#include <dirent.h>
+#include <sys/stat.h>
+
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <system_error>
+#include <memory>
 
 namespace executorch::backends::coreml {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 namespace {
@@ -25,8 +29,8 @@ bool fail(std::string* error, std::string text) {
   return false;
 }
 
-/// Where the JSON ends that is read backwards from `end`, whose first character is a brace: just behind the brace that
-/// closes it. 0 where it is not closed.
+/// Where the JSON ends that is read backwards from `end`, whose first character is a brace: just
+/// behind the brace that closes it. 0 where it is not closed.
 size_t json_length(std::string_view reversed) {
   size_t depth = 0;
   bool in_string = false;
@@ -71,8 +75,9 @@ bool read_number(const Json* value, uint64_t* number) {
 bool read_name(const Json& json, BlobNode* node, const std::string& where, std::string* error) {
   const Json* name = member(json, "name");
   if (name == nullptr || !name->is_string() || !is_safe_name(name->get_ref<const std::string&>())) {
-    return fail(error, where + " has no name of one path component: found " +
-                           (name ? name->dump(-1, ' ', true, Json::error_handler_t::replace) : "none"));
+    return fail(error,
+                where + " has no name of one path component: found " +
+                    (name ? name->dump(-1, ' ', true, Json::error_handler_t::replace) : "none"));
   }
   node->name = name->get<std::string>();
   return true;
@@ -153,51 +158,80 @@ bool read_node(const Json& json, size_t index, std::string_view files, Tree* tre
   return read_contents(json, files, node, where, error);
 }
 
-bool write_file(const fs::path& path, std::string_view contents, std::string* error) {
+// Calls of the system, since std::filesystem would need a newer libstdc++ than release wheels may
+// ask for.
+
+std::string system_error() {
+  return std::strerror(errno);
+}
+
+bool has_kind(const std::string& path, mode_t kind) {
+  struct stat found{};
+  return stat(path.c_str(), &found) == 0 && (found.st_mode & S_IFMT) == kind;
+}
+
+bool is_directory(const std::string& path) {
+  return has_kind(path, S_IFDIR);
+}
+
+std::string below(const std::string& directory, const std::string& name) {
+  return directory + "/" + name;
+}
+
+/// The last component of a path that realpath() gives.
+std::string name_of(const std::string& real) {
+  return real.substr(real.find_last_of('/') + 1);
+}
+
+bool write_file(const std::string& path, std::string_view contents, std::string* error) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out.write(contents.data(), static_cast<std::streamsize>(contents.size()));
   out.close();
-  return out ? true : fail(error, "cannot write " + path.string());
+  return out ? true : fail(error, "cannot write " + path);
 }
 
 /// Depth is bounded by what was read.
-bool write_node(const std::vector<BlobNode>& nodes, size_t index, const fs::path& path,
+bool write_node(const std::vector<BlobNode>& nodes, size_t index, const std::string& path,
                 std::string* error) {
   const BlobNode& node = nodes[index];
   if (!node.is_directory) {
     return write_file(path, node.contents, error);
   }
-  std::error_code code;
-  if (!fs::create_directory(path, code)) {
-    return fail(error, "cannot make the directory " + path.string() + ": " +
-                           (code ? code.message() : "it is there already"));
+  if (mkdir(path.c_str(), 0777) != 0) {
+    return fail(error, "cannot make the directory " + path + ": " + system_error());
   }
   return std::all_of(node.children.begin(), node.children.end(), [&](const auto& child) {
-    return write_node(nodes, child.second, path / child.first, error);
+    return write_node(nodes, child.second, below(path, child.first), error);
   });
 }
 
-std::vector<fs::path> sorted_entries(const fs::path& directory, std::error_code* code) {
-  std::vector<fs::path> found;
-  for (fs::directory_iterator at(directory, *code), end; !*code && at != end; at.increment(*code)) {
-    found.push_back(at->path());
+bool read_sorted_names(const std::string& directory, std::vector<std::string>* names,
+                       std::string* error) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(directory.c_str()), closedir);
+  if (open == nullptr) {
+    return fail(error, "cannot read the directory " + directory + ": " + system_error());
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  while (const dirent* entry = readdir(open.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") {
+      names->push_back(name);
+    }
+  }
+  std::sort(names->begin(), names->end());
+  return true;
 }
 
 class Maker {
  public:
   Maker(std::string* blob, std::string* error) : blob_(blob), error_(error) {}
 
-  bool add(const fs::path& path, const std::string& name, size_t depth, size_t* index) {
+  bool add(const std::string& path, const std::string& name, size_t depth, size_t* index) {
     if (!is_safe_name(name) || depth > kMaxDepth) {
-      return fail(error_, "cannot flatten " + path.string() + ": its name or depth");
+      return fail(error_, "cannot flatten " + path + ": its name or depth");
     }
-    std::error_code code;
     Json node = {{"name", name}, {"children", Json::object()}};
-    const bool is_directory = fs::is_directory(path, code);
-    const bool is_added = is_directory ? add_children(path, depth, &node) : add_bytes(path, &node);
+    const bool is_added =
+        is_directory(path) ? add_children(path, depth, &node) : add_bytes(path, &node);
     *index = nodes_.size();
     nodes_.push_back(std::move(node));
     return is_added;
@@ -211,29 +245,27 @@ class Maker {
   }
 
  private:
-  bool add_children(const fs::path& path, size_t depth, Json* node) {
-    std::error_code code;
-    for (const fs::path& entry : sorted_entries(path, &code)) {
+  bool add_children(const std::string& path, size_t depth, Json* node) {
+    std::vector<std::string> names;
+    if (!read_sorted_names(path, &names, error_)) {
+      return false;
+    }
+    for (const std::string& name : names) {
       size_t index = 0;
-      const std::string name = entry.filename().string();
-      if (!add(entry, name, depth + 1, &index)) {
+      if (!add(below(path, name), name, depth + 1, &index)) {
         return false;
       }
       (*node)["children"][name] = index;
-    }
-    if (code) {
-      return fail(error_, "cannot read the directory " + path.string() + ": " + code.message());
     }
     (*node)["kind"] = kDirectory;
     (*node)["dataRegion"] = {{"offset", 0}, {"size", 0}};
     return true;
   }
 
-  bool add_bytes(const fs::path& path, Json* node) {
-    std::error_code code;
+  bool add_bytes(const std::string& path, Json* node) {
     std::ifstream in(path, std::ios::binary);
-    if (!fs::is_regular_file(path, code) || !in) {
-      return fail(error_, "cannot read the file " + path.string());
+    if (!has_kind(path, S_IFREG) || !in) {
+      return fail(error_, "cannot read the file " + path);
     }
     const size_t offset = blob_->size();
     blob_->append(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
@@ -286,28 +318,29 @@ bool read_directory_blob(std::string_view blob, std::vector<BlobNode>* nodes, st
 
 bool write_directory(std::string_view blob, const std::string& folder, std::string* error) {
   std::vector<BlobNode> nodes;
-  std::error_code code;
   if (!read_directory_blob(blob, &nodes, error)) {
     return false;
   }
-  if (!fs::is_directory(folder, code)) {
+  if (!is_directory(folder)) {
     return fail(error, "expected a directory at " + folder + ", found none");
   }
-  return write_node(nodes, nodes.size() - 1, fs::path(folder) / nodes.back().name, error);
+  return write_node(nodes, nodes.size() - 1, below(folder, nodes.back().name), error);
 }
 
 bool make_directory_blob(const std::string& path, std::string* blob, std::string* error) {
-  std::error_code code;
-  if (!fs::is_directory(path, code)) {
+  if (!is_directory(path)) {
     return fail(error, "expected a directory at " + path + ", found none");
   }
   // A link is called what it leads to, and so is a path that ends with a separator.
-  const fs::path real = fs::canonical(path, code);
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
+  if (real == nullptr) {
+    return fail(error, "cannot read " + path + ": " + system_error());
+  }
   blob->clear();
   Maker maker(blob, error);
   size_t root = 0;
-  if (code || !maker.add(real, real.filename().string(), 0, &root)) {
-    return code ? fail(error, "cannot read " + path + ": " + code.message()) : false;
+  if (!maker.add(real.get(), name_of(real.get()), 0, &root)) {
+    return false;
   }
   maker.finish();
   return true;
