@@ -23,6 +23,9 @@ from executorch.exir.error import ExportError
 
 _log = logging.getLogger(__name__)
 _LOCATION = re.compile(r"converting '[^']*' op \(located at: '([^']*)'\)")
+_LATER = re.compile(
+    r"update the minimum_deployment_target to at least coremltools\.target\.(iOS\d+)"
+)
 
 
 def compile_program(
@@ -41,32 +44,50 @@ COREML = ExternalCompiler("coremltools", "coremltools", f"=={VERSION}", "coreml"
 
 
 def convert(program: ExportedProgram, said: list[CompileSpec]) -> ct.models.MLModel:
-    """Raises Refused, with the call that has no translation where coremltools says which."""
-    target = check_boundary(program, specs.min_deployment_target(said))
+    """Raises Refused, with the call that has no translation where coremltools says which. Where no target was asked
+    for, it is the least that coremltools says is needed."""
+    asked = specs.min_deployment_target(said)
+    target = check_boundary(program, asked)
     adapt(program)
-    shapes = specs.enumerated_shapes(said)
-    with quiet() as heard, without_old_garbage():
-        try:
-            model = ct.convert(
-                model=program,
-                source="pytorch",
-                convert_to="mlprogram",
-                pass_pipeline=specs.pass_pipeline(said),
-                skip_model_load=specs.model_type(said) is not specs.MODEL_TYPE.COMPILED_MODEL,
-                compute_precision=specs.compute_precision(said),
-                minimum_deployment_target=target,
-                compute_units=specs.compute_unit(said),
-                inputs=None if shapes is None else shapes.inputs(program, target),
-            )
-            config = specs.op_linear_quantizer_config(said)
-            if config is not None:
-                model = _with_small_weights(model, config)
-        except ExportError:
-            raise
-        except Exception as error:
-            raise _refusal(error, heard, program) from error
+    while True:
+        with quiet() as heard, without_old_garbage():
+            try:
+                model = _converted(program, said, target)
+                break
+            except ExportError:
+                raise
+            except Exception as error:
+                later = _later_target(error) if asked is None else None
+                if later is None or (target is not None and later <= target):
+                    raise _refusal(error, heard, program) from error
+                _log.info("Core ML: target %s: %s", later.name, error)
+                target = later
     _check_results(model, program)
     return model
+
+
+def _converted(
+    program: ExportedProgram, said: list[CompileSpec], target: ct.target | None
+) -> ct.models.MLModel:
+    shapes = specs.enumerated_shapes(said)
+    model = ct.convert(
+        model=program,
+        source="pytorch",
+        convert_to="mlprogram",
+        pass_pipeline=specs.pass_pipeline(said),
+        skip_model_load=specs.model_type(said) is not specs.MODEL_TYPE.COMPILED_MODEL,
+        compute_precision=specs.compute_precision(said),
+        minimum_deployment_target=target,
+        compute_units=specs.compute_unit(said),
+        inputs=None if shapes is None else shapes.inputs(program, target),
+    )
+    config = specs.op_linear_quantizer_config(said)
+    return model if config is None else _with_small_weights(model, config)
+
+
+def _later_target(error: Exception) -> ct.target | None:
+    found = _LATER.search(str(error))
+    return ct.target[found[1]] if found else None
 
 
 def _refusal(error: Exception, heard: list[str], program: ExportedProgram) -> Refused:

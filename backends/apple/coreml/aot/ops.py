@@ -37,8 +37,6 @@ DECOMPOSED = {
         "repeat_interleave.self_Tensor",
     )
 }  # fmt: skip
-# Translated whole from a target on; before it their pieces are.
-WHOLE_FROM = {"aten.pixel_unshuffle.default": ct.target.iOS16}
 
 
 def converted(*_: object) -> None:
@@ -132,16 +130,7 @@ TABLE = OpTable(
 )
 
 
-def wanted_whole(
-    program: torch.export.ExportedProgram, target: ct.target | None
-) -> list[torch._ops.OpOverload]:
-    """Operators of a program that the frontend translates for `target`, better than their pieces."""
+def wanted_whole(program: torch.export.ExportedProgram) -> list[torch._ops.OpOverload]:
+    """Operators of a program that the frontend translates better than their pieces."""
     ops = {op: None for op in map(called_op, program.graph.nodes) if op is not None}
-    return [op for op in ops if _is_wanted_whole(op, target)]
-
-
-def _is_wanted_whole(op: torch._ops.OpOverload, target: ct.target | None) -> bool:
-    name = str(op)
-    if name not in TABLE or name in DECOMPOSED or is_view(op):
-        return False
-    return target is None or target >= WHOLE_FROM.get(name, target)
+    return [op for op in ops if str(op) in TABLE and str(op) not in DECOMPOSED and not is_view(op)]
