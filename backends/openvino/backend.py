@@ -10,6 +10,13 @@ BACKENDS = (
         id="OpenvinoBackend",
         partitioner="partitioner:OpenvinoPartitioner",
         quantizer="quantizer.quantizer:OpenVINOQuantizer",
+        recipes="recipes:OpenvinoRecipeType",
+        recipe_of={
+            "": "FP32",
+            "int8": "INT8_MIXED",
+            "int8-weights": "INT8WO_ASYM",
+            "int4-weights": "INT4WO_ASYM",
+        },
         language_models="aot.language_models",
         flows="test.flows:FLOWS",
         operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16"),

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from torch.export import ExportedProgram
 from torch.fx import Node
+from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.nn import Module
 
 from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.aot.ops import TABLE
 from executorch.backends.openvino.aot.options import Options
 from executorch.backends.openvino.aot.quantized import quantized_with
+from executorch.backends.openvino.aot.static import StaticValues
 from executorch.backends.openvino.preprocess import OpenvinoBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
@@ -19,15 +24,32 @@ from executorch.exir.backend.lowering.external_partitioner import ExternalPartit
 from executorch.exir.graph_facts import op_name
 
 
-class _Static(Constants):
-    """Data, and what is computed of nothing else. Such calls go into delegates as others do: OpenVINO computes them, or
-    packs what they give, when it compiles."""
+class Skipped:
+    """What stays on the CPU: types of operators, names of nodes."""
 
-    def __init__(self, program: ExportedProgram) -> None:
-        super().__init__(program, computed=None)
+    def __init__(self, types: Iterable[Any] | None, names: Iterable[str] | None) -> None:
+        self._types, self._names = {str(each) for each in types or ()}, set(names or ())
 
-    def is_computed(self, node: Node) -> bool:
-        return False
+    def why(self, node: Node) -> str:
+        if op_name(node) in self._types:
+            return "its operator is in op_types_to_skip"
+        return "its name is in op_names_to_skip" if node.name in self._names else ""
+
+
+class OpenvinoOperatorsSupport(OperatorSupportBase):
+    """Whether the table takes a call, for torch's partitioners, which ask of one at a time: no operand is known to be
+    data."""
+
+    def __init__(
+        self, op_types_to_skip: set | None = None, op_names_to_skip: set | None = None
+    ) -> None:
+        self._skipped = Skipped(op_types_to_skip, op_names_to_skip)
+
+    def is_node_supported(self, submodules: Mapping[str, Module], node: Node) -> bool:
+        if node.target is operator.getitem:
+            return True
+        is_call = node.op == "call_function" and not self._skipped.why(node)
+        return is_call and not TABLE.why_not(node, {})
 
 
 class OpenvinoPartitioner(ExternalPartitioner):
@@ -45,27 +67,21 @@ class OpenvinoPartitioner(ExternalPartitioner):
         op_names_to_skip: set | None = None,
     ) -> None:
         super().__init__(Options.read(compile_spec).specs())
-        self._skipped_types = {str(each) for each in op_types_to_skip or ()}
-        self._skipped_names = set(op_names_to_skip or ())
+        self._skipped = Skipped(op_types_to_skip, op_names_to_skip)
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
         """A quantize and its dequantizes go together, or stay."""
         together = quantized_with(node, constants)
         for each in together:
-            if reason := self._why_skipped(each) or self.table.why_not(each, constants):
+            if reason := self._skipped.why(each) or self.table.why_not(each, constants):
                 return reason
         claims = [
             super(OpenvinoPartitioner, self).claim(each, program, constants) for each in together
         ]
         return list(dict.fromkeys(each for claimed in claims for each in claimed))
 
-    def _why_skipped(self, node: Node) -> str:
-        if op_name(node) in self._skipped_types:
-            return "its operator is in op_types_to_skip"
-        return "its name is in op_names_to_skip" if node.name in self._skipped_names else ""
-
     def look_at(self, program: ExportedProgram) -> Constants:
-        self._values = _Static(program)
+        self._values = StaticValues(program)
         return self._values
 
     def why_leave(self, nodes: list[Node]) -> str:

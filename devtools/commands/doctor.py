@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 
 from executorch.devtools.commands import given, python_model
 from executorch.devtools.commands.arguments.options import HERE
+from executorch.devtools.commands.findings.backends import on_each_backend
 from executorch.devtools.commands.findings.layers import fields_of, lines_of
 from executorch.devtools.commands.findings.measured import Run
 from executorch.devtools.commands.inputs.declared import num_bytes
@@ -83,7 +84,7 @@ def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Re
     except ExportError as problem:
         return _report(arguments.model, _refused(problem), [], [])
     file = ProgramFile(Path(arguments.model), bytes(program.buffer))
-    return _of_file(file, program.get_etrecord(), arguments)
+    return _of_file(file, program.get_etrecord(), arguments, exported)
 
 
 def _breaks(found: python_model.Refused) -> list[Finding]:
@@ -124,7 +125,15 @@ def _refused(problem: ExportError) -> list[Finding]:
     ]
 
 
-def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace) -> Report:
+def _of_file(
+    file: ProgramFile,
+    record: ETRecord | None,
+    arguments: argparse.Namespace,
+    exported: ExportedProgram | None = None,
+) -> Report:
+    """`exported`: what the file was lowered from, where that was here."""
+    if arguments.all_backends and (exported is None or arguments.no_run):
+        raise ValueError("--all-backends: expected a .pt2 or a model, which is lowered and run")
     findings, tables, pictures = examine(file, record, arguments.against)
     notes = [] if record else ["Lines and reasons need the record of its model: --etrecord."]
     if arguments.no_run:
@@ -137,6 +146,9 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
     findings = [each.timed(ran.seconds_at) for each in findings] + ran.findings
     tables, pictures = [*ran.tables, *tables], [*ran.pictures, *pictures]
     notes = [sentence(ran.used), *ran.notes, *notes]
+    if arguments.all_backends and exported is not None:
+        said, table = on_each_backend(exported, ran.values)
+        notes, tables = [*said, *notes], [table, *tables]
     facts = {"inputs": [each.row() for each in ran.used]}
     return _report(arguments.model, findings, tables, pictures, notes, ran.seconds, facts)
 

@@ -151,6 +151,22 @@ def test_an_operator_without_an_out_variant_stops_lowering(
     assert ["twice" in layer["layer"] for layer in row["layers"]].count(True) == 1
 
 
+def test_the_fastest_backend_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of those that are here, and kernels alone; what a backend leaves is counted."""
+    assert commands.main(["doctor", str(folder / "model.pt2"), "--all-backends", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    rows = {row["backend"]: row for row in report["backends"]}
+    times = [row["ms"] for row in report["backends"]]
+    assert {"none", "xnnpack"} <= rows.keys() and times == sorted(times)
+    assert rows["none"]["delegates"] == 0 < rows["xnnpack"]["operators outside"]
+    assert rows["xnnpack"]["delegates"] == 2
+    first, second = report["backends"][:2]
+    said = f"{first['backend']} is the fastest here; {second['backend']} takes "
+    assert any(line.startswith((said, f"{first['backend']} and ")) for line in report["summary"])
+    assert commands.main(["doctor", str(folder / "model.pte"), "--all-backends"]) == 2
+    assert "expected a .pt2 or a model" in capsys.readouterr().err
+
+
 def test_wrong_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.main(["doctor", str(folder / "model.pt2"), "--backend", "Other"]) == 2
     assert "expected none or a backend" in capsys.readouterr().err

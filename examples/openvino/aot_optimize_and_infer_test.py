@@ -3,16 +3,30 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 import torch
 
 from executorch.backends.openvino.test.lowered import needs_compiler, needs_runtime
+from executorch.examples.models.resnet import ResNet18
 from executorch.examples.openvino import aot_optimize_and_infer as example
+from executorch.test.e2e.build_tree import binary
 
-torchvision = pytest.importorskip("torchvision")
 pytestmark = [needs_compiler, needs_runtime]
+
+
+def _resnet50() -> torch.nn.Module:
+    """The same network as torchvision's, without its package."""
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    config = ResNetConfig(num_labels=1000, return_dict=False)
+    return ResNetForImageClassification(config)
+
+
+MODELS = {"resnet18": ResNet18, "resnet50": _resnet50}
 
 
 @pytest.fixture(autouse=True)
@@ -24,19 +38,31 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if pretrained:
             raise OSError("no network in tests")
         torch.manual_seed(0)
-        return torchvision.models.get_model(name, weights=None)
+        return MODELS[name]()
 
     monkeypatch.setitem(example.SUITES, "torchvision", random_weights)
 
 
-@pytest.mark.req("NPU-074")
-def test_the_pages_command(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--export", "--suite", "torchvision", "--model", "squeezenet1_1"]
-    assert example.main([*words, "--input_shape", "(1, 3, 64, 64)", "--device", "CPU"]) == 0
+@pytest.mark.req("NPU-074", "NPU-075")
+def test_the_pages_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--export", "--suite", "torchvision", "--model", "resnet50"]
+    assert example.main([*words, "--input_shape", "(1, 3, 256, 256)", "--device", "CPU"]) == 0
     said = capsys.readouterr()
-    assert "Model exported and saved as squeezenet1_1_fp32.pte on CPU." in said.out
+    assert "Model exported and saved as resnet50_fp32.pte on CPU." in said.out
     assert "random ones" in said.err
-    assert Path("squeezenet1_1.pte").read_bytes() == Path("squeezenet1_1_fp32.pte").read_bytes()
+    assert Path("resnet50.pte").read_bytes() == Path("resnet50_fp32.pte").read_bytes()
+    runner = [binary("executor_runner"), "--model_path=resnet50.pte", "--num_executions=10"]
+    done = subprocess.run(runner, env=_with_library(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "executed successfully 10 time(s)" in done.stderr
+
+
+def _with_library() -> dict[str, str]:
+    """C++ finds the installed package's library by its name alone."""
+    import openvino
+
+    (library, *_) = sorted(Path(openvino.__path__[0], "libs").glob("libopenvino_c.*"))
+    return os.environ | {"OPENVINO_LIB_PATH": str(library)}
 
 
 def test_running_saves_what_eager_pytorch_gives(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +72,7 @@ def test_running_saves_what_eager_pytorch_gives(capsys: pytest.CaptureFixture[st
         "--suite",
         "torchvision",
         "--model",
-        "squeezenet1_1",
+        "resnet18",
         "--input_shape",
         "(1, 3, 64, 64)",
     ]
@@ -54,7 +80,7 @@ def test_running_saves_what_eager_pytorch_gives(capsys: pytest.CaptureFixture[st
     assert example.main(["--export", "--infer", *words, *more]) == 0
     assert "Average inference time: " in capsys.readouterr().out
     (found,) = torch.load("y.pt", weights_only=True)
-    expected = example.load_model("torchvision", "squeezenet1_1")(x)
+    expected = example.load_model("torchvision", "resnet18")(x)
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)
 
 

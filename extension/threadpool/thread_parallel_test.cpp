@@ -5,11 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
 
 #include <executorch/extension/threadpool/threadpool.h>
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace {
 
@@ -58,6 +61,29 @@ TEST(ParallelFor, ThreadNumbersIndexScratchMemory) {
   }
   EXPECT_EQ(sum, 10000);
   EXPECT_EQ(get_thread_num(), 0);
+}
+
+// Scratch memory is made for as many threads as can be busy: of 8 threads 3 with 3 items.
+TEST(ParallelFor, ThreadNumbersAreBelowTheNumberOfItems) {
+  ASSERT_TRUE(get_threadpool()->_unsafe_reset_threadpool(8));
+  for (const int64_t items : {1, 2, 3, 5, 7, 8, 9, 33}) {
+    for (int round = 0; round < 10; ++round) {
+      const int64_t most = std::min<int64_t>(items, 8);
+      std::vector<std::atomic<int>> busy(static_cast<size_t>(most));
+      std::atomic<int> wrong = 0;
+      parallel_for(0, items, 1, [&](int64_t, int64_t) {
+        const int64_t number = get_thread_num();
+        if (number < 0 || number >= most) {
+          ++wrong;
+          return;
+        }
+        wrong += busy[static_cast<size_t>(number)].fetch_add(1) != 0;
+        std::this_thread::yield();
+        --busy[static_cast<size_t>(number)];
+      });
+      ASSERT_EQ(wrong, 0) << items << " items";
+    }
+  }
 }
 
 TEST(ParallelFor, WrongArgumentsAreRefused) {

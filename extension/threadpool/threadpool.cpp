@@ -99,16 +99,23 @@ void ThreadPool::run(runtime::FunctionRef<void(size_t)> fn, size_t range) {
     set_thread_num(outer);
     return;
   }
+  // Any of the workers may take any item. Where there are fewer items than workers, an item's own
+  // number is the thread's: callers have scratch memory for as many threads as can be busy.
+  struct Work {
+    runtime::FunctionRef<void(size_t)>& fn;
+    bool by_item;
+  } work = {fn, range <= thread_count_};
   pthreadpool_parallelize_1d_with_thread(
       pool_.get(),
       [](void* context, size_t thread, size_t i) {
+        const Work& work = *static_cast<Work*>(context);
         const NoThreadPoolGuard nested_calls_stay_here;
         const int64_t outer = get_thread_num();
-        set_thread_num(static_cast<int64_t>(thread));
-        (*static_cast<runtime::FunctionRef<void(size_t)>*>(context))(i);
+        set_thread_num(static_cast<int64_t>(work.by_item ? i : thread));
+        work.fn(i);
         set_thread_num(outer);
       },
-      &fn, range,
+      &work, range,
       /*flags=*/0);
 }
 

@@ -45,7 +45,8 @@ bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_si
                   runtime::FunctionRef<void(int64_t, int64_t)> f);
 
 // Inside parallel_for: the number of the calling thread, below get_num_threads() as it was at the
-// call, and different from that of every other thread that works on the same call. Elsewhere 0.
+// call and below end - begin, and different from that of every other thread that works on the same
+// call at that time. Elsewhere 0.
 int64_t get_thread_num();
 void set_thread_num(int64_t thread_num);
 

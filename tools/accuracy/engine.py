@@ -10,6 +10,7 @@ import logging
 import math
 import sys
 import warnings
+from functools import partial
 
 import torch
 
@@ -44,14 +45,37 @@ def sqnr(pairs: list) -> float:
 
 
 def main(job: dict) -> dict:
-    """By precision: SQNR by backend, of the quantized graph, bytes, delegates; or the error."""
-    answer = {}
-    for precision in ("float", "int8"):
-        try:
-            answer[precision] = measured(job, precision)
-        except Exception as problem:
-            answer[precision] = {"error": f"{type(problem).__name__}: {problem}"}
-    return answer
+    """By precision: SQNR by backend, of the quantized graph, bytes, delegates; or the error. By recipe, where a backend
+    has to show its own: SQNR, bytes."""
+    ways = dict.fromkeys(("float", "int8"), measured)
+    if "recipes of" in job:
+        ways = {kind.value: partial(by_recipe, kind) for kind in recipes_of(job["recipes of"])}
+    return {name: _answer(way, job, name) for name, way in ways.items()}
+
+
+def _answer(way, job: dict, name: str) -> dict:
+    try:
+        return way(job, name)
+    except Exception as problem:
+        return {"error": f"{type(problem).__name__}: {problem}"}
+
+
+def recipes_of(name: str) -> list:
+    from executorch.backends.discovery import backends
+
+    return list(backends()[name].load(backends()[name].recipes))
+
+
+def by_recipe(kind, job: dict, _: str) -> dict:
+    """The first call that calibrates is the one that is exported."""
+    from executorch.export import ExportRecipe, export
+
+    saved = torch.load(job["calls"])
+    recipe = ExportRecipe.get_recipe(kind)
+    recipe.strict = False
+    module = torch.export.load(job["program"]).module()
+    buffer = export(module, saved["calibration"], recipe).get_pte_buffer()
+    return {"sqnr": sqnr(_pairs(buffer, saved)), "bytes": len(buffer)}
 
 
 def measured(job: dict, precision: str) -> dict:
@@ -59,7 +83,6 @@ def measured(job: dict, precision: str) -> dict:
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
     from executorch.devtools.backend_debug import get_delegation_info
     from executorch.exir import to_edge_transform_and_lower
-    from executorch.runtime import Runtime
 
     program = torch.export.load(job["program"])
     saved = torch.load(job["calls"])
@@ -74,17 +97,23 @@ def measured(job: dict, precision: str) -> dict:
         manager = to_edge_transform_and_lower(program, partitioner=partitioners)
         info = get_delegation_info(manager.exported_program().graph_module)
         buffer = manager.to_executorch().buffer
-        method = Runtime.get().load_program(buffer).load_method("forward")
-        pairs = []
-        for call, want in saved["measured"]:
-            got = [torch.as_tensor(each).clone() for each in method.execute(list(call))]
-            pairs.append((want, got))
-        answer[backend] = sqnr(pairs)
+        answer[backend] = sqnr(_pairs(buffer, saved))
         answer[f"{backend} bytes"] = len(buffer)
         if backend == "xnnpack":
             answer["delegates"] = info.num_delegated_subgraphs
             answer["left"] = info.num_non_delegated_nodes
     return answer
+
+
+def _pairs(buffer: bytes, saved: dict) -> list:
+    """Of each call that is measured: what is expected, and what the program gives."""
+    from executorch.runtime import Runtime
+
+    method = Runtime.get().load_program(buffer).load_method("forward")
+    return [
+        (want, [torch.as_tensor(each).clone() for each in method.execute(list(call))])
+        for call, want in saved["measured"]
+    ]
 
 
 def _flat(result: object) -> list:

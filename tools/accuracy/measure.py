@@ -43,12 +43,16 @@ class Prepared:
         torch.save(saved, self._calls)
 
     def ask(self, python: str, backends: list[str]) -> Answer:
-        """What engine.py answers."""
-        job = {
-            "program": str(self._program),
-            "calls": str(self._calls),
-            "backends": backends,
-        }
+        """What engine.py answers, in float and int8."""
+        return self._asked(python, {"backends": backends})
+
+    def ask_recipes(self, backend: str) -> Answer:
+        """By recipe of a backend of ours."""
+        answer = self._asked(sys.executable, {"recipes of": backend})
+        return {f"{backend} recipes": answer}
+
+    def _asked(self, python: str, question: dict[str, Any]) -> Answer:
+        job = {"program": str(self._program), "calls": str(self._calls), **question}
         hidden = ("PYTHONPATH", "VIRTUAL_ENV")
         environment = {k: v for k, v in os.environ.items() if k not in hidden}
         if python == sys.executable:

@@ -91,6 +91,40 @@ def _cut(answer: Row) -> str:
     return f"{answer['delegates']} + {answer['left']}" if "delegates" in answer else ""
 
 
+RECIPES = """
+## Recipes of {backend}
+
+The same networks and calls by each recipe of the backend (`python -m executorch.tools.accuracy --recipes {backend}`):
+SQNR in dB, and the size of the file beside that of the first recipe.
+
+"""
+
+
+def of_recipes(rows: list[Row]) -> str:
+    """A table for each backend whose recipes were measured."""
+    found = dict.fromkeys(name for row in rows for name in row if name.endswith(" recipes"))
+    return "".join(_of_backend(name, [row for row in rows if name in row]) for name in found)
+
+
+def _of_backend(name: str, rows: list[Row]) -> str:
+    kinds = list(dict.fromkeys(kind for row in rows for kind in row[name]))
+    backend = name.removesuffix(" recipes")
+    titles = [kind.removeprefix(f"{backend}_") for kind in kinds]
+    lines = [f"| network | {' | '.join(titles)} |", f"|---|{'--:|' * len(kinds)}"]
+    for row in rows:
+        whole = row[name][kinds[0]].get("bytes")
+        cells = [_recipe_cell(row[name].get(kind, {}), whole) for kind in kinds]
+        lines.append(f"| {row['name']} | {' | '.join(cells)} |")
+    return RECIPES.format(backend=backend) + "\n".join(lines) + "\n"
+
+
+def _recipe_cell(answer: Row, whole: int | None) -> str:
+    if "sqnr" not in answer:
+        return "fails" if "error" in answer else ""
+    size = f" ({answer['bytes'] / whole:.2f})" if whole else ""
+    return f"{answer['sqnr']:.1f}{size}"
+
+
 def text(rows: list[Row]) -> str:
     head = f"| {' | '.join(_COLUMNS)} |\n|---|---|{'--:|' * (len(_COLUMNS) - 2)}\n"
     failed = [
@@ -100,4 +134,5 @@ def text(rows: list[Row]) -> str:
         if "error" in row.get(engine, {})
     ]
     failures = ["\n## What failed\n\n", *failed] if failed else []
-    return "".join([HEAD, head, *(line(row) + "\n" for row in rows), *failures])
+    table = [line(row) + "\n" for row in rows if "float" in row]
+    return "".join([HEAD, head, *table, *failures, of_recipes(rows)])

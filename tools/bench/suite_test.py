@@ -151,6 +151,29 @@ def test_page_has_the_worst_first_and_the_means() -> None:
     assert svg(rows).count("<circle") == 4
 
 
+def test_other_backends_stand_beside_xnnpack_and_the_rival_of_their_library() -> None:
+    engines = {"xnnpack": 4.0, "openvino": 2.0, "openvino delegate": 2.1, "demo delegate": 8.0}
+    rows = [row("one", **engines), row("two", xnnpack=1.0)]
+    text = page.text(rows, "command", "", "suite.svg")
+    assert "| openvino delegate / xnnpack | 1 | 0.53 |" in text
+    assert "| openvino delegate / openvino | 1 | 1.05 |" in text
+    assert "| demo delegate / xnnpack | 1 | 2.00 |" in text and "demo delegate / demo" not in text
+    assert "| eager | demo delegate | openvino delegate |" in text
+    assert page.head(ratios.columns(rows)).index("openvino delegate") < page.brief(rows[0]).index(
+        "2.10"
+    )
+
+
+def test_any_backend_of_ours_can_run(tmp_path: Path) -> None:
+    """By its name alone, quantized as it quantizes."""
+    label = f"xnnpack{ratios.DELEGATE}"
+    program, calls = save(sample(), tmp_path)
+    engine = Engine(label, label, sys.executable, tmp_path, 1)
+    answers = [engine.prepare(precision, program, calls) for precision in ("float", "int8")]
+    engine.close()
+    assert answers[0]["difference"] < TOLERANCE < answers[1]["difference"] < 0.1
+
+
 def test_a_rival_that_is_wrong_does_not_count_and_is_told() -> None:
     one = row("one", xnnpack=2.0, onnxruntime=1.0, openvino=4.0)
     one["engines"]["onnxruntime"]["difference"] = 0.02

@@ -12,6 +12,7 @@ from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
+from executorch.backends.openvino.aot.ops import MAKERS
 from executorch.backends.openvino.aot.quantized import is_dequantize
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.graph_facts import op_name, without_dialect
@@ -26,10 +27,11 @@ def graph_for_frontend(program: ExportedProgram) -> GraphModule:
     new: dict[Node, Node] = {}
     for node in program.graph.nodes:
         if node in constants:
-            name = f"data_{node.name}"
-            root.register_buffer(name, constants[node].detach().contiguous())
-            new[node] = graph.get_attr(name)
-            new[node].meta = dict(node.meta)
+            new[node] = _data(node, constants[node].detach(), root, graph)
+        elif op_name(node) in MAKERS:
+            new[node] = _data(
+                node, without_dialect(node.target)(*node.args, **node.kwargs), root, graph
+            )
         elif is_dequantize(node) and all(each in constants for each in node.all_input_nodes):
             new[node] = _rounded(node, constants, root, graph, new)
         else:
@@ -38,17 +40,24 @@ def graph_for_frontend(program: ExportedProgram) -> GraphModule:
     return GraphModule(root, graph)
 
 
+def _data(node: Node, value: torch.Tensor, root: torch.nn.Module, graph: Graph) -> Node:
+    """An attribute in place of what gives `value`."""
+    name = f"data_{node.name}"
+    root.register_buffer(name, value.contiguous())
+    made = graph.get_attr(name)
+    made.meta = dict(node.meta)
+    return made
+
+
 def _rounded(
     node: Node, constants: Constants, root: torch.nn.Module, graph: Graph, new: dict[Node, Node]
 ) -> Node:
     """Dequantized data. The frontend knows a quantize of floats alone; theirs gives the data again, and OpenVINO stores
     8 bits. Wider integers are floats from here on."""
     args, kwargs = map_arg((node.args, node.kwargs), constants.__getitem__)
-    name = f"data_{node.name}"
     with torch.no_grad():
-        root.register_buffer(name, without_dialect(node.target)(*args, **kwargs).contiguous())
-    floats = graph.get_attr(name)
-    floats.meta = dict(node.meta)
+        found = without_dialect(node.target)(*args, **kwargs)
+    floats = _data(node, found, root, graph)
     if args[0].dtype not in (torch.int8, torch.uint8):
         return floats
     family = torch.ops.quantized_decomposed

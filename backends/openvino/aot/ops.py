@@ -12,7 +12,9 @@ from functools import partial
 
 import torch
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from executorch.backends.openvino.aot.pools import ENDS_INSIDE
 from executorch.backends.openvino.aot.quantized import (
     DEQUANTIZED,
     KEEPS_ZERO,
@@ -139,6 +141,12 @@ def _same_dtypes(node: Node, constants: Constants) -> bool:
     return len({_dtype(each) for each in tensors_of(node)} - {None}) == 1
 
 
+def _fits_in_32_bits(node: Node, constants: Constants) -> bool:
+    """What is made of numbers alone. OpenVINO holds int64 in 32 bits."""
+    args = [each for each in node.args if isinstance(each, int)]
+    return not node.all_input_nodes and all(abs(each) < 2**31 for each in args)
+
+
 def _has_one_index(node: Node, constants: Constants) -> bool:
     return sum(index is not None for index in node.args[1]) == 1
 
@@ -157,10 +165,24 @@ def _is_plain_sum(node: Node, constants: Constants) -> bool:
     return 1 not in dims or 0 in dims or not any(op_name(user) in ARITHMETIC for user in node.users)
 
 
+def _gives_more_than_one(node: Node, constants: Constants) -> bool:
+    """Of one sample PyTorch takes the middle of what is read, OpenVINO 2026.4 the first."""
+    source, _, aligns_corners, *_ = node.args
+    sizes, results = (each.meta["val"].shape[2:] for each in (source, node))
+    return aligns_corners or all(
+        statically_known_true(result > 1) or statically_known_true(size == 1)
+        for size, result in zip(sizes, results, strict=True)
+    )
+
+
+MORE_THAN_ONE = Condition(
+    _gives_more_than_one, "a result of more than one row and column is expected"
+)
 PLAIN_SUM = Condition(
     _is_plain_sum,
     "a reduction of the second of three dimensions without arithmetic behind it is expected",
 )
+OF_NUMBERS = Condition(_fits_in_32_bits, "numbers of 32 bits are expected, known ahead")
 ROUNDS = (DEQUANTIZED, KEEPS_ZERO)
 ONE_INDEX = Condition(_has_one_index, "one tensor of indices is expected")
 ONE_DTYPE = Condition(_same_dtypes, "operands and result of one dtype are expected")
@@ -180,14 +202,19 @@ MOVES = """alias_copy.default clone.default permute_copy.default select_copy.int
     view_copy.default expand_copy.default repeat.default flip.default transpose_copy.int t_copy.default unbind_copy.int
     roll.default cat.default select_scatter.default slice_scatter.default where.self"""
 MATRICES = "addmm.default bmm.default mm.default baddbmm.default linear.default convolution.default"
-POOLS = """_adaptive_avg_pool2d.default _adaptive_avg_pool3d.default adaptive_avg_pool1d.default avg_pool1d.default
-    avg_pool2d.default avg_pool3d.default"""
-RESIZES = """pixel_shuffle.default upsample_nearest2d.default upsample_nearest2d.vec upsample_bilinear2d.default
-    upsample_bilinear2d.vec"""
+POOLS = "avg_pool1d.default avg_pool2d.default avg_pool3d.default"
+ADAPTIVE_POOLS = (
+    "_adaptive_avg_pool2d.default _adaptive_avg_pool3d.default adaptive_avg_pool1d.default"
+)
+RESIZES = "pixel_shuffle.default upsample_nearest2d.default upsample_nearest2d.vec"
+INTERPOLATIONS = "upsample_bilinear2d.default upsample_bilinear2d.vec"
 NORMS = """_log_softmax.default _softmax.default native_group_norm.default native_layer_norm.default
     _native_batch_norm_legit_no_training.default logsumexp.default"""
 REDUCTIONS = """amax.default amin.default mean.dim mean.default sum.dim_IntList sum.default prod.default prod.dim_int
     linalg_vector_norm.default"""
+
+
+MAKERS = ("aten.full.default", "aten.arange.start_step", "aten.scalar_tensor.default")
 
 
 def _rows() -> dict[str, Row]:
@@ -206,12 +233,17 @@ def _rows() -> dict[str, Row]:
     rows |= {f"aten.{name}": row(MOVED) for name in MOVES.split()}
     for group, more in (
         (MATRICES, ()),
-        (POOLS, (PADS_FLOATS,)),
+        (POOLS, (PADS_FLOATS, ENDS_INSIDE)),
+        (ADAPTIVE_POOLS, ()),
         (NORMS, ()),
         (REDUCTIONS, (PLAIN_SUM,)),
     ):
         rows |= {f"aten.{name}": row(FLOATS, ONE_DTYPE, *more) for name in group.split()}
     rows |= {f"aten.{name}": row(FLOATS, whole=True) for name in RESIZES.split()}
+    rows |= {
+        f"aten.{name}": row(FLOATS, MORE_THAN_ONE, whole=True) for name in INTERPOLATIONS.split()
+    }
+    rows |= {name: row(DTYPES, OF_NUMBERS) for name in MAKERS}
     rows["aten.stack.default"] = row(MOVED, whole=True)
     rows |= {f"aten.{name}.default": row(FLOATS) for name in ("clamp", "clamp_min", "clamp_max")}
     rows |= {

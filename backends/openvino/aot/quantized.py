@@ -8,6 +8,7 @@ from collections.abc import Container
 
 from torch.fx import Node
 
+from executorch.backends.openvino.aot.pools import Windows
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.graph_facts import op_name
 
@@ -80,9 +81,8 @@ def _makes_large(node: Node, user: Node) -> bool:
 
 
 def _pads_floats(node: Node, constants: Constants) -> bool:
-    padding, has_rest, counts = [*node.args[3:6], *(0, False, True)[len(node.args[3:6]) :]]
-    sizes = padding if isinstance(padding, list | tuple) else [padding]
-    is_padded = counts and (has_rest or any(sizes))
+    found = Windows.of(node)
+    is_padded = found.counts_padding and (found.has_rest or any(found.padding))
     return not is_padded or _is_of_floats(node, constants)
 
 

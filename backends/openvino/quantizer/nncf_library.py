@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+import torch
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
@@ -15,6 +16,11 @@ from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.exir.backend.lowering.external_compiler import ExternalPackage, MissingCompiler
 from executorch.exir.error import ExportError, ExportErrorType
 
+_CHECKS = (
+    torch.ops.aten._assert_scalar.default,
+    torch.ops.aten.sym_constrain_range.default,
+    torch.ops.aten.sym_constrain_range_for_size.default,
+)
 NNCF = ExternalPackage("NNCF", "nncf", ">=3.1,<4", "openvino-nncf")
 
 
@@ -35,6 +41,18 @@ def nncf() -> ModuleType:
 
 
 def nncf_graph(model: GraphModule) -> Any:
+    """NNCF asks everything that a graph gets for its sizes; the bodies of branches and loops have none meanwhile."""
+    bodies = [each for each in model.children() if isinstance(each, GraphModule)]
+    try:
+        for body in bodies:
+            body.shape = torch.Size(())
+        return _nncf_graph(model)
+    finally:
+        for body in bodies:
+            del body.shape
+
+
+def _nncf_graph(model: GraphModule) -> Any:
     """Of calls that give several tensors NNCF reads the sizes of those that it knows by name, and ends in a TypeError
     where it needs some of others: they have the sizes of their first result meanwhile."""
     from nncf.experimental.torch.fx.nncf_graph_builder import GraphConverter
@@ -60,6 +78,19 @@ def nncf_graph(model: GraphModule) -> Any:
     finally:
         for node, value in unread.items():
             node.meta["val"] = value
+
+
+def fold_constants(model: GraphModule) -> None:
+    """NNCF drops whatever has no user, what torch._check says of sizes among it: that is a result meanwhile."""
+    from nncf.experimental.torch.fx.transformations import fold_constant_except_qdq
+
+    output = model.graph.output_node()
+    results = output.args
+    checks = [node for node in model.graph.nodes if node.target in _CHECKS]
+    output.args = (*results, checks)
+    fold_constant_except_qdq(model)
+    output.args = results
+    model.recompile()
 
 
 def prepare(algorithm: Any, model: GraphModule) -> None:

@@ -22,6 +22,7 @@ from torchao.quantization.pt2e.quantizer import (
 )
 
 from executorch.backends.openvino.quantizer.nncf_library import (
+    fold_constants,
     nncf,
     nncf_graph,
     operands,
@@ -83,9 +84,7 @@ class OpenVINOQuantizer(Quantizer):
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
         """NNCF looks at constants as they will be."""
-        from nncf.experimental.torch.fx.transformations import fold_constant_except_qdq
-
-        fold_constant_except_qdq(model)
+        fold_constants(model)
         return model
 
     def set_ignored_scope(

@@ -51,6 +51,16 @@ def _cases(op: str) -> list[Case]:
 ALL = sorted({case.name for case in CASES if case.name not in NOT_EXPORTED and _has_row(case.name)})
 
 
+def _of_places(case: Case, inputs: tuple[torch.Tensor, ...]) -> float:
+    """Interpolation reads between elements, at places that are float32: they may be off by the last bit of the largest
+    place, and the result by that times the largest step. Of 45 elements from -2 to 2 this is 4 * 2**-18."""
+    if not case.op.startswith("upsample_bilinear2d"):
+        return 0.0
+    last = torch.tensor(float(max(inputs[0].shape[-2:])))
+    bit = torch.nextafter(last, torch.tensor(torch.inf)) - last
+    return float(bit * (inputs[0].max() - inputs[0].min()))
+
+
 def _check(case: Case) -> bool:
     """Whether it was delegated."""
     schema = SCHEMAS[case.name]
@@ -69,7 +79,8 @@ def _check(case: Case) -> bool:
     found = run(edge.to_executorch().buffer, inputs)
     for one, wanted in zip(found, expected, strict=True):
         assert (one.dtype, one.shape) == (wanted.dtype, wanted.shape), case
-        rtol, atol = (2 * each for each in case.tolerance(wanted.dtype))
+        rtol, atol = case.tolerance(wanted.dtype)
+        atol += _of_places(case, inputs)
         torch.testing.assert_close(one, wanted, rtol=rtol, atol=atol, equal_nan=True)
     return True
 

@@ -63,6 +63,18 @@ KEPT_OUT = {
         lambda x: torch.nn.functional.avg_pool2d(rounded(x), 3, 2, 1),
         torch.rand(1, 2, 9, 9) + 1,
     ),
+    "padding that counts and ends inside of a window": (
+        lambda x: torch.nn.functional.avg_pool2d(x, 3, 2, 1, True),
+        torch.rand(1, 2, 9, 12) + 1,
+    ),
+    "the same of one dimension": (
+        lambda x: torch.nn.functional.avg_pool1d(x, 3, 2, 1, True),
+        torch.rand(1, 2, 12) + 1,
+    ),
+    "a row that is interpolated of several": (
+        lambda x: torch.nn.functional.interpolate(x, (1, 4), mode="bilinear"),
+        torch.randn(1, 2, 5, 6),
+    ),
     "a sum and arithmetic": (lambda x: x.sum(1).div(8), X),
     "a sum of two dimensions": (lambda x: x.sum((1, 2), keepdim=True) / 8, X),
 }

@@ -154,6 +154,21 @@ def test_dtypes_that_would_be_computed_in_others_stay_on_the_cpu(dtype: torch.dt
     check(run(edge.to_executorch().buffer, (x,)), model(x))
 
 
+def test_what_is_made_of_numbers_is_inside() -> None:
+    """Masks of attention are; int64 beyond 32 bits is not, as OpenVINO would cut it."""
+
+    def masked(x: Tensor) -> Tensor:
+        mask = torch.where(torch.arange(8) > 3, torch.full((8,), -torch.inf), torch.full((), 0.0))
+        return torch.where(mask != -torch.inf, torch.softmax(x + mask, -1), torch.full((), 0.0))
+
+    model, x = Function(masked), torch.randn(2, 8)
+    check(run(_whole(lower(model, (x,))), (x,)), model(x))
+    model = Function(lambda x: (x + 1, torch.arange(2**40, 2**40 + 3)))
+    edge = lower(model, (x,))
+    assert delegates(edge)
+    check(run(edge.to_executorch().buffer, (x,)), model(x))
+
+
 def test_operators_and_nodes_that_are_skipped() -> None:
     model, x = Function(lambda x: torch.relu(torch.sin(x) + 1)), torch.randn(3)
     edge = lower(model, (x,), OpenvinoPartitioner([], {"aten.relu.default"}))

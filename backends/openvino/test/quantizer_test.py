@@ -149,7 +149,14 @@ class NumberFirst(torch.nn.Module):
         return torch.ops.aten.where.ScalarSelf(x > 0, 1.0, x * 2 + x)
 
 
-@pytest.mark.parametrize("model", [Addmm(), SeveralResults(), TwoDtypes(), NumberFirst()])
+class Branch(torch.nn.Module):
+    """A branch's body is no tensor."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x * 3, (x + 1,)) * 2
+
+
+@pytest.mark.parametrize("model", [Addmm(), SeveralResults(), TwoDtypes(), NumberFirst(), Branch()])
 def test_graphs_that_nncf_does_not_expect(model: torch.nn.Module) -> None:
     """Beside eager, within 8 bits of each of two steps."""
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
@@ -169,6 +176,23 @@ def test_graphs_that_nncf_does_not_expect(model: torch.nn.Module) -> None:
     for one, value in zip(found, wanted, strict=True):
         assert one.dtype == value.dtype
         assert (one - value).abs().max() <= value.abs().max() * 3 / 255
+
+
+class Sized(torch.nn.Module):
+    def forward(self, n: Tensor) -> Tensor:
+        size = n.item()
+        torch._check(size <= 10)
+        return torch.zeros(size)
+
+
+def test_what_is_checked_of_sizes_stays() -> None:
+    """It bounds the program's memory; NNCF drops what nothing reads."""
+    from torchao.quantization.pt2e.quantize_pt2e import prepare_pt2e
+
+    captured = torch.export.export(Sized(), (torch.tensor(3),)).module()
+    prepared = prepare_pt2e(captured, OpenVINOQuantizer())
+    checks = [node for node in prepared.graph.nodes if "_assert_scalar" in str(node.target)]
+    assert checks and "<= 10" in str([node.args for node in checks])
 
 
 def test_channels_of_a_weight_are_those_of_its_results() -> None:

@@ -8,7 +8,7 @@ record this finds operators that are slower than the machine, and such as give i
 
     python -m executorch.devtools doctor model.pte --etrecord model.etrecord --html model.html
     python -m executorch.devtools doctor model.pt2 --shape image=1x3x64x64
-    python -m executorch.devtools doctor model.py:make_model
+    python -m executorch.devtools doctor model.py:make_model --all-backends
 
 The exit status is 1 when something stops the program.
 """
@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backend",
         default=XNNPACK,
         help="what a .pt2 is lowered for; none for kernels alone",
+    )
+    parser.add_argument(
+        "--all-backends",
+        action="store_true",
+        help="of a model that is not lowered: run it on every backend that is here, and say which is the fastest",
     )
     parser.add_argument(
         "--against", default=HERE, metavar="TARGET", help="where it will run, as of `check`"

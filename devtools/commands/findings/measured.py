@@ -40,7 +40,7 @@ _TIMES_SLOWER, _LEAST_SHARE = 10, 0.02  # than the machine; of the whole time
 
 
 class Run:
-    """What a program took here, and what that tells; `seconds`: None when it does not run."""
+    """What a program took, and what that tells; `seconds`: None when it does not run. `values`: its inputs, flat."""
 
     def __init__(
         self, file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace
@@ -55,9 +55,9 @@ class Run:
         self.notes: list[str] = []
         self._ran: Execution | None = None
         here = self._expect(self._record) if self._record is not None else None
-        values = pytree.tree_leaves(self._inputs)
+        self.values = pytree.tree_leaves(self._inputs)
         try:
-            events = traced(file.data, plan.name, values, self._record, arguments.data)
+            events = traced(file.data, plan.name, self.values, self._record, arguments.data)
         except RuntimeError as problem:  # other findings say what it lacks, as a rule
             self.notes.append(f"It does not run here: {str(problem).splitlines()[0]}")
             return

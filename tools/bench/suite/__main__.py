@@ -22,6 +22,7 @@ from pathlib import Path
 
 import torch
 
+from executorch.backends.discovery import backends
 from executorch.tools import pages
 from executorch.tools.bench.suite import heat, page, ratios, results, shapes
 from executorch.tools.bench.suite.measure import Engine, measure, prepare, save
@@ -52,6 +53,15 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--against", nargs="*", default=[], choices=[ratios.UPSTREAM, *ratios.RIVALS]
+    )
+    parser.add_argument(
+        "--delegates",
+        nargs="*",
+        default=[],
+        choices=[
+            name for name, each in backends().items() if each.recipes and not each.why_absent()
+        ],
+        help="our backends that also run",
     )
     parser.add_argument("--rivals", default=os.environ.get("EXECUTORCH_RIVALS_PYTHON", ""))
     parser.add_argument("--precision", choices=("float", "float16", *ABLE), default="float")
@@ -103,7 +113,9 @@ def engines_for(options: argparse.Namespace, folder: Path) -> list[Engine]:
         else:
             sys.exit(f"--against {label} needs --rivals PYTHON, an interpreter that has it")
     able = ABLE.get(options.precision)
-    return found if able is None else [each for each in found if each.label in able]
+    found = found if able is None else [each for each in found if each.label in able]
+    others = [f"{name}{ratios.DELEGATE}" for name in options.delegates]
+    return found + [engine(label, label, sys.executable) for label in others]
 
 
 def measured(network: Network, engines: list[Engine], options: argparse.Namespace) -> results.Row:
@@ -164,8 +176,8 @@ def main(argv: list[str] | None = None) -> int:
     if options.list:
         print("\n".join(f"{row.name:48s} {row.family}" for row in networks))
         return 0
-    columns = "".join(f"{column:>12s}" for column in ratios.COLUMNS)
-    print(f"{'network':18s}{columns}   best  leave")
+    others = (f"{name}{ratios.DELEGATE}" for name in options.delegates)
+    print(page.head((*ratios.COLUMNS, *others)))
     rows = measure_all(networks, options, results.read(options.results))
     if options.page:
         picture = options.page.with_suffix(".svg")

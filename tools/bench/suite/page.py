@@ -4,19 +4,20 @@ wrong."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 from executorch.tools.bench.figures import processor
 from executorch.tools.bench.suite.ratios import (
-    COLUMNS,
     OURS,
-    PAIRS,
     PLAIN,
     RIGHT,
     RIVALS,
     by_worst,
+    columns,
     distribution,
     is_wrong,
+    pairs,
     ratio,
     repeated,
     spread,
@@ -56,12 +57,12 @@ def summary(rows: list[Row]) -> str:
         "|---|--:|--:|--:|--:|--:|---|",
     ]
     by_name = {row["name"]: row for row in rows}
-    pairs = {label: (above, *below) for label, above, below in PAIRS}
+    engines = {label: (above, *below) for label, above, below in pairs(rows)}
     for label, found in tables(rows):
         mean, median, ninth, worst = distribution(found)
         said = f"{found[worst]:.2f}"
-        if label in pairs:
-            said += _varied(by_name[worst], pairs[label])
+        if label in engines:
+            said += _varied(by_name[worst], engines[label])
         lines.append(
             f"| {label} | {len(found)} | {mean:.2f} | {median:.2f} | {ninth:.2f} | {said} | {worst} |"
         )
@@ -90,17 +91,28 @@ def _ratios(row: Row) -> list[str]:
 RATIOS = ("best", "median", "rounds", "again", "leave")
 
 
-def line(row: Row) -> str:
-    cells = ["" if (ms := taken(row, engine)) is None else f"{ms:.2f}" for engine in COLUMNS]
+def line(row: Row, engines: Sequence[str]) -> str:
+    cells = ["" if (ms := taken(row, engine)) is None else f"{ms:.2f}" for engine in engines]
     ways = [row["engines"].get(engine, {}).get("way", "") for engine in RIVALS]
     return f"| {' | '.join([row['name'], row['family'], *cells, *_ratios(row), *ways])} |"
 
 
+def head(engines: Sequence[str]) -> str:
+    """Of rows for the terminal."""
+    return f"{'network':18s}{''.join(map(_title, engines))}   best  leave"
+
+
+def _title(engine: str) -> str:
+    return f"{engine:>{max(12, len(engine) + 2)}s}"
+
+
 def brief(row: Row) -> str:
     """A row for the terminal, and what went wrong."""
-    times = [taken(row, engine) for engine in COLUMNS]
+    times = {engine: taken(row, engine) for engine in columns([row])}
     ratios = [ratio(row, OURS, *RIVALS), ratio(row, OURS, PLAIN)]
-    words = f"{row['name']:18s}" + "".join(f"{ms:12.2f}" if ms else " " * 12 for ms in times)
+    words = f"{row['name']:18s}"
+    for engine, ms in times.items():
+        words += f"{f'{ms:.2f}' if ms else '':>{len(_title(engine))}s}"
     words += "".join(f"{each:7.2f}" if each else " " * 7 for each in ratios)
     return "\n".join([words, *(f"    {problem}" for problem in problems([row]))])
 
@@ -139,18 +151,19 @@ def text(rows: list[Row], command: str, note: str, picture: str) -> str:
     )
     if cuts:
         head += CUT.format(cuts="; ".join(f"{name} ({cut})" for name, cut in cuts.items()))
-    columns = [*COLUMNS, *RATIOS, *(f"{engine} by" for engine in RIVALS)]
-    table = f"| network | family | {' | '.join(columns)} |\n"
-    table += "|---|---|" + "--:|" * (len(COLUMNS) + len(RATIOS)) + "---|" * len(RIVALS) + "\n"
-    table += "\n".join(map(line, by_worst(rows))) + "\n"
+    engines = columns(rows)
+    titles = [*engines, *RATIOS, *(f"{engine} by" for engine in RIVALS)]
+    table = f"| network | family | {' | '.join(titles)} |\n"
+    table += "|---|---|" + "--:|" * (len(engines) + len(RATIOS)) + "---|" * len(RIVALS) + "\n"
+    table += "\n".join(line(row, engines) for row in by_worst(rows)) + "\n"
     refused = problems(rows)
     if refused:
-        titles = [
+        heading = [
             "",
             "## Refused or wrong",
             "",
             "| network | engine | what it said |",
             "|---|---|---|",
         ]
-        refused = [*titles, *refused, ""]
+        refused = [*heading, *refused, ""]
     return f"{head}{summary(rows)}\n![ratios]({picture})\n\n{table}" + "\n".join(refused)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from executorch.tools.bench.figures import geometric_mean
 from executorch.tools.bench.suite.results import Row
@@ -12,6 +12,7 @@ from executorch.tools.bench.suite.results import Row
 OURS, PLAIN, EAGER, UPSTREAM = "xnnpack", "kernels", "eager", "upstream"
 RIVALS = ("onnxruntime", "openvino")
 COLUMNS = (OURS, PLAIN, UPSTREAM, *RIVALS, EAGER)
+DELEGATE = " delegate"  # one of our other backends, as engines/process.py has them
 PAIRS = (
     ("ours / best rival", OURS, RIVALS),
     ("ours / upstream", OURS, (UPSTREAM,)),
@@ -21,6 +22,25 @@ PAIRS = (
 # An answer that is further from eager counts as none: ||found - expected|| / ||expected||.
 RIGHT = {"float": 1e-2, "float16": 3e-2, "bfloat16": 0.3, "int8": 1.0, "dynamic": 1.0}
 EXTREME = 5  # as many smallest ratios are left out of a second mean
+
+
+def delegates(rows: Iterable[Row]) -> list[str]:
+    """Engines that are other backends of ours."""
+    found = {engine for row in rows for engine in row["engines"] if engine.endswith(DELEGATE)}
+    return sorted(found)
+
+
+def columns(rows: Iterable[Row]) -> tuple[str, ...]:
+    return (*COLUMNS, *delegates(rows))
+
+
+def pairs(rows: Iterable[Row]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Of two engines: what they are called, which is above, and of which others the fastest is below. Another backend
+    stands beside XNNPACK, and beside the rival whose library it is."""
+    yield from PAIRS
+    for engine in delegates(rows):
+        for other in (OURS, engine.removesuffix(DELEGATE)):
+            yield f"{engine} / {other}", engine, (other,)
 
 
 def is_wrong(row: Row, engine: str) -> bool:
@@ -84,7 +104,7 @@ Ratios = dict[str, float]
 
 def tables(rows: list[Row]) -> Iterator[tuple[str, Ratios]]:
     """Ratios by network, for each pair of engines of which there are any."""
-    for label, above, below in PAIRS:
+    for label, above, below in pairs(rows):
         found = {row["name"]: r for row in rows if (r := ratio(row, above, *below))}
         if found:
             yield label, found

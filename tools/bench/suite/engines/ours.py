@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from engines.case import Case, Run
 
+QUANTIZE = {"int8": "int8", "dynamic": "int8-dynamic"}  # precisions as recipes call them
+
 
 def eager(case: Case) -> Run:
     module = case.program.module()
@@ -23,7 +25,21 @@ def xnnpack(case: Case) -> Run:
     return _lowered(case, [XnnpackPartitioner()])
 
 
-def _lowered(case: Case, partitioners) -> Run:
+def delegate(name: str, case: Case) -> Run:
+    """ExecuTorch with another of its backends, as `executorch export --backend NAME --quantize KIND` has it."""
+    from executorch.backends.discovery import backends
+    from executorch.export import ExportRecipe
+
+    backend, kind = backends()[name], QUANTIZE.get(case.precision, "")
+    if kind not in backend.recipe_of:
+        raise ValueError(f"{name} has no recipe for {kind or 'float'}")
+    recipe = ExportRecipe.get_recipe(backend.load(backend.recipes)[backend.recipe_of[kind]])
+    quantizers = recipe.quantization_recipe.quantizers if kind else [None]
+    return _lowered(case, recipe.lowering_recipe.partitioners, quantizers[0])
+
+
+def _lowered(case: Case, partitioners, quantizer=None) -> Run:
+    """`quantizer`: for precisions of integers; XNNPACK's unless given."""
     import executorch.kernels.quantized  # noqa: F401  registers operators
     from executorch.exir import ExecutorchBackendConfig, to_edge_transform_and_lower
     from executorch.exir.passes import MemoryPlanningPass
@@ -31,7 +47,8 @@ def _lowered(case: Case, partitioners) -> Run:
 
     program = case.program
     if case.precision in ("int8", "dynamic"):
-        program = _quantized(program, case.inputs, case.precision == "dynamic")
+        quantizer = quantizer or _xnnpack_quantizer(case.precision == "dynamic")
+        program = _quantized(program, case.inputs, quantizer)
     manager = to_edge_transform_and_lower(program, partitioner=partitioners)
     in_place = MemoryPlanningPass(alloc_graph_input=False)  # inputs are read where they are
     buffer = manager.to_executorch(ExecutorchBackendConfig(memory_planning_pass=in_place)).buffer
@@ -54,18 +71,23 @@ def _in_bfloat16(buffer, inputs) -> Run:
     return lambda: method.execute(inputs)
 
 
-def _quantized(program, inputs, is_dynamic: bool):
-    """Symmetric, weights per channel; one input to calibrate on."""
-    import torch
-    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-
+def _xnnpack_quantizer(is_dynamic: bool):
+    """Symmetric, weights per channel."""
     from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
         XNNPACKQuantizer,
         get_symmetric_quantization_config,
     )
 
     config = get_symmetric_quantization_config(is_per_channel=True, is_dynamic=is_dynamic)
-    prepared = prepare_pt2e(program.module(), XNNPACKQuantizer().set_global(config))
+    return XNNPACKQuantizer().set_global(config)
+
+
+def _quantized(program, inputs, quantizer):
+    """One input to calibrate on."""
+    import torch
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    prepared = prepare_pt2e(program.module(), quantizer)
     prepared(*inputs)
     return torch.export.export(convert_pt2e(prepared), tuple(inputs))
 

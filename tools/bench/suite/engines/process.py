@@ -19,6 +19,8 @@ import signal
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 
 import torch
 from engines import ours, rivals
@@ -32,8 +34,15 @@ WAYS = {
     "onnxruntime": {"plain": rivals.onnxruntime_plain, "fused": rivals.onnxruntime_fused},
     "openvino": {"ONNX": rivals.openvino_from_onnx, "torch": rivals.openvino_from_torch},
 }
+DELEGATE = " delegate"  # of our other backends: `openvino delegate`
 TRY_SECONDS = 0.3
 _threads = 1
+
+
+def ways_of(engine: str) -> dict[str, Callable[[Case], Run]]:
+    if engine.endswith(DELEGATE):
+        return {"": partial(ours.delegate, engine.removesuffix(DELEGATE))}
+    return WAYS[engine]
 
 
 def use_threads(count: int) -> None:
@@ -91,15 +100,15 @@ def prepare(
     of the other ways."""
     signal.alarm(seconds)
     case, expected, _ = case_of(precision, path, calls)
-    ways, refused = {}, {}
-    for name, way in WAYS[engine].items():
+    every, ways, refused = ways_of(engine), {}, {}
+    for name, way in every.items():
         try:
             run = way(case)
             gap = difference(outputs(run), expected)
-            passed = fastest_run(run) if len(WAYS[engine]) > 1 else 0.0
+            passed = fastest_run(run) if len(every) > 1 else 0.0
             ways[name] = (gap > right, passed, gap, run)
         except Exception as problem:
-            if len(WAYS[engine]) == 1:
+            if len(every) == 1:
                 raise
             refused[name] = f"{type(problem).__name__}: {problem}"[:600]
     signal.alarm(0)
@@ -117,7 +126,7 @@ def accuracy(engine: str, precision: str, path: str, calls: str, seconds: int) -
     """The relative difference to eager of each of the other calls, which did not calibrate."""
     signal.alarm(seconds)
     case, _, others = case_of(precision, path, calls)
-    run = next(iter(WAYS[engine].values()))(case)
+    run = next(iter(ways_of(engine).values()))(case)
     answer = []
     for other, expected in others:
         for held, new in zip(case.inputs, other, strict=True):  # engines read inputs where they are

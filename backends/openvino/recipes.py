@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recipes for `executorch.export`, float and each mode of quantization; importing this registers them under the name
+"openvino". Keywords: `device`, and those of OpenVINOQuantizer (`group_size`, `ignored_scope`, ...)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from executorch.backends.openvino.partitioner import OpenvinoPartitioner
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.export.recipe import (
+    ExportRecipe,
+    LoweringRecipe,
+    QuantizationRecipe,
+    RecipeType,
+)
+from executorch.export.recipe_provider import BackendRecipeProvider
+from executorch.export.recipe_registry import recipe_registry
+
+
+class OpenvinoRecipeType(RecipeType):
+    """Float, and a recipe of each QuantizationMode under its name."""
+
+    FP32 = "openvino_fp32"
+    INT8_SYM = "openvino_int8_sym"
+    INT8_MIXED = "openvino_int8_mixed"
+    INT8_TRANSFORMER = "openvino_int8_transformer"
+    INT8WO_SYM = "openvino_int8wo_sym"
+    INT8WO_ASYM = "openvino_int8wo_asym"
+    INT4WO_SYM = "openvino_int4wo_sym"
+    INT4WO_ASYM = "openvino_int4wo_asym"
+
+    @classmethod
+    def get_backend_name(cls) -> str:
+        return "openvino"
+
+
+class OpenvinoRecipeProvider(BackendRecipeProvider):
+    @property
+    def backend_name(self) -> str:
+        return OpenvinoRecipeType.get_backend_name()
+
+    def get_supported_recipes(self) -> Sequence[RecipeType]:
+        return list(OpenvinoRecipeType)
+
+    def create_recipe(
+        self, recipe_type: RecipeType, device: str = "CPU", **options: Any
+    ) -> ExportRecipe | None:
+        """ValueError for a keyword that nothing takes; NNCF's errors for those that it does not."""
+        if not isinstance(recipe_type, OpenvinoRecipeType):
+            return None
+        partitioner = OpenvinoPartitioner([CompileSpec("device", device.encode())])
+        return ExportRecipe(
+            name=recipe_type.value,
+            quantization_recipe=_quantization(recipe_type, options),
+            lowering_recipe=LoweringRecipe(partitioners=[partitioner]),
+        )
+
+
+def _quantization(kind: OpenvinoRecipeType, options: dict[str, Any]) -> QuantizationRecipe | None:
+    if kind is OpenvinoRecipeType.FP32:
+        if options:
+            raise ValueError(
+                f"recipe {kind.value}: expected no keyword but device, found {', '.join(sorted(options))}"
+            )
+        return None
+    from executorch.backends.openvino.quantizer import OpenVINOQuantizer, QuantizationMode
+
+    return QuantizationRecipe([OpenVINOQuantizer(mode=QuantizationMode[kind.name], **options)])
+
+
+recipe_registry.register_backend_recipe_provider(OpenvinoRecipeProvider())
