@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 
 import torch
-from torch.fx import Graph, Node
+import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
+from torch.fx import Node
 
 from executorch.backends.apple.coreml.aot import torch_ops
 from executorch.backends.apple.coreml.aot.library import ct, quiet
+from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, WEIGHTED
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -20,7 +24,8 @@ from executorch.exir.backend.lowering.op_table import (
 from executorch.exir.graph_facts import called_op
 
 MOST_DIMENSIONS = 5
-_SPACES = ("aten", "dim_order_ops", "quantized_decomposed")
+_PLAIN_SPACES = ("aten", "dim_order_ops")
+_SPACES = (*_PLAIN_SPACES, "quantized_decomposed")
 DTYPES = (
     torch.float32, torch.float16, torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8,
     torch.bool,
@@ -88,7 +93,10 @@ def is_translated(op: torch._ops.OpOverload) -> bool:
     if op._schema.is_mutable or any(part.endswith("_") for part in op.__name__.split(".")):
         return False
     support = ct.converters.mil.frontend.torch.is_torch_fx_node_supported
-    return str(op) not in REFUSED and support(Graph().call_function(op))
+    # The frontend has these two namespaces' names without it; of another, `add` is something else.
+    target = op if op.namespace in _PLAIN_SPACES else str(op)
+    call = SimpleNamespace(op="call_function", target=target)
+    return str(op) not in REFUSED and support(call)
 
 
 def is_view(op: torch._ops.OpOverload) -> bool:
@@ -127,6 +135,24 @@ TABLE = OpTable(
         ),
         TensorCondition(_has_few_dimensions, f"at most {MOST_DIMENSIONS} dimensions are expected"),
     ),
+)
+
+_QUANTIZED = {
+    replace(WEIGHTED, weight_only=True): ("convolution", "linear"),
+    ARITHMETIC: ("add.Tensor", "mul.Tensor", "matmul", "mm", "bmm", "addmm"),
+    SHARED: (
+        "max_pool1d", "max_pool2d", "max_pool2d_with_indices", "max_pool3d",
+        "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+        "mean.dim", "view_copy",
+    ),
+}  # fmt: skip
+# What CoreMLQuantizer quantizes. Operators of captured graphs that an edge program has otherwise stand here, too.
+QUANTIZED: OpTable[Row] = OpTable(
+    {
+        f"aten.{name if '.' in name else name + '.default'}": Row(converted, annotation=annotation)
+        for annotation, names in _QUANTIZED.items()
+        for name in names
+    }
 )
 
 
