@@ -76,7 +76,7 @@ def _compile_program(
     program: ExportedProgram, options: Mapping[str, str], place: Path | None
 ) -> bytes:
     spec = EthosUCompileSpec._from_list(specs_of(options))
-    graph = tosa_of(program, spec.tosa_spec, "EthosUBackend", place)
+    graph = tosa_of(program, spec, "EthosUBackend", place)
     return vela_compile(graph, spec.compiler_flags, intermediate_path=spec.get_intermediate_path())
 
 

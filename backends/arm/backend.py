@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arm's backends: Ethos-U and VGF, ahead of time."""
+"""Arm's backends: Ethos-U and VGF."""
 
-from executorch.exir.backend.lowering.manifest import BackendManifest
+from executorch.exir.backend.lowering.manifest import BackendManifest, OperatorPage
 
 BACKENDS = (
     BackendManifest(
@@ -10,6 +10,7 @@ BACKENDS = (
         id="EthosUBackend",
         partitioner="ethosu.partitioner:EthosUPartitioner",
         flows="test.flows:FLOWS",
+        operators=OperatorPage(table="aot.ops:U55_TABLE", dtypes="int8, int16"),
     ),
     BackendManifest(
         package=__package__,
@@ -17,5 +18,6 @@ BACKENDS = (
         id="VgfBackend",
         partitioner="vgf.partitioner:VgfPartitioner",
         flows="test.flows:FLOWS",
+        operators=OperatorPage(table="aot.ops:VGF_TABLE", dtypes="fp32, fp16, int8, int16"),
     ),
 )

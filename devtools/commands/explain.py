@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from executorch.devtools.commands import owners
 from executorch.devtools.commands.output.delegate_options import options_table
+from executorch.devtools.commands.output.payloads import extract, facts_table
 from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.exir.dump import summary
@@ -40,6 +41,8 @@ def report(arguments: argparse.Namespace) -> Report:
         )
     if facts["user_metadata"]:
         sentences.append(f"user metadata: {facts['user_metadata']}")
+    if arguments.extract is not None:
+        sentences += [f"wrote {path}" for path in extract(file, arguments.extract)]
     tables = [
         Table("parts", "Parts of the file", _shares(parts, "part", whole), "bytes"),
         Table(
@@ -48,6 +51,7 @@ def report(arguments: argparse.Namespace) -> Report:
         Table("operators", "Operators and the constants that they read", _operators(file), "bytes"),
         Table("delegates", "Delegates", _delegates(delegated), "bytes"),
         options_table(file),
+        facts_table(file),
         Table(
             "delegated", "Operators inside of delegates", _delegated(delegated, origins), "bytes"
         ),

@@ -203,6 +203,7 @@ def payload_reader(backend_id: str) -> Any | None:
     """The module of exir/backend/payload.py's kind for a backend; None when it has none."""
     for name in import_module("executorch.backends.discovery").modules("payload_reader"):
         module = import_module(name)
-        if module.BACKEND_ID == backend_id:
+        names = module.BACKEND_ID
+        if backend_id in ((names,) if isinstance(names, str) else names):
             return module
     return None

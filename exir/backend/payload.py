@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a backend can say about the operators in its payloads, for tools.
 
-A backend whose folder has a module `payload_reader` offers this: there `BACKEND_ID` is its name in files, and
-`operators(payload: bytes) -> list[PayloadOperator]` lists what the payload runs, in order; ValueError for bytes
-that are none of its payloads. It may also have:
+A backend whose folder has a module `payload_reader` offers this: there `BACKEND_ID` is its name in files, or a tuple of
+its names, and `operators(payload: bytes) -> list[PayloadOperator]` lists what the payload runs, in order; ValueError
+for bytes that are none of its payloads. It may also have:
 
 - `expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]`: the payload with the last value of each debug handle as
   an output, those that are none yet behind all arguments, and these values.
+- `facts(payload: bytes) -> list[tuple[str, str]]`: what else it says of itself, as inputs and where they lie.
+- `ending(payload: bytes) -> str`: of a file that has nothing but the payload, such as ".vgf".
 - `OPTIONS`: the dataclass of its options (exir/backend/lowering/payload/options.py)."""
 
 from __future__ import annotations

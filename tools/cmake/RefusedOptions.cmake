@@ -4,11 +4,10 @@
 # leaves when its part arrives, and says nothing of an option that the folder of a backend defines.
 set(_et_refused
   # name | type | value | what is missing
-  "EXECUTORCH_BUILD_ARM_BAREMETAL|BOOL|OFF|the Ethos-U delegate and Cortex-M kernels are a later part"
-  "EXECUTORCH_BUILD_ARM_ETHOSU_LINUX|BOOL|OFF|the Ethos-U delegate is a later part"
-  "EXECUTORCH_BUILD_CMSIS_NN_PYBINDS|BOOL|OFF|the Cortex-M kernels are a later part"
+  "EXECUTORCH_BUILD_ARM_ETHOSU_LINUX|BOOL|OFF|Arm's ethos-u-linux-driver-stack (ethosu.hpp), which no package registry has"
+  "EXECUTORCH_BUILD_CMSIS_NN_PYBINDS|BOOL|OFF|CMSIS-NN, the Cortex-M kernels are our own"
   "CORTEX_M_ENABLE_RUNTIME_CHECKS|BOOL|OFF|the Cortex-M kernels are a later part"
-  "FETCH_ETHOS_U_CONTENT|BOOL|ON|the Ethos-U delegate is a later part, so nothing is fetched"
+  "FETCH_ETHOS_U_CONTENT|BOOL|ON|nothing is fetched, the Ethos-U delegate declares what it calls of the driver, which firmware links"
   "EXECUTORCH_BUILD_ARM_ETDUMP|BOOL|OFF|the bare-metal Arm runner is a later part, EXECUTORCH_ENABLE_EVENT_TRACER builds ETDump"
   "EXECUTORCH_BUILD_RISCV_ETDUMP|BOOL|OFF|the bare-metal RISC-V runner is a later part, EXECUTORCH_ENABLE_EVENT_TRACER builds ETDump"
   "EXECUTORCH_ENABLE_BUNDLE_IO|BOOL|OFF|bundled programs in executor_runner are a later part, BundledModule runs them"
@@ -39,8 +38,8 @@ set(_et_refused
   "EXECUTORCH_BUILD_QNN|BOOL|OFF|Qualcomm's AI Engine Direct SDK (QNN_SDK_ROOT)"
   "EXECUTORCH_BUILD_ENN|BOOL|OFF|Samsung's Exynos AI SDK"
   "EXECUTORCH_BUILD_EXYNOS|BOOL|OFF|Samsung's Exynos AI SDK"
-  "EXECUTORCH_BUILD_VGF|BOOL|OFF|the VGF delegate is a later part"
-  "ET_ENABLE_VGF_INPUT_DUMP|BOOL|OFF|the VGF delegate is a later part"
+  "EXECUTORCH_BUILD_VGF|BOOL|OFF|a Vulkan driver with VK_ARM_tensors and VK_ARM_data_graph, or Arm's emulation layer over Mesa 25, to try the delegate on"
+  "ET_ENABLE_VGF_INPUT_DUMP|BOOL|OFF|the VGF delegate is a later part, see EXECUTORCH_BUILD_VGF"
   "EXECUTORCH_BUILD_VULKAN|BOOL|OFF|the Vulkan delegate is a later part"
   "EXECUTORCH_BUILD_WEBGPU|BOOL|OFF|the WebGPU delegate is a later part"
   "EXECUTORCH_BUILD_WEBGPU_TEST|BOOL|OFF|the WebGPU delegate is a later part"

@@ -72,7 +72,7 @@ PROOFS = {
     "android-x86_64": Proof(""),
     "ios": Proof(""),
     "macos": Proof(""),
-    "arm-baremetal": Proof(PRESETS, *["test/boards/pico2_test.py"] * 2),
+    "arm-baremetal": Proof(PRESETS, *["backends/arm/test/arm_firmware_test.py"] * 2),
     "zephyr": Proof(PRESETS, BUILT, BUILT),
 }
 

@@ -134,6 +134,12 @@ def leaky_relu(w: TosaWriter, step: Step) -> None:
     w.give(_two_slopes(w, x, float(slope)))
 
 
+def prelu(w: TosaWriter, step: Step) -> None:
+    """Of one slope."""
+    source, slope = step.head.args
+    w.give(_two_slopes(w, w.take(source), float(w.constants[slope])))
+
+
 def _two_slopes(w: TosaWriter, x: int, slope: float) -> int:
     below = w.with_number("MUL", w.clamp(x, -math.inf, 0.0), slope)
     return w.binary("ADD", w.clamp(x, 0.0, math.inf), below)

@@ -94,6 +94,11 @@ def absolute(w: TosaWriter, step: Step) -> None:
     w.give(w.narrowed(w.unary("ABS", w.widened(source)), w.said_of(source).scale))
 
 
+def negative(w: TosaWriter, step: Step) -> None:
+    source = step.head.args[0]
+    w.give(w.narrowed(w.negate(w.widened(source)), w.said_of(source).scale))
+
+
 def limits(w: TosaWriter, step: Step) -> None:
     """relu, hardtanh, clamp: rescaled, and cut where the limits are as they are stored."""
     source = step.head.args[0]
@@ -200,55 +205,3 @@ def interpolation_error(
     rise = (points[1:] - points[:-1])[:, None] * (torch.arange(128) / 128)
     apart = (points[:-1, None] + rise - exact[:-1].reshape(512, 128)).abs()[known]
     return float(apart.nan_to_num(math.inf).max()) if apart.numel() else 0.0
-
-
-# ---- Softmax ----
-
-
-def softmax(w: TosaWriter, step: Step) -> None:
-    """exp of the distance to the largest value by a table that is exact at each of the 256 distances; the sum is
-    brought to 31 bits, its reciprocal looked up, and the product shifted back: errors are below half a quantum."""
-    source = step.head.args[0]
-    said = w.said_of(source)
-    x, axis = w.read(source, w.layout), w.axis(step.head.args[1])
-    largest = w.reduce("REDUCE_MAX", x, [axis])  # of INT8: Ethos-U55 has none of INT32
-    wide, most = (w.rescale(each, "INT32", [1.0], said.zero_point) for each in (x, largest))
-    apart = w.binary("SUB", wide, most)
-    powers = _powers(w, apart, said)
-    total = w.reduce("REDUCE_SUM", powers, [axis])
-    w.give(_divided(w, powers, total))
-
-
-def _powers(w: TosaWriter, apart: int, said: Quantization) -> int:
-    """exp, 1 as 2^15 (of 8 bits at each of the 256 distances exactly), INT32."""
-    steps = 128 if said.dtype == torch.int8 else 1
-    unit = said.scale / steps
-    short = w.rescale(apart, "INT16", [float(steps)] if steps > 1 else [0.5])
-    unit = unit if steps > 1 else unit * 2
-    codes = np.linspace(-(2**15), 2**15, 513)
-    numbers = np.exp(np.minimum(codes, 0) * unit) * (2**15 - 1)
-    found = w.lookup(short, np.rint(numbers))  # 2^7 times as large
-    return w.rescale(found, "INT32", [2.0**-7])
-
-
-def _divided(w: TosaWriter, powers: int, total: int) -> int:
-    """powers / total as the step gives it. total = m * 2^k with m of 31 bits; 2^29 / (m / 2^16) is looked up."""
-    zeros = w.unary("CLZ", total)
-    up = w.with_number("SUB", zeros, 1)
-    normal = w.binary("LOGICAL_LEFT_SHIFT", total, up)  # 2^30 <= normal < 2^31
-    short = w.rescale(w.with_number("SUB", normal, 2**30), "INT16", [2.0**-15])  # 0 to 2^15
-    codes = np.linspace(-(2**15), 2**15, 513)
-    numbers = 2**15 / (1 + np.maximum(codes, 0) / 2**15)  # 2^15 to 2^14
-    inverse = w.lookup(short, np.minimum(np.rint(numbers), 2**15 - 1))
-    inverse = w.rescale(inverse, "INT32", [2.0**-7])
-    ratio = w.mul32(powers, inverse)  # powers / total, times 2^(45 - up)
-    down = w.number_with("SUB", 16, up)  # a total of one power alone has 15 bits
-    short = w.emit(
-        "ARITHMETIC_RIGHT_SHIFT", w.same_rank(ratio, down), w.shape(ratio), "INT32", round=True
-    )
-    return w.narrowed(short, 2.0**-29)
-
-
-def negative(w: TosaWriter, step: Step) -> None:
-    source = step.head.args[0]
-    w.give(w.narrowed(w.negate(w.widened(source)), w.said_of(source).scale))

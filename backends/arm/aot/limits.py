@@ -10,6 +10,7 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.arm.aot.integers import interpolation_error
+from executorch.backends.arm.aot.norms import stored_eps
 from executorch.backends.arm.aot.reduce import pool_window, resize_numbers
 from executorch.backends.arm.aot.steps import quantized_result, static
 from executorch.backends.arm.aot.writer import shape_of
@@ -110,6 +111,16 @@ NUMBER_BEHIND = Condition(_one_number_behind, "one number as the other operand i
 NORM_CONSTANTS = Condition(
     _has_constants(1, 2, 3, 4), "scales and shifts that are known ahead are expected"
 )
+LAYER_NORM_CONSTANTS = Condition(
+    _has_constants(2, 3), "scales and shifts that are known ahead are expected"
+)
+GROUP_NORM_CONSTANTS = Condition(
+    _has_constants(1, 2), "scales and shifts that are known ahead are expected"
+)
+SMALL_EPS = Condition(
+    lambda node, constants: stored_eps(node.args[-1], static(node.args[0]).scale) < 2**30,
+    "an eps below 65536 squared quanta of the operand is expected",
+)
 VARIES = Condition(_first_varies, "a first operand that varies is expected")
 
 
@@ -149,8 +160,7 @@ def _stored_weight(node: Node, constants: Constants) -> bool:
     if said.axis is None or said.scale.numel() == 1:
         return True
     transposed = op_name(node) == "aten.convolution.default" and node.args[6]
-    groups = node.args[8] if op_name(node) == "aten.convolution.default" else 1
-    return said.axis == (1 if transposed else 0) and (not transposed or groups == 1)
+    return said.axis == (1 if transposed else 0)
 
 
 def _scales_fit(node: Node, constants: Constants) -> bool:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from torch.export import ExportedProgram
 
+from executorch.backends.arm.aot.artifacts import graph_of
 from executorch.backends.arm.aot.ops import table_of
 from executorch.backends.arm.aot.writer import TosaWriter
+from executorch.backends.arm.common.arm_compile_spec import ArmCompileSpec
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.constants import Constants
 
@@ -23,10 +25,10 @@ def written(program: ExportedProgram, spec: TosaSpecification, backend: str) -> 
 
 
 def tosa_of(
-    program: ExportedProgram, spec: TosaSpecification, backend: str, place: Path | None
+    program: ExportedProgram, spec: ArmCompileSpec, backend: str, place: Path | None
 ) -> bytes:
-    """Kept in the folder `place`, where artefacts are."""
-    graph = written(program, spec, backend).packed()
+    """Kept in the folder `place`, where artefacts are, and in that of the specification."""
+    graph = graph_of(written(program, spec.tosa_spec, backend), spec)
     if place:
         (place / "out.tosa").write_bytes(graph)
     return graph

@@ -17,6 +17,7 @@ from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of, weight_of
+from executorch.exir.graph_facts import op_name
 
 Ways = Mapping[Layout, Way]
 
@@ -29,6 +30,11 @@ class Weights:
     data: Tensor
     bias: Tensor
     scales: Tensor | None = None
+
+    def part(self, data: Tensor, rows: slice) -> Weights:
+        """Of some output channels."""
+        has_one = self.scales is None or self.scales.numel() == 1
+        return Weights(data, self.bias[rows], self.scales if has_one else self.scales[rows])
 
 
 def channels_last(step: Step, operands: Sequence[Node]) -> Ways:
@@ -45,14 +51,17 @@ def weights_of(
         return _with_norm(w, step, Weights(data, numbers.detach()))
     said = weight_of(weight, w.constants)
     source = w.said_of(step.head.args[0])
-    unit = said.scale.double() * source.scale
+    scales = said.scale
+    if scales.numel() > 1:  # of a transposed convolution those of one group, which all groups have
+        scales = scales.repeat(channels // scales.numel())
+    unit = scales.double() * source.scale
     if bias is None:
         numbers = torch.zeros(channels, dtype=torch.int64)
     elif is_dequantize(bias) and quantization_of(bias).dtype == torch.int32:
         numbers = w.constants[quantization_of(bias).source].detach().long()
     else:
         numbers = torch.round(w.constants[bias].detach().double() / unit).long()
-    return Weights(said.source, numbers, said.scale)
+    return Weights(said.source, numbers, scales)
 
 
 def _with_norm(w: TosaWriter, step: Step, weights: Weights) -> Weights:
@@ -60,11 +69,23 @@ def _with_norm(w: TosaWriter, step: Step, weights: Weights) -> Weights:
     if norm is None:
         return weights
     scale, shift = norm_numbers(w, norm)
-    shape = (-1, *(1,) * (weights.data.dim() - 1))
+    data = weights.data
+    by_channel = scale if not _is_transposed(step.head) else _by_group(scale, step.head, data)
+    shape = (*by_channel.shape[:2], *(1,) * (data.dim() - by_channel.dim()))
     return Weights(
-        weights.data * scale.reshape(shape).to(weights.data.dtype),
-        (weights.bias * scale + shift).to(weights.data.dtype),
+        data * by_channel.reshape(shape).to(data.dtype),
+        (weights.bias * scale + shift).to(data.dtype),
     )
+
+
+def _is_transposed(head: Node) -> bool:
+    return op_name(head) == "aten.convolution.default" and head.args[6]
+
+
+def _by_group(scale: Tensor, head: Node, data: Tensor) -> Tensor:
+    """By input channel and output channel of its group, as a transposed convolution's weight lies."""
+    groups = head.args[8]
+    return scale.reshape(groups, -1).repeat_interleave(data.shape[0] // groups, 0)
 
 
 def norm_numbers(w: TosaWriter, norm: Node) -> tuple[Tensor, Tensor]:
@@ -156,10 +177,7 @@ def _grouped(
     inside, outside = channels // groups, weights.data.shape[0] // groups
     for group in range(groups):
         rows = slice(group * outside, (group + 1) * outside)
-        scales = weights.scales
-        if scales is not None and scales.numel() > 1:
-            scales = scales[rows]
-        part = Weights(weights.data[rows], weights.bias[rows], scales)
+        part = weights.part(weights.data[rows], rows)
         piece = w.slice_axis(x, w.rank(x) - 1, group * inside, inside)
         parts.append(_grouped(w, step, piece, part, window, 1))
     return w.concat(parts, w.rank(x) - 1)
@@ -227,13 +245,12 @@ def _transposed(w: TosaWriter, step: Step, x: int) -> int:
     for group in range(groups):
         piece = w.slice_axis(x, 3, group * inside, inside)
         rows = data[group * inside : (group + 1) * inside]
-        bias_part = weights.bias[group * outside : (group + 1) * outside]
-        data_part = rows.permute(1, 2, 3, 0)
-        wanted = (*sizes, len(bias_part))
+        part = weights.part(rows.permute(1, 2, 3, 0), slice(group * outside, (group + 1) * outside))
+        wanted = (*sizes, outside)
         sums = _weighted(
-            w, step, "TRANSPOSE_CONV2D", piece, data_part, bias_part, wanted, attributes
+            w, step, "TRANSPOSE_CONV2D", piece, part.data, part.bias, wanted, attributes
         )
-        parts.append(finished(w, step, sums, weights))
+        parts.append(finished(w, step, sums, part))
     return w.concat(parts, 3)
 
 

@@ -6,15 +6,17 @@ from __future__ import annotations
 import functools
 
 from executorch.backends.arm.aot import elementwise as of
-from executorch.backends.arm.aot import integers, matrix, moves, reduce
+from executorch.backends.arm.aot import integers, matrix, moves, norms, reduce
 from executorch.backends.arm.aot.elementwise import either
 from executorch.backends.arm.aot.limits import (
     AVERAGE_POOL,
     CONVOLUTION,
+    GROUP_NORM_CONSTANTS,
     INDEX_SECOND,
     INDEX_THIRD,
     INTERPOLATES,
     IS_CONDITION,
+    LAYER_NORM_CONSTANTS,
     MATRICES,
     MAX_POOL,
     NORM_CONSTANTS,
@@ -23,6 +25,7 @@ from executorch.backends.arm.aot.limits import (
     NUMBER_POWER,
     ONE_VALUE,
     RESIZES,
+    SMALL_EPS,
     STORED_WEIGHT,
     U55_CONVOLUTION,
     U55_POOL,
@@ -48,17 +51,20 @@ from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
     FROM_0_TO_1,
-    NOT_QUANTIZED,
     SHARED,
+    SHARED_FLOATS,
     WEIGHTED,
     Annotation,
 )
+from executorch.exir.backend.lowering.layout import NHWC
 from executorch.exir.backend.lowering.op_table import Condition
 from executorch.exir.backend.lowering.quantized import is_dequantize
 from executorch.exir.backend.lowering.steps import LIMITS, NORM_AND_LIMITS
 
 _QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
 _DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
+
+FIRST_OPERAND = Annotation(ARITHMETIC.kind, operands=(0,))
 
 # Functions of one value -> in floats. Quantized, each is a table of its own results.
 _FUNCTIONS: dict[str, of.Unary] = {
@@ -121,6 +127,9 @@ def _functions() -> dict[str, ArmRow]:
         "aten.leaky_relu.default": _table_row(of.leaky_relu, whole=True),
         "aten.elu.default": _table_row(of.elu, whole=True),
         "aten.gelu.default": _table_row(of.gelu, whole=True),
+        "aten.prelu.default": _table_row(
+            of.prelu, NUMBER_BEHIND, whole=True, annotation=FIRST_OPERAND
+        ),
         "aten.pow.Tensor_Scalar": _table_row(of.power, NUMBER_POWER),
         "aten.abs.default": row(
             of.unary(of.direct("ABS")),
@@ -192,6 +201,7 @@ def _binary() -> dict[str, ArmRow]:
                 quantized=integers.comparison(op, swap, negated),
                 dtypes=NUMBERS,
                 layouts=either,
+                annotation=SHARED_FLOATS,
                 u55=(NOT_U55,),
             )
     for name in ("and", "or", "xor"):
@@ -206,9 +216,11 @@ def _binary() -> dict[str, ArmRow]:
     rows["aten.where.self"] = row(
         of.where,
         IS_CONDITION,
+        LAYER_NORM_CONSTANTS,
         quantized=integers.where,
         dtypes=NUMBERS,
         layouts=either,
+        annotation=SHARED_FLOATS,
         u55=(NOT_U55,),
     )
     return rows
@@ -253,13 +265,21 @@ def _matrices() -> dict[str, ArmRow]:
             annotation=ARITHMETIC,
         ),
         "aten._native_batch_norm_legit_no_training.default": row(
-            matrix.batch_norm, VARIES, NORM_CONSTANTS, layouts=either_norm
+            matrix.batch_norm,
+            VARIES,
+            NORM_CONSTANTS,
+            quantized=norms.batch_norm,
+            stored=INT8,
+            layouts=either_norm,
+            annotation=FIRST_OPERAND,
         ),
     }
 
 
 def either_norm(step: object, operands: list) -> dict:
-    return either(step, operands[:1]) if len(operands) == 1 else {}
+    """Of stored values with channels last, where there are more dimensions."""
+    ways = either(step, operands[:1]) if len(operands) == 1 else {}
+    return {NHWC: ways[NHWC]} if step.is_quantized and NHWC in ways else ways
 
 
 def _moves() -> dict[str, ArmRow]:
@@ -299,10 +319,10 @@ def _moves() -> dict[str, ArmRow]:
         "aten.pixel_shuffle.default": moved(moves.pixel_shuffle, whole=True),
         "aten.pixel_unshuffle.default": moved(moves.pixel_unshuffle, whole=True),
         "aten.embedding.default": moved(
-            moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=NOT_QUANTIZED
+            moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.index_select.default": moved(
-            moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=NOT_QUANTIZED
+            moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "dim_order_ops._to_dim_order_copy.default": row(
             of.convert, dtypes=(*MOVED,), layouts=either
@@ -332,11 +352,27 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.var.correction": row(reduce.variance, layouts=reduce.image_ways),
         "aten.var.dim": row(reduce.variance, layouts=reduce.image_ways),
         "aten._softmax.default": row(
-            reduce.softmax, quantized=integers.softmax, stored=INT8, annotation=FROM_0_TO_1
+            reduce.softmax, quantized=norms.softmax, stored=INT8, annotation=FROM_0_TO_1
         ),
-        "aten._log_softmax.default": row(reduce.softmax),
-        "aten.native_layer_norm.default": row(reduce.layer_norm),
-        "aten.native_group_norm.default": row(reduce.group_norm),
+        "aten._log_softmax.default": row(
+            reduce.softmax, quantized=norms.log_softmax, stored=INT8, annotation=ARITHMETIC
+        ),
+        "aten.native_layer_norm.default": row(
+            reduce.layer_norm,
+            LAYER_NORM_CONSTANTS,
+            quantized=norms.layer_norm,
+            when_quantized=(SMALL_EPS,),
+            stored=INT8,
+            annotation=FIRST_OPERAND,
+        ),
+        "aten.native_group_norm.default": row(
+            reduce.group_norm,
+            GROUP_NORM_CONSTANTS,
+            quantized=norms.group_norm,
+            when_quantized=(SMALL_EPS,),
+            stored=INT8,
+            annotation=FIRST_OPERAND,
+        ),
         "aten.max_pool2d_with_indices.default": reduced(
             reduce.max_pool,
             MAX_POOL,
@@ -420,4 +456,5 @@ def table_of(spec: TosaSpecification) -> ArmTable:
 # What the pages of operators list.
 INT_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+INT+int16"))
 FP_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+FP"))
+VGF_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+FP+INT+int16"))
 U55_TABLE = table_of(TosaSpecification.create_from_string("TOSA-1.0+INT+int16+u55"))

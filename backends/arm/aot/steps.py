@@ -75,8 +75,11 @@ def quantized_result(node: Node) -> Node | None:
 
 
 def _reads_quantized(step: Step, constants: Constants) -> bool:
-    """Whether all floats that vary are dequantized, and at least one is, or nothing is read."""
-    varying = [each for each in steps.sources_of(step) if each not in constants and is_float(each)]
+    """Whether all floats that vary are dequantized, and at least one is; of constants alone, whether one is, or nothing
+    is read."""
+    sources = list(steps.sources_of(step))
+    varying = [each for each in sources if each not in constants and is_float(each)]
     if not varying:
-        return not step.head.all_input_nodes
+        stored = any(is_dequantize(each) and static(each) is not None for each in sources)
+        return stored or not step.head.all_input_nodes
     return all(is_dequantize(each) and static(each) is not None for each in varying)

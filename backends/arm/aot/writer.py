@@ -55,6 +55,7 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         self.step: Step | None = None
         self._inputs: list[int] = []
         self._as_stored: set[Node] = set()
+        self.origins: list[Node | None] = []  # of each operator the call that it comes from
         self._begin()
 
     # ---- What the format says ----
@@ -68,6 +69,10 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
             if is_dequantize(each)
         }
         super().lower(program, steps)
+
+    def _operator(self, op: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
+        self.origins.append(None if self.step is None else self.step.head)
+        super()._operator(op, inputs, outputs, **attributes)
 
     def name_for(self) -> str:
         head = None if self.step is None else self.step.head

@@ -20,6 +20,8 @@ from executorch.backends.arm.common.pipeline_config import (
 )
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.payload.options import OptionError
+from executorch.exir.error import ExportErrorType
 
 _TRUE = ("1", "true", "yes")
 
@@ -72,7 +74,7 @@ class ArmCompileSpec(ABC):
 
     def _take(self, key: str, value: str) -> None:
         """A compile spec of this kind alone."""
-        raise ValueError(f"Unknown key in compile spec: {key}={value}")
+        raise _wrong(f"Unknown key in compile spec: {key}={value}")
 
     # ---- For users ----
 
@@ -164,15 +166,15 @@ class ArmCompileSpec(ABC):
         found: dict[str, str] = {}
         for each in compile_specs:
             if each.key in found:
-                raise ValueError(f"More than one {each.key} entry in compile spec.")
+                raise _wrong(f"More than one {each.key} entry in compile spec.")
             found[each.key] = bytes(each.value).decode()
         if "tosa_spec" not in found:
-            raise ValueError("No tosa_spec in compile spec.")
+            raise _wrong("No tosa_spec in compile spec.")
         wanted = cls._get_output_format()
         if "output_format" not in found:
-            raise ValueError(f"No output_format in compile spec, expected '{wanted}'")
+            raise _wrong(f"No output_format in compile spec, expected '{wanted}'")
         if found["output_format"] != wanted:
-            raise ValueError(
+            raise _wrong(
                 f"Incorrect output format '{found['output_format']}' for {cls.__name__}, expected '{wanted}'"
             )
         made = cls.__new__(cls)
@@ -198,6 +200,10 @@ class ArmCompileSpec(ABC):
         self.tosa_dev_mode = _is_true(found.pop("tosa_sw_dev_mode", ""))
         for key, value in found.items():
             self._take(key, value)
+
+
+def _wrong(what: str) -> OptionError:
+    return OptionError(ExportErrorType.NOT_SUPPORTED, what)
 
 
 def _is_true(text: str) -> bool:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from executorch.backends.arm.common.arm_compile_spec import ArmCompileSpec
 from executorch.backends.arm.tosa.specification import TosaSpecification
@@ -12,32 +14,35 @@ from executorch.exir.backend.compile_spec_schema import CompileSpec
 
 
 class Family(NamedTuple):
-    """What stands for a target where users do not say it."""
+    """What stands for a target where users do not say it. `processor`: beside it in Arm's reference systems."""
 
     system_config: str
     memory_mode: str
     tosa_spec: str
+    processor: str
 
 
-FAMILIES = {
-    "ethos-u55": Family(
-        "Ethos_U55_High_End_Embedded", "Shared_Sram", "TOSA-1.0+INT+int16+int4+u55"
-    ),
-    "ethos-u65": Family(
-        "Ethos_U65_High_End", "Dedicated_Sram_384KB", "TOSA-1.0+INT+int16+int4+u55"
-    ),
-    "ethos-u85": Family("Ethos_U85_SYS_DRAM_Mid", "Sram_Only", "TOSA-1.0+INT+int16+int4+cf"),
-}
+# One table of targets and memory modes; the build of firmware reads it, too.
+_TABLE = json.loads(Path(__file__).with_name("targets.json").read_text())
+FAMILIES = {name: Family(**row) for name, row in _TABLE["families"].items()}
+_MODES: dict[str, dict[str, Any]] = _TABLE["memory_modes"]
 
 
-def family_of(target: str) -> Family:
-    for name, found in FAMILIES.items():
+def family_of(target: str) -> str:
+    for name in FAMILIES:
         if name in target.lower():
-            return found
+            return name
     raise RuntimeError(
         f"Unknown ethos target: {target}, expected one of {', '.join(FAMILIES)} with the number of its multipliers, "
         "such as ethos-u55-128"
     )
+
+
+def _check_mode(mode: str, family: str) -> None:
+    """A mode that the table does not know is one of the user's own configuration file."""
+    if mode in _MODES and family not in _MODES[mode]["families"]:
+        fitting = ", ".join(name for name, row in _MODES.items() if family in row["families"])
+        raise ValueError(f"memory_mode {mode} is none of {family}, which has {fitting}")
 
 
 class EthosUCompileSpec(ArmCompileSpec):
@@ -53,7 +58,10 @@ class EthosUCompileSpec(ArmCompileSpec):
         extra_flags: list[str] | None = None,
         config_ini: str | None = "Arm/vela.ini",
     ) -> None:
-        family = family_of(target)
+        name = family_of(target)
+        family = FAMILIES[name]
+        mode = memory_mode or family.memory_mode
+        _check_mode(mode, name)
         self.target = target
         flags = [
             *(extra_flags or ()),
@@ -61,7 +69,7 @@ class EthosUCompileSpec(ArmCompileSpec):
             f"--config={config_ini}",
             "--output-format=raw",
             f"--system-config={system_config or family.system_config}",
-            f"--memory-mode={memory_mode or family.memory_mode}",
+            f"--memory-mode={mode}",
         ]
         self._set_compile_specs(TosaSpecification.create_from_string(family.tosa_spec), flags)
 

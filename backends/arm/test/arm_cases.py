@@ -33,6 +33,7 @@ def unary() -> Iterator[Case]:
     functions = "silu hardsigmoid hardswish leaky_relu elu gelu relu6 hardtanh".split()
     for name in functions:
         yield name, Function(getattr(F, name)), (values((2, 7), -4, 4),)
+    yield "prelu", nn.PReLU(), (values((2, 7), -4, 4),)
     yield "gelu tanh", Function(lambda x: F.gelu(x, approximate="tanh")), (values((2, 7), -4, 4),)
     yield "clamp", Function(lambda x: x.clamp(-0.5, 1.5)), (values((2, 7)),)
     yield "clamp one side", Function(lambda x: x.clamp(min=-0.5)), (values((2, 7)),)
@@ -124,6 +125,8 @@ def matrices() -> Iterator[Case]:
         nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1, output_padding=1),
         (x,),
     )
+    yield "conv transpose groups", nn.ConvTranspose2d(4, 8, 3, groups=2), (x,)
+    yield "conv transpose norm", _normed(nn.ConvTranspose2d(4, 4, 3)), (x,)
     last = x.contiguous(memory_format=torch.channels_last)
     yield "conv channels last", nn.Conv2d(4, 8, 3), (last,)
     yield "linear", nn.Linear(6, 5), (values((3, 6)),)
@@ -133,6 +136,14 @@ def matrices() -> Iterator[Case]:
     yield "bmm", Function(torch.bmm), (values((2, 3, 6)), values((2, 6, 4), 0, 3))
     yield "matmul", Function(torch.matmul), (values((2, 2, 3, 6)), values((2, 2, 6, 4), 0, 3))
     yield "batch norm", nn.BatchNorm2d(4), (x,)
+
+
+def _normed(module: nn.Module) -> nn.Module:
+    """With a norm behind it that is another one for each of four channels."""
+    norm = nn.BatchNorm2d(4)
+    norm.running_mean = torch.tensor([0.5, -1.0, 0.0, 2.0])
+    norm.running_var = torch.tensor([0.5, 1.0, 4.0, 2.0])
+    return nn.Sequential(module, norm)
 
 
 def along_axes() -> Iterator[Case]:
@@ -170,6 +181,10 @@ def along_axes() -> Iterator[Case]:
     }
     for name, function in functions.items():
         yield name, Function(function), (x,)
+    scaled = nn.LayerNorm((8, 8))
+    nn.init.normal_(scaled.weight)  # some are negative
+    nn.init.normal_(scaled.bias)
+    yield "layer norm scaled", scaled, (x,)
 
 
 FAMILIES = {each.__name__: each for each in (unary, binary, moves, matrices, along_axes)}

@@ -21,13 +21,12 @@ from executorch.exir.backend.lowering.quantized import quantization_of
 
 pytestmark = needs_model
 
-COMPARISONS = {"eq", "ne", "ge", "gt", "le", "lt", "gt number", "where"}
 NOT_QUANTIZED = {
     "unary": set(),
-    "binary": {"div", *COMPARISONS},
-    "moves": {"embedding", "index select"},
-    "matrices": {"batch norm"},
-    "along_axes": {"max dim", "var", "var kept", "log softmax", "layer norm", "group norm"},
+    "binary": {"div"},
+    "moves": set(),
+    "matrices": set(),
+    "along_axes": {"max dim", "var", "var kept"},
 }
 NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 # Of 16 bits 513 points are no steps, and too few beside poles and edges within the range that is quantized: at least
@@ -35,13 +34,15 @@ NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 STEPS = {"ceil", "floor", "round", "sign"}
 STEEP = {"log", "log2", "log1p", "rsqrt", "reciprocal", "sqrt", "root"}
 STEEP |= {"asin", "acos", "tan", "acosh"}
+OF_8_BITS = {"log softmax", "layer norm", "layer norm scaled", "group norm"}
 OUTSIDE = {
     "TOSA-1.0+FP": {"unary": NOT_IN_FLOATS},
     "TOSA-1.0+INT": NOT_QUANTIZED,
     "TOSA-1.0+INT+int16": {
         **NOT_QUANTIZED,
         "unary": {*STEPS, *STEEP},
-        "along_axes": {*NOT_QUANTIZED["along_axes"], "softmax channels"},
+        "matrices": {"batch norm"},
+        "along_axes": {*NOT_QUANTIZED["along_axes"], "softmax channels", *OF_8_BITS},
     },
 }
 INTERPOLATED = 128  # quanta of 16 bits that tables may be off, of 65536

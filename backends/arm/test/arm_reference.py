@@ -150,6 +150,17 @@ def through_reference_all(programs: Sequence[Program]) -> list[list[torch.Tensor
     return done
 
 
+def first_delegate(
+    edge: EdgeProgramManager, inputs: Sequence[torch.Tensor]
+) -> tuple[bytes, list[torch.Tensor]]:
+    """Its payload, and what it is called with."""
+    try:
+        _run(edge, inputs, [])
+    except _Wanted as wanted:
+        return wanted.call
+    raise ValueError("expected a program with a delegate")
+
+
 def through_reference(
     edge: EdgeProgramManager, inputs: Sequence[torch.Tensor]
 ) -> list[torch.Tensor]:

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from torch.export import ExportedProgram
 
+from executorch.backends.arm.aot.artifacts import graph_of
 from executorch.backends.arm.aot.lowering import written
 from executorch.backends.arm.common.arm_compile_spec import ArmCompileSpec
 from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
@@ -23,9 +22,7 @@ class TOSABackend(BackendDetails):
     ) -> PreprocessResult:
         spec = TosaCompileSpec._from_list(compile_specs)
         writer = written(edge_program, spec.tosa_spec, TOSABackend.__name__)
-        payload = writer.packed()
-        keep(payload, spec, "tosa")
-        return writer.result(payload)
+        return writer.result(graph_of(writer, spec))
 
     @staticmethod
     def filter_tosa_compile_specs(compile_spec: ArmCompileSpec) -> TosaCompileSpec:
@@ -37,14 +34,3 @@ class TOSABackend(BackendDetails):
         made._output_order_workaround = compile_spec._output_order_workaround
         made.tosa_dev_mode = compile_spec.tosa_dev_mode
         return made
-
-
-def keep(payload: bytes, spec: ArmCompileSpec, suffix: str) -> None:
-    """In the folder for what comes between, if one is named; files are numbered."""
-    folder = spec.get_intermediate_path()
-    if folder is None:
-        return
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    count = len(list(place.glob(f"output_*.{suffix}")))
-    (place / f"output_tag{count}_{spec.tosa_spec}.{suffix}").write_bytes(payload)

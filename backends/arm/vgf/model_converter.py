@@ -79,7 +79,7 @@ def _compile_program(
     program: ExportedProgram, options: Mapping[str, str], place: Path | None
 ) -> bytes:
     spec = VgfCompileSpec._from_list(specs_of(options))
-    graph = tosa_of(program, spec.tosa_spec, "VgfBackend", place)
+    graph = tosa_of(program, spec, "VgfBackend", place)
     return vgf_compile(graph, spec.compiler_flags, spec.get_intermediate_path())
 
 

@@ -60,9 +60,10 @@ class Backend:
 
     `precision`: the dtype of the floats that it takes. `quantize`: makes the quantizer of one that takes 8 bits only;
     what it does not annotate stays undelegated. `reference`: runs payloads where there is no runtime half: a library's
-    interpreter, a simulator, a few lines of Python. `runtime`: whether the runtime half is here. `name`: of an entry
-    beside another of the same id. `why_missing`: what is not installed of another maker's compiler; empty when nothing
-    is."""
+    interpreter, a simulator, a few lines of Python; `by_memory`: it takes and gives tensors with their dimensions in
+    the order of memory, as a payload has them that knows of no other. `runtime`: whether the runtime half is here.
+    `name`: of an entry beside another of the same id. `why_missing`: what is not installed of another maker's compiler;
+    empty when nothing is."""
 
     id: str
     partitioner: Callable[[], Partitioner]
@@ -76,6 +77,7 @@ class Backend:
     precision: torch.dtype = torch.float32
     quantize: Callable[[], Any] | None = None
     reference: Reference | None = None
+    by_memory: bool = False
     runtime: bool = True
     name: str = ""
     why_missing: Callable[[], str] = str

@@ -172,4 +172,4 @@ def test_an_operator_that_is_unknown_is_refused(backend: Backend) -> None:
     _define_unknown()
     program = to_edge(export(Unknown(), (torch.ones(2, 2, dtype=backend.precision),)))
     with pytest.raises(ExportError, match="unknown"):
-        to_backend(backend.id, program.exported_program(), [])
+        to_backend(backend.id, program.exported_program(), _weighted(backend).compile_specs)

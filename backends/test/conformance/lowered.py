@@ -14,7 +14,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from executorch.backends.test.conformance.backend import Backend, Reference
+from executorch.backends.test.conformance.backend import Backend
 from executorch.exir import EdgeProgramManager, ExecutorchProgramManager
 from executorch.exir import to_edge_transform_and_lower as lower_program
 from executorch.exir.lowered_backend_module import (
@@ -24,6 +24,7 @@ from executorch.exir.lowered_backend_module import (
 from executorch.extension.pybindings import portable_lib
 
 Models = dict[str, tuple[torch.nn.Module, tuple[Any, ...]]]
+_ORIGINAL = LoweredBackendModule.original_module  # what a runner replaces while it runs
 
 
 @dataclass
@@ -52,12 +53,12 @@ class Lowered:
             loaded = load(self.to_executorch().buffer)
             return lambda *inputs: loaded.run_method(method, pytree.tree_leaves(inputs))
         program = self.manager.exported_program(method).module()
-        reference = self.backend.reference
-        assert reference is not None, "a check of values needs a runtime or a reference"
+        backend = self.backend
+        assert backend.reference is not None, "a check of values needs a runtime or a reference"
 
         @functools.cache
         def loaded_once(module: LoweredBackendModule) -> _Payload:
-            return _Payload(module, reference)
+            return _Payload(module, backend)
 
         def run(*inputs: Any) -> list[Any]:
             payload = property(loaded_once)
@@ -81,11 +82,22 @@ class Lowered:
 class _Payload:
     """A delegate, as what a call of it runs."""
 
-    def __init__(self, module: LoweredBackendModule, reference: Reference) -> None:
-        self._run = reference(module.processed_bytes, named_data(module))
+    def __init__(self, module: LoweredBackendModule, backend: Backend) -> None:
+        assert backend.reference is not None
+        self._payload = backend.reference(module.processed_bytes, named_data(module))
+        self._by_memory = backend.by_memory
+        outputs = _ORIGINAL.fget(module).graph.output_node().args[0]
+        self._orders = [node.meta["val"].dim_order() for node in outputs]
 
     def module(self) -> Callable[..., Any]:
-        return lambda *inputs: self._run(list(inputs))
+        return self._run
+
+    def _run(self, *inputs: Any) -> Any:
+        if not self._by_memory:
+            return self._payload(list(inputs))
+        found = self._payload([each.permute(each.dim_order()) for each in inputs])
+        pairs = zip(found, self._orders, strict=True)
+        return [each.permute([*map(order.index, range(len(order)))]) for each, order in pairs]
 
 
 def named_data(delegate: LoweredBackendModule) -> dict[str, bytes]:

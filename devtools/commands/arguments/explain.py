@@ -16,3 +16,4 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="a .pte file")
     parser.add_argument("--etrecord", type=Path, help="the model's record, for modules and lines")
+    parser.add_argument("--extract", type=Path, help="folder for the payloads of delegates")

@@ -86,8 +86,9 @@ void __cxa_pure_virtual() {
 void abort() {
   on_fault();
 }
-// The C library's snprintf is linked with its malloc, which asks here for memory: there is no heap.
-void* _sbrk(ptrdiff_t) {
+// The C library's snprintf is linked with its malloc, which asks here for memory: there is no heap
+// unless firmware has another one.
+ET_WEAK void* _sbrk(ptrdiff_t) {
   hal_write("heap\n");
   on_fault();
 }

@@ -39,7 +39,9 @@ class Annotation:
     """`when`: for which calls of a captured graph. Of WEIGHTED: `places` of input, weight and bias among the arguments;
     `dynamic`, operators of captured graphs that take an input quantized while running, as long as `dynamic_when`
     holds; `weight_only`, the input may be float. Of SHARED: `starts`, takes part where what it reads has no parameters
-    yet. `fixed`: of the results of FIXED; `fixed_inputs`: of operands, also of ARITHMETIC."""
+    yet. `mixed`: what is no float stays as it is, as conditions and indices do. Of ARITHMETIC: `operands`, the places
+    of those that are quantized; all unless given. `fixed`: of the results of FIXED; `fixed_inputs`: of operands, also
+    of ARITHMETIC."""
 
     kind: Kind = Kind.NONE
     when: Callable[[Node], bool] = _always
@@ -48,6 +50,8 @@ class Annotation:
     dynamic_when: Callable[[Node], bool] = _always
     weight_only: bool = False
     starts: bool = False
+    mixed: bool = False
+    operands: tuple[int, ...] | None = None
     fixed: FixedParameters | None = None
     fixed_inputs: FixedParameters | None = None
 
@@ -56,6 +60,7 @@ NOT_QUANTIZED = Annotation()
 WEIGHTED = Annotation(Kind.WEIGHTED)
 ARITHMETIC = Annotation(Kind.ARITHMETIC)
 SHARED = Annotation(Kind.SHARED)
+SHARED_FLOATS = Annotation(Kind.SHARED, mixed=True)
 LOOKUP = Annotation(Kind.LOOKUP)
 # Results from 0 to 1, and from -1 to 1, over all values of the dtype.
 FROM_0_TO_1 = Annotation(Kind.FIXED, fixed=FixedParameters(1 / 256, -128))

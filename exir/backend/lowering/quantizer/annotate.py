@@ -61,7 +61,7 @@ class Annotator:
             annotation = self._table.annotation_of(node)
             if annotation.kind is Kind.NONE or Q_ANNOTATION_KEY in node.meta:
                 continue
-            if not self._fits(node) or not annotation.when(node):
+            if not self._fits(node, annotation) or not annotation.when(node):
                 continue
             config = self._config_of(node)
             match annotation.kind:
@@ -83,8 +83,12 @@ class Annotator:
         floats = filter(is_float, output.all_input_nodes)
         _annotate(output, dict.fromkeys(floats, config.output_activation), None)
 
-    def _fits(self, node: Node) -> bool:
-        values = (node, *node.all_input_nodes)
+    def _fits(self, node: Node, annotation: Annotation) -> bool:
+        values = [node, *node.all_input_nodes]
+        if annotation.mixed:
+            values = _floats(values)
+            if not _floats(node.all_input_nodes):
+                return False
         return all(is_float(each) and each not in self._large for each in values)
 
     def _weighted(self, node: Node, annotation: Annotation, config: QuantizationConfig) -> None:
@@ -108,6 +112,8 @@ class Annotator:
 
     def _arithmetic(self, node: Node, annotation: Annotation, config: QuantizationConfig) -> None:
         operands = node.all_input_nodes
+        if annotation.operands is not None:
+            operands = [node.args[place] for place in annotation.operands]
         if config.output_activation is None:
             return
         pays = self._has_quantized_operand(operands) and node in self._useful
@@ -128,8 +134,10 @@ class Annotator:
     ) -> None:
         """Follows its first operand where that one is quantized."""
         operands = node.all_input_nodes
+        if annotation.mixed:  # of constants alone, too: a table of rows
+            operands = sorted(_floats(operands), key=lambda each: each.op == "get_attr")
         first = operands[0]
-        if first.op == "get_attr":
+        if first.op == "get_attr" and not annotation.mixed:
             return
         if _output_spec(first) is not None:
             spec: QuantizationSpecBase = SharedQuantizationSpec(first)
@@ -139,7 +147,7 @@ class Annotator:
             return
         shared = SharedQuantizationSpec((first, node))
         inputs = {first: spec} | dict.fromkeys(operands[1:], shared)
-        _annotate(node, inputs, shared)
+        _annotate(node, inputs, shared if is_float(node) else None)
 
     def _starts(self, node: Node, annotation: Annotation, config: QuantizationConfig) -> bool:
         if config.output_activation is None:
@@ -198,6 +206,10 @@ class Annotator:
             function_name(user) == "add" or self._table.kind_of(user) in kinds
             for user in node.users
         )
+
+
+def _floats(nodes: list[Node]) -> list[Node]:
+    return [each for each in nodes if is_float(each)]
 
 
 def fixed_spec(parameters: FixedParameters, like: QuantizationSpec) -> FixedQParamsQuantizationSpec:

@@ -28,6 +28,7 @@ from torchao.quantization.pt2e.quantizer import (
 )
 
 from executorch.exir.backend.lowering.quantized_values import LEAST_SCALE
+from executorch.exir.backend.lowering.quantizer.captured import function_name
 
 Limits = tuple[int, int]
 _INT32 = (-(2**31) + 1, 2**31 - 1)
@@ -123,10 +124,12 @@ def _int32_bias(
     qscheme: torch.qscheme, node: Node, source: Node, weight: Node
 ) -> DerivedQuantizationSpec:
     """The sums of products have the product of both scales; biases are added to them."""
+    is_per_channel = qscheme is torch.per_channel_symmetric
+    groups = _groups_that_share_scales(node) if is_per_channel else 1
 
     def parameters(observers: list[Any]) -> tuple[torch.Tensor, torch.Tensor]:
         (scale, _), (scales, _) = (each.calculate_qparams() for each in observers)
-        products = scale * scales
+        products = (scale * scales).repeat(groups)
         return products, torch.zeros_like(products, dtype=torch.int32)
 
     return DerivedQuantizationSpec(
@@ -136,8 +139,14 @@ def _int32_bias(
         quant_min=_INT32[0],
         quant_max=_INT32[1],
         qscheme=qscheme,
-        ch_axis=0 if qscheme is torch.per_channel_symmetric else None,
+        ch_axis=0 if is_per_channel else None,
     )
+
+
+def _groups_that_share_scales(node: Node) -> int:
+    """The weight of a transposed convolution has the output channels of one group, and a scale for each of those."""
+    name = function_name(node)
+    return node.args[6] if name.startswith("conv_transpose") and len(node.args) > 6 else 1
 
 
 # By whether weights have one scale per channel; equal configurations have equal ones.

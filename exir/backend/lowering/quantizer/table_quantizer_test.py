@@ -18,6 +18,7 @@ from executorch.exir.backend.lowering.annotation import (
     FROM_MINUS_1_TO_1,
     LOOKUP,
     SHARED,
+    SHARED_FLOATS,
     WEIGHTED,
     Annotation,
     FixedParameters,
@@ -157,6 +158,57 @@ def test_biases_of_int32_have_the_scales_of_the_products(is_per_channel: bool) -
 
     torch.testing.assert_close(scales(bias), scales(stored) * scales(source))
     torch.testing.assert_close(model(X), layers()(X), rtol=0, atol=0.05)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_biases_of_transposed_convolutions_have_a_scale_for_each_channel(groups: int) -> None:
+    """The weight has scales of one group's output channels."""
+    torch.manual_seed(0)
+    module, x = nn.ConvTranspose2d(4, 8, 3, groups=groups), torch.randn(1, 4, 5, 5)
+    config = quantization_config(is_per_channel=True, has_int32_bias=True)
+    model = quantized(module, OfKinds().set_global(config), x)
+    _, stored, bias = inputs_of(model, "conv_transpose2d")
+    counts = [getattr(model, each.scale.target).numel() for each in (stored, bias)]
+    assert counts == [8 // groups, 8]
+    torch.testing.assert_close(model(x), module(x), rtol=0, atol=0.05)
+
+
+class Chosen(nn.Module):
+    """A row of a table by each index, where it is larger."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = nn.Embedding(8, 8)
+        self.norm = nn.LayerNorm(8)
+
+    def forward(self, x: Tensor, at: Tensor) -> Tensor:
+        rows = self.rows(at)
+        return self.norm(torch.where(x > rows, x, rows))
+
+
+class Mixed(OfKinds):
+    """Everything that does not compute in floats alone."""
+
+    everywhere = True
+    table = table(
+        **dict.fromkeys(
+            ("aten.embedding.default", "aten.gt.Tensor", "aten.where.self"), SHARED_FLOATS
+        ),
+        **{"aten.native_layer_norm.default": Annotation(Kind.ARITHMETIC, operands=(0,))},
+    )
+
+
+def test_what_is_no_float_stays_as_it_is() -> None:
+    """Indices, conditions and results of comparisons; of a norm the scales."""
+    torch.manual_seed(0)
+    module, at = Chosen(), torch.tensor([1, 2, 3, 0])
+    model = quantized(module, Mixed().set_global(quantization_config()), X, at)
+    assert len(inputs_of(model, "gt")) == len(inputs_of(model, "where")) == 2
+    assert result_of(model, "gt") is None
+    (table_of_rows,) = inputs_of(model, "embedding")
+    assert result_of(model, "embedding").scale == table_of_rows.scale
+    assert len(inputs_of(model, "layer_norm")) == 1
+    torch.testing.assert_close(model(X, at), module(X, at), rtol=0, atol=0.1)
 
 
 def test_norms_become_part_of_what_is_trained() -> None:

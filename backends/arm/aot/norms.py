@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Softmax, its logarithm and layer norm on quantized values: no range inside is calibrated. Sums are exact; they are
+brought to 31 bits by CLZ and a shift, so that one table of 16 bits has their reciprocal, root or logarithm."""
+
+from __future__ import annotations
+
+import math
+from math import prod
+
+import numpy as np
+import torch
+from torch.fx import Node
+
+from executorch.backends.arm.aot.matrix import norm_numbers
+from executorch.backends.arm.aot.steps import Step
+from executorch.backends.arm.aot.writer import TosaWriter
+from executorch.exir.backend.lowering.layout import PLAIN
+from executorch.exir.backend.lowering.quantized import Quantization
+
+_POINTS = np.linspace(-(2**15), 2**15, 513)  # of a table of 16 bits
+_ONE = 15  # powers: 1 is 2^15
+_FINER = 64  # differences from a mean are in this part of a quantum
+_NORMAL = 2**7 * math.sqrt(2**13)  # 1 of a normalized value
+
+
+# ---- Softmax ----
+
+
+def softmax(w: TosaWriter, step: Step) -> None:
+    """exp of the distance to the largest value by a table that is exact at each of the 256 distances; the sum's
+    reciprocal is looked up, and the product shifted back: errors are below half a quantum."""
+    _, powers, total = _exponentials(w, step)
+    w.give(_divided(w, powers, total))
+
+
+def log_softmax(w: TosaWriter, step: Step) -> None:
+    """The distance less the logarithm of the sum, in 1/256 of a quantum of the result."""
+    apart, _, total = _exponentials(w, step)
+    unit = w.said.scale / 2**8
+    said = w.said_of(step.head.args[0])
+    distance = w.rescale(apart, "INT32", [said.scale / unit])
+    logarithm = w.rescale(_log2(w, total), "INT32", [math.log(2) / 2**15 / unit])
+    w.give(w.narrowed(w.binary("SUB", distance, logarithm), unit))
+
+
+def _exponentials(w: TosaWriter, step: Step) -> tuple[int, int, int]:
+    """Distances to the largest value, their powers, and the sum of those."""
+    source = step.head.args[0]
+    said = w.said_of(source)
+    x, axis = w.read(source, w.layout), w.axis(step.head.args[1])
+    largest = w.reduce("REDUCE_MAX", x, [axis])  # of INT8: Ethos-U55 has none of INT32
+    wide, most = (w.rescale(each, "INT32", [1.0], said.zero_point) for each in (x, largest))
+    apart = w.binary("SUB", wide, most)
+    powers = _powers(w, apart, said)
+    return apart, powers, w.reduce("REDUCE_SUM", powers, [axis])
+
+
+def _powers(w: TosaWriter, apart: int, said: Quantization) -> int:
+    """exp, 1 as 2^15 (of 8 bits at each of the 256 distances exactly), INT32."""
+    steps = 128 if said.dtype == torch.int8 else 1
+    unit = said.scale / steps
+    short = w.rescale(apart, "INT16", [float(steps)] if steps > 1 else [0.5])
+    unit = unit if steps > 1 else unit * 2
+    return _looked_up(w, short, np.exp(np.minimum(_POINTS, 0) * unit) * (2**_ONE - 1))
+
+
+def _looked_up(w: TosaWriter, short: int, numbers: np.ndarray) -> int:
+    """INT32, of a table of 16 bits at an INT16."""
+    found = w.lookup(short, np.minimum(np.rint(numbers), 2**15 - 1))  # 2^7 times as large
+    return w.rescale(found, "INT32", [2.0**-7])
+
+
+def _normal(w: TosaWriter, total: int) -> tuple[int, int]:
+    """total * 2^up, at least 2^30 and below 2^31, and up."""
+    up = w.with_number("SUB", w.unary("CLZ", total), 1)
+    return w.binary("LOGICAL_LEFT_SHIFT", total, up), up
+
+
+def _fraction(w: TosaWriter, normal: int) -> int:
+    """normal / 2^30 - 1, 1 as 2^15."""
+    return w.rescale(w.with_number("SUB", normal, 2**30), "INT16", [2.0**-15])
+
+
+def _divided(w: TosaWriter, powers: int, total: int) -> int:
+    """powers / total as the step gives it."""
+    normal, up = _normal(w, total)
+    inverse = _looked_up(w, _fraction(w, normal), 2**15 / (1 + np.maximum(_POINTS, 0) / 2**15))
+    ratio = w.mul32(powers, inverse)  # powers / total, times 2^(45 - up)
+    down = w.number_with("SUB", 16, up)  # a total of one power alone has 15 bits
+    return w.narrowed(_shifted_right(w, ratio, down), 2.0**-29)
+
+
+def _shifted_right(w: TosaWriter, x: int, by: int) -> int:
+    both = w.same_rank(x, by)
+    return w.emit("ARITHMETIC_RIGHT_SHIFT", both, w.shape(x), "INT32", round=True)
+
+
+def _log2(w: TosaWriter, total: int) -> int:
+    """Of a sum of powers, 1 as 2^15."""
+    normal, up = _normal(w, total)
+    part = np.log2(1 + np.maximum(_POINTS, 0) / 2**15) * 2**15
+    whole = w.number_with("SUB", 30 - _ONE, up)
+    return w.binary("ADD", w.mul32(whole, w.full(2**15, "INT32", w.rank(whole))),
+                    _looked_up(w, _fraction(w, normal), part))  # fmt: skip
+
+
+# ---- Layer norm ----
+
+
+def layer_norm(w: TosaWriter, step: Step) -> None:
+    """Over the last axes, as rows."""
+    source, sizes, gamma, beta, eps = step.head.args
+    count = prod(sizes)
+    x = w.read(source, PLAIN)
+    shape = w.shape(x)
+    rows = w.reshape(x, (prod(shape) // count, count))
+    made = _normalized(w, rows, count, w.said_of(source), eps)
+    made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta))
+    w.define(step.result, w.reshape(made, shape))
+
+
+def group_norm(w: TosaWriter, step: Step) -> None:
+    """Groups as rows; then by channel, which is the last axis for that."""
+    source, gamma, beta, batch, channels, area, groups, eps = step.head.args
+    x = w.read(source, PLAIN)
+    shape = w.shape(x)
+    count = channels // groups * area
+    rows = w.reshape(x, (batch * groups, count))
+    made = _normalized(w, rows, count, w.said_of(source), eps)
+    made = w.permute(w.reshape(made, (batch, channels, area)), [0, 2, 1])
+    made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta))
+    w.define(step.result, w.reshape(w.permute(made, [0, 2, 1]), shape))
+
+
+def batch_norm(w: TosaWriter, step: Step) -> None:
+    """By channel, which is the last axis."""
+    source = step.head.args[0]
+    factors, moved = norm_numbers(w, step.head)
+    x = w.widened(source)
+    unit = w.said_of(source).scale
+    w.define(step.result, _scaled_and_moved(w, x, factors * unit, moved, 1.0), w.layout)
+
+
+def _flat(w: TosaWriter, node: Node | None) -> torch.Tensor | None:
+    return None if node is None else w.constants[node].detach().double().flatten()
+
+
+def stored_eps(eps: float, scale: float) -> float:
+    """In the unit of variances, which take 2^30 beside it."""
+    return 4 * eps * (_FINER / scale) ** 2
+
+
+def _normalized(w: TosaWriter, rows: int, count: int, said: Quantization, eps: float) -> int:
+    """The distance to the mean over the root of the variance, 1 as _NORMAL."""
+    fine = w.rescale(rows, "INT32", [float(_FINER)], said.zero_point)
+    mean = w.rescale(w.reduce("REDUCE_SUM", fine, [1]), "INT32", [1 / count])
+    apart = w.binary("SUB", fine, mean)  # of 14 bits
+    squares = w.rescale(w.mul32(apart, apart), "INT32", [4 / count])
+    more = round(stored_eps(eps, said.scale))
+    variance = w.with_number("ADD", w.reduce("REDUCE_SUM", squares, [1]), max(more, 1))
+    half = w.emit(
+        "ARITHMETIC_RIGHT_SHIFT",
+        w.same_rank(w.with_number("SUB", w.unary("CLZ", variance), 1), w.full(1, "INT32", 2)),
+        w.shape(variance),
+        "INT32",
+        round=False,
+    )
+    up = w.binary("ADD", half, half)
+    normal = w.binary("LOGICAL_LEFT_SHIFT", variance, up)  # 2^29 to 2^31
+    short = w.rescale(normal, "INT16", [2.0**-16])
+    root = 2**15 * np.sqrt(2**13 / np.maximum(_POINTS, 2**13))
+    product = w.mul32(apart, _looked_up(w, short, root))
+    return _shifted_right(w, product, w.number_with("SUB", 15, half))
+
+
+def _scaled_and_moved(
+    w: TosaWriter,
+    x: int,
+    factors: torch.Tensor | None,
+    moved: torch.Tensor | None,
+    one: float = _NORMAL,
+) -> int:
+    """As the result is stored; `factors` and `moved` by the last axis, `one`: what 1 is in x."""
+    unit = w.said.scale / 2**8
+    count = w.shape(x)[-1]
+    shape = (1,) * (w.rank(x) - 1) + (count,)
+    factors = torch.ones(count) if factors is None else factors
+    if bool((factors < 0).any()):
+        signs = torch.where(factors < 0, -1, 1).to(torch.int32)
+        x = w.mul32(x, w.const(signs.reshape(shape), "INT32"))
+    scales = (factors.double().abs() / (one * unit)).clamp(min=2.0**-30)
+    x = w.rescale(x, "INT32", scales.tolist())
+    if moved is not None:
+        rounded = torch.round(moved.double() / unit).clamp(-(2**30), 2**30).to(torch.int32)
+        x = w.binary("ADD", x, w.const(rounded.reshape(shape), "INT32"))
+    return w.narrowed(x, unit)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The runner of examples/arm on an emulated Cortex-M55: without an NPU, with the stub of its driver, with files of the
+host (ARM-020, ARM-024, ARM-026 to ARM-028)."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from executorch.backends.arm.arm_vela import VELA
+from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
+from executorch.backends.arm.ethosu.payload import Port, read
+from executorch.backends.arm.quantizer import EthosUQuantizer
+from executorch.backends.arm.scripts import aot_arm_compiler
+from executorch.backends.arm.test.arm_reference import (
+    delegates,
+    first_delegate,
+    lowered,
+    needs_model,
+    quantized,
+    run,
+)
+from executorch.test.repository.sources import ROOT
+
+pytestmark = [
+    pytest.mark.full,
+    needs_model,
+    pytest.mark.skipif(bool(VELA.why_missing()), reason=VELA.why_missing()),
+]
+RUNNER = ROOT / "examples" / "arm" / "executor_runner"
+STUB = ROOT / "backends" / "arm" / "runtime" / "stub_driver.cpp"
+
+
+def firmware(name: str, *options: str) -> Path:
+    """Into a folder of the tree that stays, so that the runtime is compiled once."""
+    build = ROOT / "build" / f"arm-runner-{name}"
+    build.parent.mkdir(exist_ok=True)
+    toolchain = ROOT / "examples" / "arm" / "ethos-u-setup" / "arm-none-eabi-gcc.cmake"
+    configure = ["cmake", "-G", "Ninja", "-S", str(RUNNER), "-B", str(build)]
+    configure += [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DPYTHON_EXECUTABLE={sys.executable}"]
+    with build.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
+        for words in ([*configure, *options], ["cmake", "--build", str(build), "--target", RUN]):
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return build / RUN
+
+
+RUN = "arm_executor_runner"
+
+
+def emulate(elf: Path, *words: str, folder: Path | None = None) -> tuple[int, str]:
+    """Exit code and text of semihosting."""
+    arguments = "".join(f",arg={each}" for each in (RUN, *words))
+    command = ["qemu-system-arm", "-M", "mps3-an547", "-nographic", "-kernel", str(elf)]
+    command += ["-semihosting-config", f"enable=on,target=native{arguments}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
+    return done.returncode, done.stdout + done.stderr
+
+
+def outputs(text: str) -> list[float]:
+    return [float(each) for each in re.findall(r"Output\[0\]\[\d+\]: \(float\) (\S+)", text)]
+
+
+def test_a_program_without_delegates(tmp_path: Path) -> None:
+    """Four zeros in two rows: 0.5 each. What memory it took is said."""
+    path = tmp_path / "softmax.pte"
+    assert aot_arm_compiler.main(["-m", "softmax", "-o", str(path)]) == 0
+    code, text = emulate(firmware("cpu", f"-DET_PTE_FILE_PATH={path}"))
+    assert code == 0 and outputs(text) == [0.5] * 4
+    for line in ("Method 'forward' loaded.", "1 inferences finished", "Model run: 1"):
+        assert line in text
+    assert re.search(r"method_allocator_used: \d+ / 62914560 free: \d+ \( used: 0 % \)", text)
+    assert f"PTE Model data loaded. Size: {path.stat().st_size} bytes." in text
+    assert text.rstrip("\n").endswith("Program complete, exiting.\n\x04")
+
+
+def test_files_of_the_host(tmp_path: Path) -> None:
+    path = tmp_path / "softmax.pte"
+    assert aot_arm_compiler.main(["-m", "softmax", "-o", str(path)]) == 0
+    x = torch.tensor([[0.0, 1.0], [2.0, -2.0]])
+    (tmp_path / "x.bin").write_bytes(x.numpy().tobytes())
+    elf = firmware("semihosting", "-DSEMIHOSTING=ON")
+    words = ["-m", "softmax.pte", "-i", "x.bin", "-o", "out"]
+    code, text = emulate(elf, *words, folder=tmp_path)
+    assert code == 0, text
+    found = torch.frombuffer(bytearray((tmp_path / "out-0.bin").read_bytes()), dtype=torch.float32)
+    torch.testing.assert_close(found.view(2, 2), torch.softmax(x, -1))
+    code, text = emulate(elf, "-m", "absent.pte", folder=tmp_path)
+    assert code == 1 and "absent.pte: cannot be opened" in text
+
+
+def test_a_model_that_is_too_large_ends_with_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "softmax.pte"
+    assert aot_arm_compiler.main(["-m", "softmax", "-o", str(path)]) == 0
+    size = "-DET_ARM_BAREMETAL_METHOD_ALLOCATOR_POOL_SIZE"
+    code, text = emulate(firmware("small", f"-DET_PTE_FILE_PATH={path}", f"{size}=16"))
+    assert code == 1 and "Output" not in text
+    assert "planned buffer 0 has 32 bytes, more than the pool has left" in text
+
+
+class _Network(nn.Module):
+    """Ones are what the runner gives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.conv(x)).mean((2, 3))
+
+
+def delegated(path: Path) -> tuple[str, torch.Tensor]:
+    """Writes a program with a delegate: what the driver is to find and answer, as C++, and what the program gives."""
+    torch.manual_seed(0)
+    inputs = (torch.ones(1, 3, 8, 8),)
+    spec = EthosUCompileSpec("ethos-u55-128")
+    module = quantized(_Network().eval(), inputs, quantizer=EthosUQuantizer(spec))
+    graph, given = first_delegate(lowered(module, inputs, str(spec.tosa_spec)), inputs)
+    edge = lowered(module, inputs, "", EthosUPartitioner(spec))
+    with path.open("wb") as file:
+        edge.to_executorch().write_to_file(file)
+    (delegate,) = delegates(edge)
+    payload = read(bytes(delegate.processed_bytes))
+    told = _told("expect", payload.inputs, given)
+    told += _told("answer", payload.outputs, run(graph, given))
+    arrays, calls = zip(*told, strict=True)
+    header = "#include <executorch/backends/arm/runtime/stub_driver.h>\n"
+    body = "\n".join(calls)
+    once = f"static const bool is_told = [] {{\n{body}\nreturn true;\n}}();\n"
+    return "\n".join((header, *arrays, once)), module(*inputs)
+
+
+def _told(what: str, ports: Sequence[Port], values: list[torch.Tensor]) -> list[tuple[str, str]]:
+    """An array and the call that tells the stub of it, for each port."""
+    told = []
+    for place, (port, value) in enumerate(zip(ports, values, strict=True)):
+        name = f"{what}_{place}"
+        numbers = ",".join(map(str, value.contiguous().numpy().tobytes()))
+        array = f"static const uint8_t {name}[] = {{{numbers}}};"
+        call = f"ethosu_stub_{what}(0, {port.offset}, {name}, sizeof({name}));"
+        told.append((array, call))
+    return told
+
+
+def test_a_program_with_a_delegate(tmp_path: Path) -> None:
+    """With the stub it gives what the quantized module does; without a driver it says so and ends."""
+    path, answers = tmp_path / "delegated.pte", tmp_path / "driver_answers.cpp"
+    source, expected = delegated(path)
+    answers.write_text(source)
+    program = f"-DET_PTE_FILE_PATH={path}"
+    code, text = emulate(firmware("stub", program, f"-DET_EXTRA_SOURCES={STUB};{answers}"))
+    assert code == 0, text
+    found = torch.tensor(outputs(text))
+    torch.testing.assert_close(found, expected.flatten(), rtol=0, atol=1e-5)
+    code, text = emulate(firmware("cpu", program))
+    assert code == 1 and "EthosUBackend: there is no driver" in text
