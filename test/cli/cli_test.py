@@ -187,6 +187,7 @@ def test_outputs_are_those_of_the_inputs_given(doubled: Path, tmp_path: Path) ->
         (["export", "add", "--backend", "none", "--quantize", "int8"], "--backend none"),
         (["export", "add", "--recipe", "fast"], "expected one of xnnpack_fp32"),
         (["chat", "missing.gguf"], "there is no missing.gguf"),
+        (["run", "missing.gguf"], "there is no missing.gguf"),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence(

@@ -216,7 +216,6 @@ def _binary() -> dict[str, ArmRow]:
     rows["aten.where.self"] = row(
         of.where,
         IS_CONDITION,
-        LAYER_NORM_CONSTANTS,
         quantized=integers.where,
         dtypes=NUMBERS,
         layouts=either,

@@ -26,6 +26,7 @@ from executorch.backends.openvino.test.lowered import (
 )
 from executorch.backends.test.corpus.row import Function
 from executorch.exir.error import ExportError
+from executorch.runtime import Runtime
 
 pytestmark = [needs_compiler, needs_runtime]
 
@@ -45,6 +46,12 @@ def _whole(edge: Any) -> bytes:
     """The file of a program that is one delegate and nothing else."""
     assert [each.backend_id for each in delegates(edge)] == [BACKEND] and left(edge) == []
     return edge.to_executorch().buffer
+
+
+@pytest.mark.req("PY-011")
+def test_python_has_the_backend() -> None:
+    registry = Runtime.get().backend_registry
+    assert BACKEND in registry.registered_backend_names and registry.is_available(BACKEND)
 
 
 def test_float32_stays_float32() -> None:
