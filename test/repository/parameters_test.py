@@ -155,6 +155,8 @@ NOT_READ: dict[str, list[str]] = {
         "_results:ExecutionPlanDiff value_count_b",
         "llm_config:BackendConfig mlx",
         "padding:Sides bottom",
+        # which are written as JSON
+        "package:M* *",
         # of backends, which become compile specs
         "options:*Options *",
         "tracer:ExirDynamoConfig allow_rnn",

@@ -26,6 +26,7 @@ from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import tensors_of
 from executorch.exir.backend.lowering.partitioner import Groups, TablePartitioner
 from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.backend.utils import tag_mutated_buffer
 from executorch.exir.graph_facts import call_name, called_op, op_name
 
 OpKey = Any  # an operator of the edge dialect, one of torch, or its name
@@ -38,7 +39,6 @@ class VulkanPartitioner(TablePartitioner):
 
     table = TABLE
     backend_id = VulkanBackend.__name__
-    owns_buffers = True
     joins_all = True
 
     def __init__(
@@ -56,6 +56,11 @@ class VulkanPartitioner(TablePartitioner):
         self.operator_allowlist = _set(operator_allowlist)
         self.nn_module_blocklist = _set(nn_module_blocklist)
         self.nn_module_allowlist = _set(nn_module_allowlist)
+
+    def tag_data(self, program: ExportedProgram) -> None:
+        """What a method writes stays on the device."""
+        super().tag_data(program)
+        tag_mutated_buffer(program)
 
     def look_at(self, program: ExportedProgram) -> Constants:
         return known_values(program)
