@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recipes for `executorch.export`, float and each way to quantize; importing this registers them under the name
-"vulkan". Keywords: `compile_options`, those of VulkanPartitioner, and `group_size` of weights in groups of 4 bits."""
+"""Recipes float and each way to quantize. Keywords: `compile_options`, those of VulkanPartitioner, and `group_size` of
+weights in groups of 4 bits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from executorch.export.recipe import (
     RecipeType,
 )
 from executorch.export.recipe_provider import BackendRecipeProvider
-from executorch.export.recipe_registry import recipe_registry
 
 GROUP_SIZE = 32
 
@@ -107,6 +106,3 @@ class VulkanRecipeProvider(BackendRecipeProvider):
             quantization_recipe=make(**keywords) if make else None,
             lowering_recipe=LoweringRecipe(partitioners=[partitioner]),
         )
-
-
-recipe_registry.register_backend_recipe_provider(VulkanRecipeProvider())
