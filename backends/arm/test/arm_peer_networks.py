@@ -4,6 +4,7 @@ either, `arm_peer_networks.py FOLDER [site-packages of the tools]` writes a grap
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -72,5 +73,9 @@ def write(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.path += sys.argv[2:]
-    write(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the graphs go")
+    parser.add_argument("packages", nargs="*", help="folders of Python packages, for the tools")
+    arguments = parser.parse_args()
+    sys.path += arguments.packages
+    write(arguments.folder)
