@@ -11,7 +11,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.exir.graph_facts import called_op, op_name
+from executorch.exir.graph_facts import arguments_by_name, called_op, op_name
 
 # The frontend counts the arguments of these.
 _WRITTEN_OUT = {
@@ -43,11 +43,7 @@ def _numbers_as_floats(node: Node) -> None:
 
 
 def _write_out(node: Node) -> None:
-    arguments = called_op(node)._schema.arguments
-    given = dict(zip((each.name for each in arguments), node.args, strict=False)) | dict(
-        node.kwargs
-    )
-    values = {each.name: given.get(each.name, each.default_value) for each in arguments}
+    values = arguments_by_name(node)
     if "kernel_size" in values and not values["stride"]:
         values["stride"] = values["kernel_size"]
     node.args, node.kwargs = tuple(values.values()), {}
