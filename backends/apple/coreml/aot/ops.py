@@ -20,6 +20,9 @@ from executorch.exir.backend.lowering.op_table import (
     OpTable,
     Row,
     TensorCondition,
+    has_dtype_of,
+    has_rank_up_to,
+    is_tensor_or_size,
 )
 from executorch.exir.graph_facts import called_op
 
@@ -46,20 +49,6 @@ DECOMPOSED = {
 
 def converted(*_: object) -> None:
     """coremltools reads the call itself."""
-
-
-def _is_tensor_or_size(tensor: Node, call: Node) -> bool:
-    return isinstance(tensor.meta.get("val"), torch.Tensor | torch.SymInt | int)
-
-
-def _has_known_dtype(tensor: Node, call: Node) -> bool:
-    value = tensor.meta.get("val")
-    return not isinstance(value, torch.Tensor) or value.dtype in DTYPES
-
-
-def _has_few_dimensions(tensor: Node, call: Node) -> bool:
-    value = tensor.meta.get("val")
-    return not isinstance(value, torch.Tensor) or value.dim() <= MOST_DIMENSIONS
 
 
 def _has_no_alpha(node: Node, constants: Constants) -> bool:
@@ -128,12 +117,14 @@ def _rows() -> dict[str, Row]:
 TABLE = OpTable(
     _rows(),
     of_tensors=(
-        TensorCondition(_is_tensor_or_size, "a tensor or a size is expected"),
+        TensorCondition(is_tensor_or_size, "a tensor or a size is expected"),
         TensorCondition(
-            _has_known_dtype,
+            has_dtype_of(DTYPES),
             f"dtype {', '.join(str(each).removeprefix('torch.') for each in DTYPES)} is expected",
         ),
-        TensorCondition(_has_few_dimensions, f"at most {MOST_DIMENSIONS} dimensions are expected"),
+        TensorCondition(
+            has_rank_up_to(MOST_DIMENSIONS), f"at most {MOST_DIMENSIONS} dimensions are expected"
+        ),
     ),
 )
 
