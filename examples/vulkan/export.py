@@ -73,15 +73,11 @@ def lower(method: Method, args: argparse.Namespace) -> ExecutorchProgramManager:
 
 
 def save_bundled(program: ExecutorchProgramManager, method: Method, path: Path) -> None:
-    from executorch.devtools import BundledProgram
     from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
-    from executorch.devtools.bundled_program.serialize import (
-        serialize_from_bundled_program_to_flatbuffer,
-    )
+    from executorch.devtools.bundled_program.serialize import write_bundled_program
 
     case = MethodTestCase(inputs=list(method.inputs), expected_outputs=method.eager()[0])
-    bundle = BundledProgram(program, [MethodTestSuite("forward", [case])])
-    path.write_bytes(serialize_from_bundled_program_to_flatbuffer(bundle))
+    write_bundled_program(program, [MethodTestSuite("forward", [case])], path)
 
 
 def check(program: ExecutorchProgramManager, method: Method, is_half: bool) -> None:
