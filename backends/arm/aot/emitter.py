@@ -203,6 +203,9 @@ class Emitter:
     def clamp(self, x: int, low: float, high: float) -> int:
         """To limits, infinite ones are the type's."""
         dtype = self.dtype(x)
+        if dtype == "INT32":  # of which there is no CLAMP
+            x = self.with_number("MAXIMUM", x, low) if low > -(2**31) else x
+            return self.with_number("MINIMUM", x, high) if high < 2**31 - 1 else x
         kind = _NUMPY[dtype]
         info = np.finfo(kind) if dtype in FLOATS else np.iinfo(kind)
         limits = [np.array(min(max(each, info.min), info.max)).astype(kind) for each in (low, high)]

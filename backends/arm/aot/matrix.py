@@ -104,7 +104,7 @@ def norm_numbers(w: TosaWriter, norm: Node) -> tuple[Tensor, Tensor]:
 def finished(w: TosaWriter, step: Step, sums: int, weights: Weights) -> int:
     """Sums as the result of the step, within its limits."""
     if not step.is_quantized:
-        return w.with_limits(sums)
+        return sums
     unit = weights.scales.double() * w.said_of(step.head.args[0]).scale
     return w.narrowed(sums, unit.tolist() if unit.numel() > 1 else float(unit))
 
@@ -274,7 +274,7 @@ def addmm(w: TosaWriter, step: Step) -> None:
     if beta != 1:
         added = w.with_number("MUL", added, beta)
     made = w.binary("ADD", made, added)
-    w.give(w.with_limits(made))
+    w.give(made)
 
 
 def _linear(w: TosaWriter, step: Step, source: Node, weight: Node, bias: Node | None) -> None:
@@ -301,13 +301,13 @@ def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node 
     made = w.reshape(made, shape_of(step.head))
     if bias is not None:
         made = w.binary("ADD", made, w.read(bias, PLAIN))
-    w.give(w.with_limits(made))
+    w.give(made)
 
 
 def matmul(w: TosaWriter, step: Step) -> None:
     x, y = step.head.args[:2]
     made = _product(w, step, x, y)
-    w.give(made if step.is_quantized else w.with_limits(made))
+    w.give(made)
 
 
 def _product(w: TosaWriter, step: Step, x: Node, y: Node) -> int:

@@ -14,7 +14,6 @@ from executorch.backends.arm.aot.steps import Step, quantized_result, static
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way, dims_in
 from executorch.exir.backend.lowering.payload.writer import num_bytes
-from executorch.exir.graph_facts import op_name
 
 Ways = Mapping[Layout, Way]
 
@@ -292,13 +291,39 @@ def embedding(w: TosaWriter, step: Step) -> None:
 def index_select(w: TosaWriter, step: Step) -> None:
     node, dim, indices = step.head.args
     x = plain_of(w, node)
-    axis = dim % w.rank(x)
+    moved(w, step, _rows_along(w, x, dim % w.rank(x), plain_of(w, indices)))
+
+
+def _rows_along(w: TosaWriter, x: int, axis: int, indices: int) -> int:
     order = [axis, *(each for each in range(w.rank(x)) if each != axis)]
     x = w.permute(x, order)
-    sizes = [w.num_elements(plain_of(w, indices)), *w.shape(x)[1:]]
-    found = take_rows(w, x, plain_of(w, indices), sizes)
-    moved(w, step, w.permute(found, [order.index(each) for each in range(len(order))]))
+    found = take_rows(w, x, indices, [w.num_elements(indices), *w.shape(x)[1:]])
+    return w.permute(found, [order.index(each) for each in range(len(order))])
 
 
-def is_move(node: Node) -> bool:
-    return op_name(node).startswith("dim_order_ops._clone")
+MAX_RUNS = 64  # of an index, as slices
+
+
+def runs_of(places: Sequence[int]) -> list[tuple[int, int]]:
+    """First place and length of each stretch of an index in which places follow one another."""
+    found: list[tuple[int, int]] = []
+    for place in places:
+        if found and sum(found[-1]) == place:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((place, 1))
+    return found
+
+
+def index(w: TosaWriter, step: Step) -> None:
+    """By one index that is known: stretches of it, as of a pad that reflects, else rows."""
+    node, indices = step.head.args
+    (dim,) = (place for place, each in enumerate(indices) if each is not None)
+    x, axis = w.take(node), w.axis(dim)
+    size = w.shape(x)[axis]
+    places = w.constants[indices[dim]].detach() % size
+    runs = runs_of(places.tolist())
+    if len(runs) <= MAX_RUNS:
+        moved(w, step, w.concat([w.slice_axis(x, axis, *each) for each in runs], axis))
+        return
+    moved(w, step, _rows_along(w, x, axis, w.const(places.to(torch.int32), "INT32")))

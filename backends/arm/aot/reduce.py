@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from executorch.backends.arm.aot import norms
 from executorch.backends.arm.aot.matrix import Window
 from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
@@ -20,9 +21,8 @@ from executorch.exir.graph_facts import op_name
 Ways = Mapping[Layout, Way]
 
 
-def dims_of(step: Step, place: int = 1) -> list[int]:
+def dims_of(head: Node, place: int = 1) -> list[int]:
     """The dimensions that a call reduces; all where none is said."""
-    head = step.head
     rank = head.args[0].meta["val"].dim()
     said = head.args[place] if len(head.args) > place else None
     if said is None or said == []:
@@ -41,7 +41,7 @@ def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
     """Over an image, channels last; what is left of it without dimensions is plain."""
     rank = step.head.args[0].meta["val"].dim()
     plain = {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
-    dims = dims_of(step)
+    dims = dims_of(step.head)
     if rank < 3 or not operands:
         return plain
     if keeps_dims(step):
@@ -67,7 +67,7 @@ def reduction(op: str) -> Callable[[TosaWriter, Step], None]:
     def lower(w: TosaWriter, step: Step) -> None:
         source = step.head.args[0]
         x = w.read(source, w.layout)
-        axes = _axes(w, dims_of(step), w.rank(x))
+        axes = _axes(w, dims_of(step.head), w.rank(x))
         if step.is_quantized and op == "REDUCE_SUM":
             said = w.said_of(source)
             x = w.reduce(op, w.widened(source, x=x), axes)
@@ -85,36 +85,60 @@ def mean(w: TosaWriter, step: Step) -> None:
     """The sum, exactly, times 1 / N: quantized it is rounded once."""
     source = step.head.args[0]
     x = w.read(source, w.layout)
-    dims = dims_of(step)
+    dims = dims_of(step.head)
     count = prod(shape_of(source)[dim] for dim in dims)
     axes = _axes(w, dims, w.rank(x))
     if step.is_quantized:
         said = w.said_of(source)
         x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), said.scale / count)
     else:
-        x = w.with_limits(w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count))
+        x = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
     w.give(_shaped(w, step, x))
+
+
+def less_of(head: Node) -> float:
+    """By how much less than the number of values a variance divides."""
+    if op_name(head) == "aten.var.dim":
+        return 1 if len(head.args) < 3 or head.args[2] else 0
+    less = head.kwargs.get("correction", 1)
+    return 1 if less is None else less
 
 
 def variance(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     x = w.read(source, w.layout)
-    kwargs = step.head.kwargs
-    dims = dims_of(step)
+    dims, less = dims_of(step.head), less_of(step.head)
     count = prod(shape_of(source)[dim] for dim in dims)
-    less = kwargs.get("correction", 1)
-    if op_name(step.head) == "aten.var.dim":
-        less = 1 if len(step.head.args) < 3 or step.head.args[2] else 0
     axes = _axes(w, dims, w.rank(x))
+    if step.is_quantized:
+        w.give(_shaped(w, step, norms.variance(w, x, axes, source, count, less)))
+        return
     average = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
     apart = w.binary("SUB", x, average)
     total = w.reduce("REDUCE_SUM", w.binary("MUL", apart, apart), axes)
-    w.give(_shaped(w, step, w.with_number("MUL", total, 1 / max(count - (less or 0), 0.0))))
+    w.give(_shaped(w, step, w.with_number("MUL", total, 1 / (count - less))))
+
+
+def running_sum(w: TosaWriter, step: Step) -> None:
+    """By a product with a triangle of ones."""
+    source, dim = step.head.args[:2]
+    x = w.read(source, PLAIN)
+    rank, axis = w.rank(x), dim % w.rank(x)
+    order = [each for each in range(rank) if each != axis] + [axis]
+    x = w.permute(x, order)
+    shape, size = w.shape(x), w.shape(x)[-1]
+    rows = w.reshape(x, (1, w.num_elements(x) // size, size))
+    ones = w.const(torch.ones(1, size, size).triu(), w.dtype(x))
+    said = w.said_of(source) if step.is_quantized else None
+    made = w.matmul(rows, ones, 0 if said is None else said.zero_point)
+    if said is not None:
+        made = w.narrowed(made, said.scale)
+    w.give(w.permute(w.reshape(made, shape), [order.index(each) for each in range(rank)]))
 
 
 def any_of(w: TosaWriter, step: Step) -> None:
     x = w.read(step.head.args[0], w.layout)
-    w.give(_shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step), w.rank(x)))))
+    w.give(_shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step.head), w.rank(x)))))
 
 
 def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
@@ -122,16 +146,10 @@ def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
 
     def lower(w: TosaWriter, step: Step) -> None:
         x = w.read(step.head.args[0], PLAIN)
-        x = w.reduce(op, x, dims_of(step))
+        x = w.reduce(op, x, dims_of(step.head))
         w.define(step.result, w.reshape(x, shape_of(step.result)))
 
     return lower
-
-
-def argmax(w: TosaWriter, step: Step) -> None:
-    x = w.read(step.head.args[0], PLAIN)
-    found = w.argmax(x, step.head.args[1] % w.rank(x))
-    w.define(step.result, w.reshape(found, shape_of(step.result)))
 
 
 # ---- Pools ----
@@ -201,7 +219,11 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
         x = w.pad(x, ends, 0 if said is None else said.zero_point)
         window = Window(window.stride, [0, 0], window.dilation)
     divisor = args[5] or prod(kernel)
-    if said is not None and not any(window.padding):
+    if (
+        said is not None
+        and not any(window.padding)
+        and not _reads_beyond(w, step, x, kernel, window)
+    ):
         w.give(_exact_average(w, step, x, kernel, window, divisor))
         return
     zeros = [w.one(0 if said is None else said.zero_point, w.dtype(x))] * 2
@@ -215,6 +237,13 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     else:
         made = w.narrowed(w.rescale(made, "INT32", [1.0], said.zero_point), said.scale * factor)
     w.give(made)
+
+
+def _reads_beyond(w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window) -> bool:
+    """Whether windows, of ceil_mode, end behind the image: they count what is in it."""
+    out = in_layout(shape_of_result(step), NHWC)
+    ends = [(out[p + 1] - 1) * window.stride[p] + kernel[p] for p in range(2)]
+    return any(end > w.shape(x)[p + 1] for p, end in enumerate(ends))
 
 
 def _average_type(w: TosaWriter, x: int) -> Any:
@@ -254,10 +283,13 @@ def _exact_average(
 
 
 def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
-    """Windows of one size, where the sizes divide."""
+    """Windows of one size, where the sizes divide; else one by one."""
     source = step.head.args[0]
     x = w.read(source, NHWC)
     out = in_layout(shape_of(step.head), NHWC)
+    if any(w.shape(x)[place] % out[place] for place in (1, 2)):
+        w.give(_uneven_averages(w, step, x, out))
+        return
     kernel = [w.shape(x)[place] // out[place] for place in (1, 2)]
     said = w.said_of(source) if step.is_quantized else None
     if said is not None and out[1:3] == [1, 1]:
@@ -272,6 +304,32 @@ def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
     attributes = {"kernel": kernel, "stride": kernel, "pad": [0] * 4}
     acc = _average_type(w, x)
     w.give(w.emit("AVG_POOL2D", [x, *zeros], out, w.dtype(x), acc_type=acc, **attributes))
+
+
+def windows(size: int, count: int) -> list[tuple[int, int]]:
+    """First and end of each window of an adaptive pool."""
+    return [(size * i // count, -(-size * (i + 1) // count)) for i in range(count)]
+
+
+def _uneven_averages(w: TosaWriter, step: Step, x: int, out: Sequence[int]) -> int:
+    rows, columns = (windows(w.shape(x)[place], out[place]) for place in (1, 2))
+    if step.is_quantized:
+        x = w.widened(step.head.args[0], x=x)
+    bands = []
+    for top, bottom in rows:
+        band = w.reduce("REDUCE_SUM", w.slice_axis(x, 1, top, bottom - top), [1])
+        parts = []
+        for left, right in columns:
+            total = w.reduce("REDUCE_SUM", w.slice_axis(band, 2, left, right - left), [2])
+            parts.append(_over(w, step, total, (bottom - top) * (right - left)))
+        bands.append(w.concat(parts, 2))
+    return w.concat(bands, 1)
+
+
+def _over(w: TosaWriter, step: Step, total: int, count: int) -> int:
+    if step.is_quantized:
+        return w.narrowed(total, w.said_of(step.head.args[0]).scale / count)
+    return w.with_number("MUL", total, 1 / count)
 
 
 # ---- Softmax and norms, of floats ----
@@ -297,7 +355,19 @@ def layer_norm(w: TosaWriter, step: Step) -> None:
     for op, node in (("MUL", gamma), ("ADD", beta)):
         if node is not None:
             made = w.binary(op, made, w.read(node, PLAIN))
-    w.define(step.result, made)
+    w.give(made)
+
+
+def rms_norm(w: TosaWriter, step: Step) -> None:
+    source, sizes, gamma = (*step.head.args[:3], None)[:3]
+    x = w.read(source, PLAIN)
+    axes = list(range(w.rank(x) - len(sizes), w.rank(x)))
+    squares = w.with_number(
+        "MUL", w.reduce("REDUCE_SUM", w.binary("MUL", x, x), axes), 1 / prod(sizes)
+    )
+    root = w.unary("RSQRT", w.with_number("ADD", squares, norms.rms_eps(step.head)))
+    made = w.binary("MUL", x, root)
+    w.give(made if gamma is None else w.binary("MUL", made, w.read(gamma, PLAIN)))
 
 
 def group_norm(w: TosaWriter, step: Step) -> None:
@@ -310,7 +380,7 @@ def group_norm(w: TosaWriter, step: Step) -> None:
     for op, node in (("MUL", gamma), ("ADD", beta)):
         if node is not None:
             made = w.binary(op, made, w.reshape(w.read(node, PLAIN), by_channel))
-    w.define(step.result, made)
+    w.give(made)
 
 
 def _normalized(w: TosaWriter, x: int, axes: Sequence[int], count: int, eps: float) -> int:

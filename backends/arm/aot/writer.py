@@ -155,7 +155,9 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         return first.dim()
 
     def give(self, value: int) -> None:
-        """The result of the step."""
+        """The result of the step; of floats within the limits of what runs with it, as `limited` has it of others."""
+        if self.step.limits is not None and not self.step.is_quantized:
+            value = self.clamp(value, *self.step.limits)
         self.define(self.step.result, value, self.way.gives or PLAIN)
 
     def axis(self, dim: int) -> int:
@@ -209,10 +211,6 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         factors = [float(each) / said.scale for each in units]
         made = self.rescale(x, TYPES[said.dtype], factors, 0, said.zero_point)
         return self.limited(made)
-
-    def with_limits(self, x: int) -> int:
-        """A result of floats within the limits of what runs with the step."""
-        return x if self.step.limits is None else self.clamp(x, *self.step.limits)
 
     def limited(self, x: int) -> int:
         """A stored result within the limits of what runs with the step, and of its quantize."""

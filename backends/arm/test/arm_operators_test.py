@@ -23,13 +23,6 @@ from executorch.exir.graph_facts import op_name
 
 pytestmark = needs_model
 
-NOT_QUANTIZED = {
-    "unary": set(),
-    "binary": {"div"},
-    "moves": set(),
-    "matrices": set(),
-    "along_axes": {"max dim", "var", "var kept"},
-}
 NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 # Of 16 bits 513 points are no steps, and too few beside poles and edges within the range that is quantized: at least
 # 8 to either side, by the least scale of the configuration, 2^-12.
@@ -37,15 +30,25 @@ STEPS = {"ceil", "floor", "round", "sign"}
 STEEP = {"log", "log2", "log1p", "rsqrt", "reciprocal", "sqrt", "root"}
 STEEP |= {"asin", "acos", "tan", "acosh"}
 OF_8_BITS = {"softmax", "softmax channels", "log softmax"}
-OF_8_BITS |= {"layer norm", "layer norm scaled", "group norm"}
+OF_8_BITS |= {"layer norm", "layer norm scaled", "group norm", "rms norm"}
+OF_8_BITS |= {"var", "var kept", "std"}
+COMPOUNDS_OF_8_BITS = {"attention", "transformer layer", "instance norm", "log sigmoid", "mish"}
+COMPOUNDS_OF_8_BITS |= {"softplus", "cosine", "norm", "normalize"}
 OUTSIDE = {
-    "TOSA-1.0+FP": {"unary": NOT_IN_FLOATS},
-    "TOSA-1.0+INT": NOT_QUANTIZED,
+    "TOSA-1.0+FP": {
+        "unary": NOT_IN_FLOATS,
+        "binary": {"remainder"},
+        "moves": {"circular"},
+        "along_axes": {"max"},
+        "compounds": {"adaptive max", "cosine", "instance norm", "log sigmoid"},
+    },
+    "TOSA-1.0+INT": {},
     "TOSA-1.0+INT+int16": {
-        **NOT_QUANTIZED,
         "unary": {*STEPS, *STEEP},
+        "binary": {"div", "div both signs", "div broadcast", "number div", "remainder"},
         "matrices": {"batch norm"},
-        "along_axes": {*NOT_QUANTIZED["along_axes"], *OF_8_BITS},
+        "along_axes": OF_8_BITS,
+        "compounds": COMPOUNDS_OF_8_BITS,
     },
 }
 INTERPOLATED = 128  # quanta of 16 bits that tables may be off, of 65536
@@ -76,7 +79,7 @@ def test_rows_are_equal_in_the_reference_model(spec: str, family: str) -> None:
         error = (results[0].float() - expected.float()).abs().max().item()
         outputs = edge.exported_program().graph.output_node().all_input_nodes
         scales = [quantization_of(each).scale for each in outputs if quantization_of(each)]
-        quanta = INTERPOLATED if is_wide and family == "unary" else 1.01
+        quanta = INTERPOLATED if is_wide and family in ("unary", "compounds") else 1.01
         most = quanta * scales[0] if scales else 1e-3 * max(1, expected.float().abs().max().item())
         if results[0].shape != expected.shape or error > most:
             wrong.append((name, error, most))
