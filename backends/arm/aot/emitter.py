@@ -231,6 +231,9 @@ class Emitter:
         if list(dims) == sorted(dims):
             return x
         shape = [self.shape(x)[dim] for dim in dims]
+        moved = [dim for dim in dims if self.shape(x)[dim] > 1]
+        if moved == sorted(moved):
+            return self.reshape(x, shape)
         return self.emit("TRANSPOSE", [x], shape, self.dtype(x), perms=[int(d) for d in dims])
 
     def slice(self, x: int, start: Sequence[int], sizes: Sequence[int]) -> int:

@@ -256,9 +256,23 @@ def pad(w: TosaWriter, step: Step) -> None:
     moved(w, step, w.pad(x, kept, number))
 
 
+def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
+    """Either, of an image."""
+    ways = {PLAIN: Way((PLAIN,), PLAIN)}
+    is_image = step.head.meta["val"].dim() == 4
+    return {**ways, NHWC: Way((NHWC,), NHWC)} if is_image else ways
+
+
 def pixel_shuffle(w: TosaWriter, step: Step) -> None:
-    """[.., C r r, H, W] -> [.., C, H r, W r]"""
+    """[.., C r r, H, W] -> [.., C, H r, W r]; channels last by two transposes of four dimensions."""
     node, r = step.head.args
+    if w.layout == NHWC:
+        batch, height, width, channels = w.shape(x := w.read(node, NHWC))
+        rows, count = batch * height, channels // (r * r)
+        x = w.permute(w.reshape(x, (rows, width, count, r * r)), [0, 1, 3, 2])
+        x = w.permute(w.reshape(x, (rows, width, r, r * count)), [0, 2, 1, 3])
+        moved(w, step, w.reshape(x, (batch, height * r, width * r, count)))
+        return
     *batch, channels, height, width = shape_of(node)
     x = w.reshape(plain_of(w, node), (prod(batch), channels // (r * r), r, r, height, width))
     x = w.permute(x, [0, 1, 4, 2, 5, 3])
@@ -267,6 +281,13 @@ def pixel_shuffle(w: TosaWriter, step: Step) -> None:
 
 def pixel_unshuffle(w: TosaWriter, step: Step) -> None:
     node, r = step.head.args
+    if w.layout == NHWC:
+        batch, height, width, channels = w.shape(x := w.read(node, NHWC))
+        rows, columns = batch * height // r, width // r
+        x = w.permute(w.reshape(x, (rows, r, columns, r * channels)), [0, 2, 1, 3])
+        x = w.permute(w.reshape(x, (rows, columns, r * r, channels)), [0, 1, 3, 2])
+        moved(w, step, w.reshape(x, (batch, height // r, columns, channels * r * r)))
+        return
     *batch, channels, height, width = shape_of(node)
     x = w.reshape(plain_of(w, node), (prod(batch), channels, height // r, r, width // r, r))
     x = w.permute(x, [0, 1, 3, 5, 2, 4])

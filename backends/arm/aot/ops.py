@@ -314,8 +314,12 @@ def _moves() -> dict[str, ArmRow]:
         "aten.flip.default": moved(moves.flip, layouts=either, u55=(NOT_U55,)),
         "aten.roll.default": moved(moves.roll, layouts=either),
         "aten.constant_pad_nd.default": moved(moves.pad, layouts=either),
-        "aten.pixel_shuffle.default": moved(moves.pixel_shuffle, whole=True),
-        "aten.pixel_unshuffle.default": moved(moves.pixel_unshuffle, whole=True),
+        "aten.pixel_shuffle.default": moved(
+            moves.pixel_shuffle, layouts=moves.image_ways, whole=True
+        ),
+        "aten.pixel_unshuffle.default": moved(
+            moves.pixel_unshuffle, layouts=moves.image_ways, whole=True
+        ),
         "aten.embedding.default": moved(
             moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),

@@ -17,6 +17,7 @@ from executorch.backends.arm.aot.emitter import TYPES, Emitter, Tensor
 from executorch.backends.arm.aot.fixed_point import multipliers_and_shifts
 from executorch.backends.arm.aot.schema import SCHEMA
 from executorch.backends.arm.aot.steps import Step, static
+from executorch.backends.arm.aot.turns import fits, turned
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
 from executorch.exir.backend.lowering.op_table import OpTable
@@ -163,6 +164,11 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
     def axis(self, dim: int) -> int:
         """Where a plain dimension of the first operand is in the layout around the step."""
         return axis_in(dim, self.step.head.args[0].meta["val"].dim(), self.layout)
+
+    def permute(self, x: int, dims: Sequence[int]) -> int:
+        if self.spec.is_U55_subset and not fits(self.shape(x)) and list(dims) != sorted(dims):
+            return turned(self, x, dims)
+        return super().permute(x, dims)
 
     # ---- Integers ----
 

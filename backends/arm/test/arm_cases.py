@@ -130,6 +130,8 @@ def matrices() -> Iterator[Case]:
     yield "conv relu6", nn.Sequential(nn.Conv2d(4, 8, 3), nn.ReLU6()), (x,)
     yield "conv hardtanh", nn.Sequential(nn.Conv2d(4, 8, 3), nn.Hardtanh()), (x,)
     yield "conv 1x1 stride", nn.Conv2d(4, 8, 1, stride=2), (x,)
+    yield "conv shuffle", nn.Sequential(nn.Conv2d(4, 8, 3), nn.PixelShuffle(2)), (x,)
+    yield "shuffle conv", nn.Sequential(nn.PixelUnshuffle(2), nn.Conv2d(16, 4, 3)), (x[:, :, :8],)
     yield "conv1d", nn.Conv1d(4, 6, 3, padding=1), (values((1, 4, 12)),)
     yield "conv3d", nn.Conv3d(2, 3, 2), (values((1, 2, 4, 5, 6)),)
     yield "conv transpose", nn.ConvTranspose2d(4, 3, 3, stride=2), (x,)
