@@ -14,7 +14,7 @@ from torch.fx import Node
 from executorch.backends.arm.aot.emitter import TYPES
 from executorch.backends.arm.aot.norms import divided
 from executorch.backends.arm.aot.steps import Step
-from executorch.backends.arm.aot.writer import TosaWriter
+from executorch.backends.arm.aot.writer import TosaWriter, stored
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
 from executorch.exir.graph_facts import without_dialect
 
@@ -136,14 +136,7 @@ def requantize(w: TosaWriter, step: Step) -> None:
 
 def where(w: TosaWriter, step: Step) -> None:
     condition, *both = step.head.args
-    made = []
-    for each in both:
-        if is_dequantize(each):
-            made.append(w.requantized(w.take(each), w.said_of(each)))
-        else:
-            values = w.constants[each].detach().double()
-            made.append(w.const(stored(values, w.said), TYPES[w.said.dtype]))
-    w.give(w.select(w.take(condition), *made))
+    w.give(w.select(w.take(condition), *map(w.as_result, both)))
 
 
 def constant(w: TosaWriter, step: Step) -> None:
@@ -151,12 +144,6 @@ def constant(w: TosaWriter, step: Step) -> None:
     head = step.head
     values = without_dialect(head.target)(*head.args, **head.kwargs)
     w.give(w.const(stored(values, w.said), TYPES[w.said.dtype], head.name))
-
-
-def stored(values: torch.Tensor, said: Quantization) -> torch.Tensor:
-    """As PyTorch quantizes: in float32."""
-    made = torch.round(values.float() * (1.0 / np.float32(said.scale))) + said.zero_point
-    return made.clamp(said.quant_min, said.quant_max).to(said.dtype)
 
 
 # ---- Tables ----

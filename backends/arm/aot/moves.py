@@ -93,12 +93,8 @@ def transpose(w: TosaWriter, step: Step) -> None:
 def concat(w: TosaWriter, step: Step) -> None:
     parts, dim = step.head.args[0], (step.head.args[1] if len(step.head.args) > 1 else 0)
     parts = [each for each in parts if each.meta["val"].numel() or each.meta["val"].dim() > 1]
-    values = [w.take(each) for each in parts]
+    values = [w.as_result(each) if step.is_quantized else w.take(each) for each in parts]
     rank = step.head.meta["val"].dim()
-    if step.is_quantized:
-        values = [
-            w.requantized(value, w.said_of(node)) for value, node in zip(values, parts, strict=True)
-        ]
     w.give(w.concat(values, dims_in(w.layout, rank).index(dim % rank)))
 
 
@@ -107,11 +103,7 @@ def stack(w: TosaWriter, step: Step) -> None:
     sizes = shape_of(step.head)
     axis = dim % len(sizes)
     sizes[axis] = 1
-    values = [plain_of(w, each) for each in parts]
-    if step.is_quantized:
-        values = [
-            w.requantized(value, w.said_of(node)) for value, node in zip(values, parts, strict=True)
-        ]
+    values = [w.as_result(each) if step.is_quantized else plain_of(w, each) for each in parts]
     w.give(w.concat([w.reshape(each, sizes) for each in values], axis))
 
 

@@ -39,6 +39,12 @@ def axis_in(axis: int, rank: int, layout: Layout) -> int:
     return dims_in(layout, rank).index(axis % rank)
 
 
+def stored(values: torch.Tensor, said: Quantization) -> torch.Tensor:
+    """As PyTorch quantizes: in float32."""
+    made = torch.round(values.float() * (1.0 / np.float32(said.scale))) + said.zero_point
+    return made.clamp(said.quant_min, said.quant_max).to(said.dtype)
+
+
 class TosaWriter(Emitter, Writer[Tensor, Any]):
     partitioner = "its partitioner"
     names_outputs = True
@@ -241,6 +247,15 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         if np.isinf(number):
             return number
         return float(np.rint(number / said.scale)) + said.zero_point
+
+    def as_result(self, node: Node) -> int:
+        """An operand whose values the result of a quantized step has, as that is stored."""
+        if is_dequantize(node):
+            return self.requantized(self.take(node), self.said_of(node))
+        values = self.constants[node].detach()
+        if values.dim() == self.rank_of_result():
+            values = values.permute(dims_in(self.layout, values.dim()))
+        return self.const(stored(values, self.said), TYPES[self.said.dtype])
 
     def requantized(self, x: int, before: Quantization) -> int:
         """A stored value as the result of the step is stored."""

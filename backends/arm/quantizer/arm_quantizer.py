@@ -59,12 +59,15 @@ class TOSAQuantizer(TableQuantizer):
         for node in list(model.graph.nodes):
             if node.op == "call_module" and str(node.target).startswith("_guards"):
                 model.graph.erase_node(node)
-        splits_to_slices(model)
+        self._prepare(model)
         decompose(model, CapturedTable(self.table))
-        splits_to_slices(model)  # of what was taken apart
+        self._prepare(model)  # what it has left
+        return super().transform_for_annotation(model)
+
+    def _prepare(self, model: GraphModule) -> None:
+        splits_to_slices(model)
         if not any(config.is_qat for config in self._configs()):
             computed_operands_to_tensors(model)
-        return super().transform_for_annotation(model)
 
     def validate(self, model: GraphModule) -> None:
         """All tensors of an operator are on one device."""

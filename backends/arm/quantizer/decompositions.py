@@ -22,12 +22,14 @@ from executorch.backends.transforms.edits import copied_before, traced
 from executorch.exir.backend.lowering.annotation import Kind
 from executorch.exir.backend.lowering.quantizer.captured import (
     CapturedTable,
+    attribute,
     captured_name,
 )
 from executorch.exir.retrace.op_rules import copy_form, decomposition_table, is_composite
 
 Function = Callable[..., Any]
 aten = torch.ops.aten
+_SDPA = "aten.scaled_dot_product_attention.default"
 
 
 def _extreme(reduction: Function) -> Function:
@@ -88,6 +90,39 @@ def _adaptive_max(x: Tensor, sizes: list[int]) -> tuple[Tensor, None]:
     return aten.cat.default(parts, -2), None
 
 
+NEVER = (
+    -32.0
+)  # of a score that a mask forbids: e^-32 of the others, and steps of an eighth in 8 bits
+
+
+def _attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
+    """By products of matrices and a softmax, with a mask that is finite."""
+    if enable_gqa:
+        times = query.shape[-3] // key.shape[-3]
+        key, value = (each.repeat_interleave(times, -3) for each in (key, value))
+    query = query * (query.shape[-1] ** -0.5 if scale is None else scale)
+    scores = torch.matmul(query, key.transpose(-2, -1))
+    if is_causal:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    if mask is not None:
+        is_bool = mask.dtype == torch.bool
+        scores = scores + ((mask.float() - 1) * -NEVER if is_bool else mask.clamp(min=NEVER))
+    return torch.matmul(torch.softmax(scores, -1), value)
+
+
+def _drop_open_masks(model: GraphModule) -> None:
+    """Masks that are known and forbid nothing."""
+    for node in model.graph.nodes:
+        given = len(node.args) > 3 and "attn_mask" not in node.kwargs
+        if captured_name(node) == _SDPA and given and isinstance(node.args[3], Node):
+            mask = attribute(model, node.args[3])
+            if mask is not None and bool((mask if mask.dtype == torch.bool else mask == 0).all()):
+                node.update_arg(3, None)
+
+
 def _cosine(x: Tensor, y: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     def length(each: Tensor) -> Tensor:
         total = aten.sum.dim_IntList(aten.mul.Tensor(each, each), [dim])
@@ -108,6 +143,7 @@ def _sum_with_product(
 _FORMS: dict[str, Function] = {
     "aten.celu.default": lambda x, alpha=1.0: aten.elu.default(x, alpha, 1.0, 1.0 / alpha),
     "aten.cosine_similarity.default": _cosine,
+    _SDPA: _attention,
     "aten.clamp_max.default": lambda x, high: aten.clamp.default(x, None, high),
     "aten.clamp_min.default": lambda x, low: aten.clamp.default(x, low),
     "aten.max.default": lambda x: aten.amax.default(x, []),
@@ -127,6 +163,7 @@ _FORMS_WHERE: dict[str, tuple[Callable[[Node], bool], Function]] = {
 
 
 def decompose(model: GraphModule, table: CapturedTable) -> None:
+    _drop_open_masks(model)
     forms = _forms(table)
     for node in list(model.graph.nodes):
         if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
@@ -179,11 +216,11 @@ def _parts(node: Node, forms: dict[Any, Function], table: CapturedTable) -> Grap
             graph = traced(node, call, inputs, pre_dispatch=True, decomposition_table=forms)
         except (RuntimeError, TypeError, ValueError):  # a form that does not take this call
             return None
-        composite = {op for op in _without_row(graph, table) if is_composite(op)} - {*forms}
+        composite = {op for op in _without_row(graph, inputs, table) if is_composite(op)} - {*forms}
         if not composite:
             break
         forms |= {op: op.decompose for op in composite}
-    return None if _without_row(graph, table) else graph
+    return None if _without_row(graph, inputs, table) else graph
 
 
 def _form_of(node: Node, forms: dict[Any, Function], table: CapturedTable) -> Function | None:
@@ -198,9 +235,10 @@ def _form_of(node: Node, forms: dict[Any, Function], table: CapturedTable) -> Fu
     return node.target.decompose if is_composite(node.target) else None
 
 
-def _without_row(graph: Graph, table: CapturedTable) -> set[Any]:
-    """Operators of its floats that would stay outside of a delegate; what reads nothing is a constant."""
-    constants: set[Node] = set()
+def _without_row(graph: Graph, inputs: list[Node], table: CapturedTable) -> set[Any]:
+    """Operators of its floats that would stay outside of a delegate; what reads nothing but data is a constant."""
+    pairs = zip(graph.find_nodes(op="placeholder"), inputs, strict=True)
+    constants = {place for place, node in pairs if node.op == "get_attr"}
     found = set()
     for node in graph.nodes:
         if node.op != "call_function":

@@ -80,6 +80,7 @@ def moves() -> Iterator[Case]:
         "transpose": lambda x: x.transpose(1, 3) * 2,
         "cat": lambda x: torch.cat([x, x * 2], 1),
         "cat last": lambda x: torch.cat([x, x * 2], -1),
+        "cat constant": lambda x: torch.cat([torch.ones(1, 1, 6, 6), x * 2], 1),
         "stack": lambda x: torch.stack([x, x * 2], 1),
         "slice": lambda x: x[:, 1:3, :, 2:] * 2,
         "slice step": lambda x: x[:, :, ::2, 1::3] * 2,
@@ -208,6 +209,10 @@ def along_axes() -> Iterator[Case]:
     yield "layer norm scaled", scaled, (x,)
 
 
+def _mask() -> Tensor:
+    return (torch.ones(8, 8).tril(2) > 0).triu(-2)
+
+
 class _First(nn.Module):
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -241,6 +246,8 @@ def compounds() -> Iterator[Case]:
         "normalize": lambda x: F.normalize(x, dim=1),
         "norm": lambda x: x.norm(dim=1),
         "attention": lambda x: F.scaled_dot_product_attention(x, x, x),
+        "causal attention": lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True),
+        "masked attention": lambda x: F.scaled_dot_product_attention(x, x, x, _mask()),
         "avg pool 1d": lambda x: F.avg_pool1d(x[0], 2),
         "max pool 1d": lambda x: F.max_pool1d(x[0], 2),
         "adaptive uneven": lambda x: F.adaptive_avg_pool2d(x, 3),

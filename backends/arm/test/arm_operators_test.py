@@ -32,7 +32,15 @@ STEEP |= {"asin", "acos", "tan", "acosh"}
 OF_8_BITS = {"softmax", "softmax channels", "log softmax"}
 OF_8_BITS |= {"layer norm", "layer norm scaled", "group norm", "rms norm"}
 OF_8_BITS |= {"var", "var kept", "std"}
-COMPOUNDS_OF_8_BITS = {"attention", "transformer layer", "instance norm", "log sigmoid", "mish"}
+COMPOUNDS_OF_8_BITS = {
+    "attention",
+    "causal attention",
+    "masked attention",
+    "transformer layer",
+    "instance norm",
+    "log sigmoid",
+    "mish",
+}
 COMPOUNDS_OF_8_BITS |= {"softplus", "cosine", "norm", "normalize"}
 OUTSIDE = {
     "TOSA-1.0+FP": {
