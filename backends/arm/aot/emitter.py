@@ -25,6 +25,7 @@ TYPES = {
 }
 _NUMPY = {
     "BOOL": np.bool_,
+    "INT4": np.int8,
     "INT8": np.int8,
     "INT16": np.int16,
     "INT32": np.int32,
@@ -51,8 +52,12 @@ class ShapeConstant:
 
 
 def bytes_of(array: np.ndarray, dtype: str) -> bytes:
-    """As a file has them; INT48 in six bytes."""
+    """As a file has them; INT48 in six bytes, INT4 two in one byte, the first one low."""
     made = np.ascontiguousarray(array.astype(_NUMPY[dtype]))
+    if dtype == "INT4":
+        halves = (made.reshape(-1) & 15).astype(np.uint8)
+        pairs = np.append(halves, np.zeros(made.size % 2, np.uint8)).reshape(-1, 2)
+        return (pairs[:, 0] | pairs[:, 1] << 4).tobytes()
     if dtype == "INT48":
         return made.astype("<i8").reshape(-1, 1).view(np.uint8)[:, :6].tobytes()
     return made.tobytes()

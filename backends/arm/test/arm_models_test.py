@@ -53,12 +53,16 @@ def resnet18() -> Made:
     return _First(ResNetModel(ResNetConfig(layer_type="basic", **sizes))), _image(64)
 
 
-def deit() -> Made:
+def deit(layers: int = 3) -> Made:
     from transformers import DeiTConfig, DeiTModel
 
-    config = DeiTConfig(hidden_size=64, num_hidden_layers=3, num_attention_heads=4,
-                        intermediate_size=128, image_size=32, patch_size=8)  # fmt: skip
+    sizes = {"hidden_size": 64, "num_hidden_layers": layers, "num_attention_heads": 4}
+    config = DeiTConfig(intermediate_size=128, image_size=32, patch_size=8, **sizes)
     return _First(DeiTModel(config, add_pooling_layer=False)), _image(32)
+
+
+def deit_block() -> Made:
+    return deit(1)
 
 
 class _Excited(nn.Module):
@@ -120,7 +124,7 @@ def of_16_bits() -> Made:
 
 MODELS: dict[str, Callable[[], Made]] = {
     each.__name__: each
-    for each in (mobilenet_v2, mobilenet_v3, resnet18, deit, wav2letter, keywords)
+    for each in (mobilenet_v2, mobilenet_v3, resnet18, deit, deit_block, wav2letter, keywords)
 }
 
 
@@ -145,27 +149,34 @@ def test_floats(name: str) -> None:
     torch.testing.assert_close(found, expected, rtol=0, atol=most)
 
 
-def quanta(model: Callable[[], Made], spec: str, config: object = None) -> tuple[float, float]:
-    """How far the worst value of a result is off, and what part of all is."""
+def check(model: Callable[[], Made], spec: str, config: object = None, one: bool = True) -> None:
+    """`one`: within a quantum of the quantized module; always as close to the floats as that."""
     module, inputs = made(model)
     converted = quantized(module, inputs, spec, config)
     edge = lowered(converted, inputs, spec)
     assert is_whole(edge)
     (found,) = through_reference(edge, inputs)[:1]
     (output, *_) = edge.exported_program().graph.output_node().all_input_nodes
-    apart = (found - converted(*inputs)).abs() / quantization_of(output).scale
-    return apart.max().item(), (apart > 0.5).float().mean().item()
+    scale, expected = quantization_of(output).scale, converted(*inputs)
+    apart = (found - expected).abs() / scale
+    errors = [
+        (each - module(*inputs)).square().mean().sqrt().item() / scale for each in (found, expected)
+    ]
+    print(f"{model.__name__}: {apart.max():.2f} quanta, {(apart > 0.5).float().mean():.2%} of the values; "
+          f"from the floats {errors[0]:.2f}, quantized module {errors[1]:.2f}")  # fmt: skip
+    assert not one or apart.max() <= 1.01
+    assert errors[0] <= 1.05 * errors[1]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [each for each in MODELS if each != "deit"])
 def test_quantized(name: str) -> None:
-    worst, part = quanta(MODELS[name], "TOSA-1.0+INT")
-    print(f"{name}: {worst:.2f} quanta, {part:.2%} of the values")
-    assert worst <= 1.01
+    check(MODELS[name], "TOSA-1.0+INT")
+
+
+def test_many_layers_quantized() -> None:
+    """A quantum in one attention is more of them behind the next norms: far below what quantizing costs."""
+    check(deit, "TOSA-1.0+INT", one=False)
 
 
 def test_16_bits() -> None:
-    config = get_symmetric_a16w8_quantization_config()
-    worst, part = quanta(of_16_bits, "TOSA-1.0+INT+int16", config)
-    print(f"int16: {worst:.2f} quanta, {part:.2%} of the values")
-    assert worst <= 1.01
+    check(of_16_bits, "TOSA-1.0+INT+int16", get_symmetric_a16w8_quantization_config())

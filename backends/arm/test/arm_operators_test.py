@@ -8,7 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from executorch.backends.arm.quantizer import get_symmetric_a16w8_quantization_config
+from executorch.backends.arm.aot.schema import SCHEMA
+from executorch.backends.arm.quantizer import (
+    get_symmetric_a8w4_quantization_config,
+    get_symmetric_a16w8_quantization_config,
+)
 from executorch.backends.arm.test.arm_cases import FAMILIES
 from executorch.backends.arm.test.arm_reference import (
     delegates,
@@ -111,6 +115,28 @@ def test_a_network_is_equal_in_the_reference_model(spec: str) -> None:
     (found,) = through_reference_all([(edge, inputs)])[0]
     most = 1e-5 if "FP" in spec else 1 / 256 + 1e-6
     torch.testing.assert_close(found, module(*inputs), rtol=0, atol=most)
+
+
+def test_weights_of_4_bits() -> None:
+    """Two in a byte; of all operators with weights (ARM-009)."""
+    torch.manual_seed(0)
+    spec, inputs = "TOSA-1.0+INT+int4", (torch.randn(1, 3, 10, 10),)
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3, groups=8), nn.ConvTranspose2d(8, 5, 2, 2), nn.Flatten(),
+        nn.Linear(720, 7),
+    )  # fmt: skip
+    config = get_symmetric_a8w4_quantization_config(is_qat=False)
+    converted = quantized(model, inputs, spec, config)
+    edge = lowered(converted, inputs, spec)
+    (delegate,) = delegates(edge)
+    (block,) = SCHEMA.unpack(bytes(delegate.processed_bytes)).regions[0].blocks
+    sizes = [
+        len(each.data) for each in block.tensors if each.type.name == "INT4" and len(each.shape) > 1
+    ]
+    assert sizes == [8 * 3 * 9 // 2, 8 * 9 // 2, 8 * 5 * 4 // 2, 720 * 7 // 2]
+    (found,) = through_reference_all([(edge, inputs)])[0]
+    scale = quantization_of(edge.exported_program().graph.output_node().all_input_nodes[0]).scale
+    torch.testing.assert_close(found, converted(*inputs), rtol=0, atol=1.01 * scale)
 
 
 def network() -> nn.Module:
