@@ -148,7 +148,7 @@ class Emitter:
 
     def _operator(self, op: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
         classes = SCHEMA.classes
-        if op in _WITH_NAN or op in ("CLAMP", "MAX_POOL2D", "ARGMAX"):
+        if op in _WITH_NAN or op in ("CLAMP", "MAX_POOL2D"):
             attributes["nan_mode"] = classes["NanPropagationMode"].PROPAGATE
         self.operations.append(
             SCHEMA.make(
@@ -216,6 +216,12 @@ class Emitter:
         limits = [np.array(min(max(each, info.min), info.max)).astype(kind) for each in (low, high)]
         low_bytes, high_bytes = (each.tobytes() for each in limits)
         return self.emit("CLAMP", [x], self.shape(x), dtype, min_val=low_bytes, max_val=high_bytes)
+
+    def least(self, x: int) -> float:
+        """The least value of its type."""
+        dtype = self.dtype(x)
+        kind = _NUMPY[dtype]
+        return float((np.finfo if dtype in FLOATS else np.iinfo)(kind).min)
 
     def select(self, condition: int, x: int, y: int) -> int:
         condition, x, y = self.same_rank(condition, x, y)
@@ -291,10 +297,6 @@ class Emitter:
                 shape[axis] = 1
                 x = self.emit(op, [x], shape, self.dtype(x), axis=axis)
         return x
-
-    def argmax(self, x: int, axis: int) -> int:
-        shape = [size for place, size in enumerate(self.shape(x)) if place != axis]
-        return self.emit("ARGMAX", [x], shape, "INT32", axis=axis)
 
     def matmul(self, x: int, y: int, x_zero: int = 0, y_zero: int = 0) -> int:
         """Of rank 3."""

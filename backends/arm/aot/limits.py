@@ -236,8 +236,12 @@ U55_CONVOLUTION = Condition(
 
 
 def _known_max_pool(node: Node, constants: Constants) -> bool:
+    """Dilated, as long as it moves by one."""
     _, window = pool_window(node)
-    return window.dilation == [1, 1] and node.args[0].meta["val"].dim() == 4
+    moves = zip(window.stride, window.dilation, strict=True)
+    is_known = all(stride == 1 or gap == 1 for stride, gap in moves)
+    is_cut = len(node.args) > 5 and node.args[5] and window.dilation != [1, 1]
+    return is_known and not is_cut and node.args[0].meta["val"].dim() == 4
 
 
 def _reads_whole_windows(node: Node, constants: Constants) -> bool:
@@ -280,7 +284,9 @@ def _u55_pool(node: Node, constants: Constants) -> bool:
     return fits and max(shape_of(node.args[0])) <= LARGEST
 
 
-MAX_POOL = Condition(_known_max_pool, "a pool over an image without dilation is expected")
+MAX_POOL = Condition(
+    _known_max_pool, "a pool over an image is expected, moved by one where it is dilated"
+)
 AVERAGE_POOL = (
     Condition(_reads_whole_windows, "windows within the padding of an image are expected"),
     Condition(_pads_less_than_kernel, "padding below the kernel is expected"),

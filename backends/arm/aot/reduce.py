@@ -200,10 +200,45 @@ def shape_of_result(step: Step) -> list[int]:
 def max_pool(w: TosaWriter, step: Step) -> None:
     x = w.read(step.head.args[0], NHWC)
     kernel, window = pool_window(step.head)
-    made = _pooled(w, step, "MAX_POOL2D", x, kernel, window)
+    if window.dilation != [1, 1]:
+        made = _max_pool_by_phases(w, x, kernel, window, in_layout(shape_of_result(step), NHWC))
+    else:
+        made = _pooled(w, step, "MAX_POOL2D", x, kernel, window)
     if step.is_quantized:
         made = w.requantized(made, w.said_of(step.head.args[0]))
     w.give(made)
+
+
+def _max_pool_by_phases(
+    w: TosaWriter, x: int, kernel: list[int], window: Window, out: Sequence[int]
+) -> int:
+    """Every so many rows and columns are an image of their own, of which neighbours are neighbours."""
+    gaps, before = window.dilation, window.padding
+    ends = [(0, 0)]
+    for place in range(2):
+        whole = w.shape(x)[place + 1] + 2 * before[place]
+        ends.append((before[place], before[place] + -whole % gaps[place]))
+    x = w.pad(x, [*ends, (0, 0)], w.least(x))
+    batch, height, width, channels = w.shape(x)
+    (down, across), images = gaps, batch * gaps[0] * gaps[1]
+    x = w.reshape(x, (batch, height // down, down, width // across, across, channels))
+    x = w.reshape(
+        w.permute(x, [2, 4, 0, 1, 3, 5]), (images, height // down, width // across, channels)
+    )
+    sizes = [(w.shape(x)[p + 1] - kernel[p]) // window.stride[p] + 1 for p in range(2)]
+    x = _within(w, x, [(sizes[p] - 1) * window.stride[p] + kernel[p] for p in range(2)])
+    attributes = {"kernel": kernel, "stride": window.stride, "pad": [0] * 4}
+    x = w.emit("MAX_POOL2D", [x], (images, *sizes, channels), w.dtype(x), **attributes)
+    x = w.permute(w.reshape(x, (down, across, batch, *sizes, channels)), [2, 3, 0, 4, 1, 5])
+    x = w.reshape(x, (batch, sizes[0] * down, sizes[1] * across, channels))
+    return _within(w, x, out[1:3])
+
+
+def _within(w: TosaWriter, x: int, sizes: Sequence[int]) -> int:
+    """Rows and columns from the first on."""
+    for place, size in enumerate(sizes):
+        x = w.slice_axis(x, place + 1, 0, size)
+    return x
 
 
 def avg_pool(w: TosaWriter, step: Step) -> None:

@@ -187,6 +187,8 @@ def along_axes() -> Iterator[Case]:
         "group norm": lambda x: F.group_norm(x, 2),
         "max pool": lambda x: F.max_pool2d(x, 2),
         "max pool pad": lambda x: F.max_pool2d(x, 3, 2, 1),
+        "max pool dilated": lambda x: F.max_pool2d(x, (2, 3), 1, 1, dilation=(2, 1)),
+        "max pool dilated stride": lambda x: F.max_pool2d(x, 3, (1, 2), dilation=(3, 1)),
         "avg pool": lambda x: F.avg_pool2d(x, 2),
         "avg pool pad": lambda x: F.avg_pool2d(x, 3, 1, 1),
         "avg pool ceil": lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True),
