@@ -12,7 +12,13 @@ from torch.fx import Node
 from executorch.backends.arm.aot.integers import interpolation_error, is_of_one_value
 from executorch.backends.arm.aot.moves import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.norms import rms_eps, stored_eps
-from executorch.backends.arm.aot.reduce import dims_of, less_of, pool_window, resize_numbers
+from executorch.backends.arm.aot.reduce import (
+    covers_image,
+    dims_of,
+    less_of,
+    pool_window,
+    resize_numbers,
+)
 from executorch.backends.arm.aot.steps import quantized_result, static
 from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
@@ -276,6 +282,8 @@ def _is_few_windows(node: Node, constants: Constants) -> bool:
 def _u55_pool(node: Node, constants: Constants) -> bool:
     kernel, window = pool_window(node)
     is_average = "avg" in op_name(node)
+    if is_average and covers_image(node):
+        return True
     fits = all(each <= 3 for each in window.stride) and kernel[1] <= 256
     if is_average:
         fits = fits and shape_of(node.args[0])[0] == 1

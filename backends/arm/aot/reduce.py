@@ -241,10 +241,22 @@ def _within(w: TosaWriter, x: int, sizes: Sequence[int]) -> int:
     return x
 
 
+def covers_image(node: Node) -> bool:
+    """Whether an average has one window, of all that there is; what it reads beyond does not count."""
+    kernel, window = pool_window(node)
+    args = [*node.args[1:], *[None] * 6]
+    sizes, out = shape_of(node.args[0])[-2:], shape_of(node)[-2:]
+    reads_all = all(tap >= size for tap, size in zip(kernel, sizes, strict=True))
+    return out == [1, 1] and reads_all and not any(window.padding) and not args[5]
+
+
 def avg_pool(w: TosaWriter, step: Step) -> None:
     """With padding that counts, over the zeros; another divisor is a product behind."""
     source = step.head.args[0]
     x = w.read(source, NHWC)
+    if covers_image(step.head):
+        w.give(_uneven_averages(w, step, x, [0, 1, 1]))
+        return
     kernel, window = pool_window(step.head)
     args = [*step.head.args[1:], *[None] * 6]
     counts = True if args[4] is None else args[4]

@@ -190,6 +190,7 @@ def along_axes() -> Iterator[Case]:
         "max pool dilated": lambda x: F.max_pool2d(x, (2, 3), 1, 1, dilation=(2, 1)),
         "max pool dilated stride": lambda x: F.max_pool2d(x, 3, (1, 2), dilation=(3, 1)),
         "avg pool": lambda x: F.avg_pool2d(x, 2),
+        "avg pool beyond": lambda x: F.avg_pool2d(x, 20, ceil_mode=True),
         "avg pool pad": lambda x: F.avg_pool2d(x, 3, 1, 1),
         "avg pool ceil": lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True),
         "avg pool uncounted": lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
