@@ -29,6 +29,12 @@ constexpr bool kHasComplex = should_include_dtype(ScalarType::ComplexHalf) ||
                              should_include_dtype(ScalarType::ComplexFloat) ||
                              should_include_dtype(ScalarType::ComplexDouble);
 
+// Whether this build has tensors that are computed as integers.
+constexpr bool kHasIntegers =
+    should_include_dtype(ScalarType::Byte) || should_include_dtype(ScalarType::Char) ||
+    should_include_dtype(ScalarType::Short) || should_include_dtype(ScalarType::Int) ||
+    should_include_dtype(ScalarType::Long) || should_include_dtype(ScalarType::Bool);
+
 // Whether a functor takes complex numbers, too.
 template <typename Functor>
 constexpr bool takes_complex_v = false;
