@@ -7,6 +7,7 @@
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/executor/program_structure.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/program_generated.h>
 
@@ -643,15 +644,8 @@ Error run(const fb::Program* program, const ProgramExtent* extent) {
 }  // namespace
 
 Error verify_flatbuffer(const void* data, size_t size) {
-  flatbuffers::Verifier::Options options;
-  ET_CHECK_OR_RETURN_ERROR(size < options.max_size, InvalidProgram,
-                           "Program data of %zu bytes is too large", size);
-  // Each table takes at least the four bytes of its vtable offset, so shared tables are all this
-  // limit cuts off.
-  options.max_tables = static_cast<flatbuffers::uoffset_t>(size);
-  flatbuffers::Verifier verifier(static_cast<const uint8_t*>(data), size, options);
   ET_CHECK_OR_RETURN_ERROR(
-      fb::VerifyProgramBuffer(verifier), InvalidProgram,
+      has_program_structure(static_cast<const uint8_t*>(data), size), InvalidProgram,
       "Program data is corrupted: an offset, vector or string leaves its %zu bytes", size);
   return Error::Ok;
 }
