@@ -14,7 +14,7 @@ from executorch.exir.schema import KernelCall
 from executorch.extension.llm.checkpoint.checkpoint_test import write_gguf
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.export.config.reading import read
-from executorch.extension.llm.export.pipeline import export_llama
+from executorch.extension.llm.export.pipeline import as_config, export_llama
 from executorch.runtime import Runtime
 
 OPTIONS = ("base.model_class=smollm2", "model.use_kv_cache=True")
@@ -88,6 +88,27 @@ def test_activations_have_as_many_bits_as_asked_for(bits: int, noise: int, tmp_p
     with pytest.raises(ValueError, match="activation_bits=16 is of a GGUF file's own bits"):
         asked = ("quantization.activation_bits=16", "quantization.qmode=float")
         export_llama(read(None, [*words, *asked]))
+
+
+@pytest.mark.parametrize(
+    ("words", "dtype"),
+    [
+        ((), "fp16"),
+        (("quantization.qmode=gguf",), "fp16"),
+        (("model.kv_cache_dtype=fp32",), "fp32"),
+        (("model.quantize_kv_cache=True",), "None"),
+        (("quantization.qmode=float",), "None"),
+    ],
+)
+def test_caches_take_half_the_memory_beside_own_bits(
+    words: tuple[str, ...], dtype: str, tmp_path: Path
+) -> None:
+    path, _ = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
+    given = [*OPTIONS, f"base.checkpoint={path}", "model.use_sdpa_with_kv_cache=True", *words]
+    assert str(as_config(read(None, given)).model.kv_cache_dtype) == dtype
+    refused = [*OPTIONS, f"base.checkpoint={path}", "model.kv_cache_dtype=fp16"]
+    with pytest.raises(ValueError, match="set model.use_sdpa_with_kv_cache to True"):
+        as_config(read(None, refused))
 
 
 def test_what_cannot_go_together_is_told(tmp_path: Path) -> None:
