@@ -13,6 +13,7 @@ from executorch.backends.vulkan.aot.convolution_rows import convolution_rows
 from executorch.backends.vulkan.aot.fused_int8 import int8_patterns
 from executorch.backends.vulkan.aot.fused_linear import linear_patterns
 from executorch.backends.vulkan.aot.fused_norm import norm_patterns
+from executorch.backends.vulkan.aot.fused_rotary import rotary_patterns
 from executorch.backends.vulkan.aot.places import is_int64, says_places
 from executorch.backends.vulkan.aot.quantized_rows import quantized_rows
 from executorch.backends.vulkan.aot.row import ALL
@@ -53,6 +54,7 @@ TABLE = VulkanTable(
         **int8_patterns(),
         **linear_patterns(),
         **norm_patterns(),
+        **rotary_patterns(),
         **aten_rows(),
         **convolution_rows(),
         **quantized_rows(),
