@@ -166,8 +166,13 @@ Error Delegate::plan(bool is_timed) {
   return Error::Ok;
 }
 
-Error Delegate::take(size_t index, const EValue& value) {
-  const Tensor& tensor = graph_->tensor(graph_->payload().outputs[index]);
+Error Delegate::take(size_t index, EValue& value) {
+  const size_t id = graph_->payload().outputs[index];
+  if (graph_->payload().values[id].kind == GraphTypes::SymInt) {
+    value = EValue(graph_->symint(id));
+    return Error::Ok;
+  }
+  const Tensor& tensor = graph_->tensor(id);
   ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
                            "VulkanBackend: output %zu: expected a tensor", index);
   const executorch::aten::Tensor& out = value.toTensor();
