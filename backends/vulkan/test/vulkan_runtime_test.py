@@ -106,7 +106,7 @@ def test_sizes_that_change() -> None:
 
 
 def test_every_shader_has_an_event(tmp_path: Path) -> None:
-    """VK-018: its operator and its time on the device, inside of the delegate's run."""
+    """VK-018: its operator, the bytes of its tensors, its time on the device, inside of the delegate's run."""
     x = torch.randn(2, 8)
     model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Softmax(-1))
     buffer = lower(model, (x,)).to_executorch().buffer
@@ -122,6 +122,9 @@ def test_every_shader_has_an_event(tmp_path: Path) -> None:
         json.loads(name)["kernel_name"]: time for name, time in times.items() if name[0] == "{"
     }
     assert set(found) == {"matmul", "unary", "softmax"}
+    said = {name: json.loads(name) for name in times if name[0] == "{"}
+    (relu,) = (each for each in said.values() if each["operator"]["name"] == "aten.relu.default")
+    assert relu["bytes"] == 2 * x.numel() * x.element_size()
     assert 0 < sum(found.values()) <= times["ETVK_COMPUTE_GRAPH_EXECUTE"] <= times["ETVK_EXECUTE"]
 
 
