@@ -35,7 +35,7 @@ from executorch.test.repository.sources import ROOT
 
 SIDES = ("ours", "theirs")
 MODELS = ("mv2_untrained", "lite0", "deep_autoencoder", "ds_cnn", "mobilenet_v1_025")
-EXAMPLES = ("resnet18", "vit", "bert", "llama")
+EXAMPLES = ("resnet18", "bert", "llama")
 INTEROP = ROOT / "test" / "interop"
 Row = dict[str, Any]
 
