@@ -8,6 +8,7 @@ BACKENDS = (
         package=__package__,
         name="cadence",
         passes="aot.passes:edge_passes",
+        quantizer="aot.quantizer.quantizer:CadenceDefaultQuantizer",
         operators=OperatorPage(table="aot.table:TABLE", dtypes="int8; uint8; int16"),
         is_installed=False,
     ),

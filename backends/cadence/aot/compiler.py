@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The documents' flow: a model is traced, quantized, and becomes an edge program with the backend's operators."""
 
 from __future__ import annotations
