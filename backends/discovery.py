@@ -14,22 +14,36 @@ import executorch.backends
 if TYPE_CHECKING:
     from executorch.exir.backend.lowering.manifest import BackendManifest
 
-# A folder of one vendor may have one for each of its backends, or one for all: then a module of that name below it is
-# something else. `test` is what tests of backends share.
-_PLACES = ("*/backend.py", "*/*/backend.py")
+# What tests of backends share, no backend.
 _SHARED = "test"
 
 
-def folders() -> list[str]:
-    """Below `executorch.backends`, such as xnnpack or apple.coreml."""
-    return [
-        ".".join(path.relative_to(root).parent.parts)
+def _with(file: str) -> list[str]:
+    """Folders that have it, below `executorch.backends`; a vendor's folder may have one for each of its backends."""
+    found = [
+        path.relative_to(root).parts[: -len(Path(file).parts)]
         for root in map(Path, executorch.backends.__path__)
-        for pattern in _PLACES
+        for pattern in (f"*/{file}", f"*/*/{file}")
         for path in sorted(root.glob(pattern))
-        if _SHARED not in path.relative_to(root).parts[:-1]
-        and (path.parents[1] == root or not (path.parents[1] / path.name).exists())
+        if _is_its_own(path, len(Path(file).parts), root)
     ]
+    return [".".join(parts) for parts in found if parts[0] != _SHARED]
+
+
+def _is_its_own(path: Path, depth: int, root: Path) -> bool:
+    """Where a vendor's folder has a `backend.py` for all, one below it is something else."""
+    folder = path.parents[depth - 1]
+    return folder.parent == root or not (folder.parent / "backend.py").exists()
+
+
+def folders() -> list[str]:
+    """Those with a `backend.py`, such as xnnpack or apple.coreml."""
+    return _with("backend.py")
+
+
+def modules(name: str) -> list[str]:
+    """All that are called `name`, such as payload_reader, by their full names."""
+    return [f"executorch.backends.{each}.{name}" for each in _with(name.replace(".", "/") + ".py")]
 
 
 @functools.cache

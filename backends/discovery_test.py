@@ -39,7 +39,9 @@ def test_what_a_manifest_names_is_there(name: str) -> None:
 
 
 def test_every_folder_with_a_compiler_has_a_manifest() -> None:
-    folders = {path.parents[1].name for path in (ROOT / "backends").glob("*/aot/__init__.py")}
+    root = ROOT / "backends"
+    found = [*root.glob("*/aot/__init__.py"), *root.glob("*/*/aot/__init__.py")]
+    folders = {".".join(path.parents[1].relative_to(root).parts) for path in found}
     assert folders and folders <= set(discovery.folders())
 
 
@@ -144,8 +146,8 @@ def quantizers(name):
     return [name]
 """,
     "other_npu/backend.py": _manifest(
-        "coreml",
-        """language_models="llm", needs=("no_such_sdk",), get_sdk="it is macOS's", id="CoreML" """,
+        "mps",
+        """language_models="llm", needs=("no_such_sdk",), get_sdk="it is macOS's", id="MPS" """,
     ),
 }
 LISTS = """
@@ -161,7 +163,7 @@ with pytest.raises(ValueError, match="--quantize: expected --backend npu, found 
     recipe("--backend", "xnnpack", "--quantize", "int2")
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.config.rules import check
-from executorch.extension.llm.export.partitioner_lib import get_coreml_partitioner
+from executorch.extension.llm.export.partitioner_lib import get_mps_partitioner
 from executorch.extension.llm.export.pipeline import partitioners_for
 from executorch.extension.llm.export.quantizer_lib import quantizers_for
 config = read(None, ["backend.npu.enabled=True"])
@@ -172,10 +174,10 @@ check(config)
 assert quantizers_for(config) == ["npu_int2"]
 with pytest.raises(ValueError, match="npu has no adapters"):
     check(read(None, ["backend.npu.enabled=True", "base.use_lora=4", "quantization.use_qat=True"]))
-with pytest.raises(ValueError, match="coreml needs no_such_sdk, not installed here: it is macOS's"):
-    check(read(None, ["backend.coreml.enabled=True"]))
+with pytest.raises(ValueError, match="mps needs no_such_sdk, not installed here: it is macOS's"):
+    check(read(None, ["backend.mps.enabled=True"]))
 with pytest.raises(RuntimeError, match="it is macOS's"):
-    get_coreml_partitioner()
+    get_mps_partitioner()
 from executorch.backends.test.suite.flow import all_flows
 import executorch.backends.test.suite.flows.xnnpack as documented
 assert documented.XNNPACK_TEST_FLOW is all_flows()["xnnpack"] and "npu" in all_flows()

@@ -53,6 +53,13 @@ def call_name(node: object) -> str:
     return f"{function.__module__.lstrip('_')}.{function.__name__}" if is_of_sizes else ""
 
 
+def arguments_by_name(call: Node) -> dict[str, Any]:
+    """Of a call of an operator, in the order of its schema, with the defaults of those that it leaves out."""
+    arguments = called_op(call)._schema.arguments
+    given = dict(zip((each.name for each in arguments), call.args, strict=False)) | call.kwargs
+    return {each.name: given.get(each.name, each.default_value) for each in arguments}
+
+
 def only_user(node: Node) -> Node | None:
     """The call that alone reads a node."""
     users = list(node.users)

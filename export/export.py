@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -140,6 +141,7 @@ class ExportSession:
             if recipe.pipeline_stages is None
             else list(recipe.pipeline_stages)
         )
+        self._warn_of_quantization_left_out()
         known = [kind for kind in self._pipeline_stages if kind in _MAKE_STAGE]
         self._stage_registry = {kind: _MAKE_STAGE[kind](recipe) for kind in known}
         self._stage_to_artifacts: dict[StageType, PipelineArtifact] = {}
@@ -152,6 +154,17 @@ class ExportSession:
             "artifact_dir": artifact_dir,
             "generate_etrecord": bool(generate_etrecord) or recipe.mode == Mode.DEBUG,
         }
+
+    def _warn_of_quantization_left_out(self) -> None:
+        steps = {StageType.SOURCE_TRANSFORM, StageType.QUANTIZE}
+        if self._quant_recipe is None or self._input_model_type == "nn.Module":
+            return
+        if steps.isdisjoint(self._pipeline_stages):
+            warnings.warn(
+                f"the recipe's quantization is left out: a {self._input_model_type} counts as quantized already. Give "
+                "the torch.nn.Module that it was made of to have it quantized",
+                stacklevel=4,
+            )
 
     def _get_default_pipeline(self) -> list[StageType]:
         return list(_DEFAULT_PIPELINES[self._input_model_type])

@@ -304,6 +304,15 @@ def test_strict_is_for_every_capture(quantize: bool) -> None:
     torch.testing.assert_close(session.run_method()[0], model(*examples[0]), rtol=0.1, atol=0.1)
 
 
+def test_quantization_that_is_left_out_is_told() -> None:
+    quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config())
+    recipe = ExportRecipe(quantization_recipe=QuantizationRecipe([quantizer]))
+    program = torch.export.export(AddMul(), INPUTS)
+    for captured in (program, program.module(check_guards=False)):
+        with pytest.warns(UserWarning, match="quantization is left out: .* counts as quantized"):
+            export(captured, [INPUTS], recipe)
+
+
 def test_debug_mode_keeps_a_record_and_python_lines() -> None:
     debug, release = (
         export(AddMul(), [INPUTS], ExportRecipe(mode=mode)) for mode in (Mode.DEBUG, Mode.RELEASE)

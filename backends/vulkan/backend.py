@@ -9,7 +9,16 @@ BACKENDS = (
         name="vulkan",
         id="VulkanBackend",
         partitioner="partitioner.vulkan_partitioner:VulkanPartitioner",
+        quantizer="quantizer.vulkan_quantizer:VulkanQuantizer",
+        recipes="recipes:VulkanRecipeType",
+        recipe_of={
+            "": "FP32",
+            "int8": "PT2E_INT8_STATIC_PER_CHANNEL",
+            "int8-weights": "PT2E_INT8_WEIGHT_ONLY",
+            "int4-weights": "TORCHAO_INT8_DYNAMIC_ACT_INT4_WEIGHT",
+        },
         language_models="aot.language_models",
+        flows="test.flows:FLOWS",
         operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16"),
     ),
 )

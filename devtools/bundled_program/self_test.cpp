@@ -86,8 +86,12 @@ size_t SelfTest::num_cases(size_t index) const {
   return suites_of(cases_)->Get(static_cast<uint32_t>(index))->test_cases()->size();
 }
 
+Error SelfTest::give_inputs(Method& method, size_t case_index) const {
+  return load_bundled_input(method, cases_.data(), case_index);
+}
+
 Error SelfTest::run(Method& method, size_t case_index) const {
-  ET_CHECK_OK_OR_RETURN_ERROR(load_bundled_input(method, cases_.data(), case_index));
+  ET_CHECK_OK_OR_RETURN_ERROR(give_inputs(method, case_index));
   ET_CHECK_OK_OR_RETURN_ERROR(method.execute());
   return verify_method_outputs(method, cases_.data(), case_index, rtol_, atol_);
 }

@@ -44,6 +44,9 @@ class SelfTest {
   /// and Method::execute().
   ET_NODISCARD runtime::Error run(Method& method, size_t case_index) const;
 
+  /// The inputs of a case alone, for runs that are timed.
+  ET_NODISCARD runtime::Error give_inputs(Method& method, size_t case_index) const;
+
   /// How far the outputs of the last run are from the expected ones: see
   /// compute_method_output_error_stats().
   ErrorStats error_stats(Method& method, size_t case_index) const;

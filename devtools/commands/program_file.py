@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -202,12 +201,9 @@ def partitioner_of(backend_id: str) -> Partitioner | None:
 
 def payload_reader(backend_id: str) -> Any | None:
     """The module of exir/backend/payload.py's kind for a backend; None when it has none."""
-    backends = find_spec("executorch.backends")
-    assert backends is not None, "part of the package"
-    for folder in map(Path, backends.submodule_search_locations or ()):
-        for path in sorted(folder.glob("*/payload_reader.py")):
-            module = import_module(f"executorch.backends.{path.parent.name}.payload_reader")
-            names = module.BACKEND_ID
-            if backend_id in ((names,) if isinstance(names, str) else names):
-                return module
+    for name in import_module("executorch.backends.discovery").modules("payload_reader"):
+        module = import_module(name)
+        names = module.BACKEND_ID
+        if backend_id in ((names,) if isinstance(names, str) else names):
+            return module
     return None

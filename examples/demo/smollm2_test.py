@@ -17,7 +17,7 @@ def test_greedy_tokens_are_those_of_transformers(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
     gguf = smollm2.fetch(tmp_path)
-    path = smollm2.export(gguf, tmp_path, [])
+    path = smollm2.export(gguf, tmp_path, [smollm2.FLOAT])
     tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     reference = AutoTokenizer.from_pretrained(str(tmp_path), gguf_file=gguf.name)
     ours, theirs = smollm2.program_logits(path), smollm2.transformers_logits(gguf)
@@ -37,7 +37,7 @@ def test_the_runner_writes_what_transformers_writes(tmp_path: Path) -> None:
     from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
 
     gguf = smollm2.fetch(tmp_path)
-    path = smollm2.export(gguf, tmp_path, [])
+    path = smollm2.export(gguf, tmp_path, [smollm2.FLOAT])
     tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     runner = TextLLMRunner(path, tmp_path / "tokenizer.json")
     theirs = smollm2.transformers_logits(gguf)

@@ -6,8 +6,9 @@ from __future__ import annotations
 import argparse
 import difflib
 
-from executorch.examples.models import EXAMPLES, make_example
-from executorch.examples.models.example import Example
+from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL, make_example
+from executorch.examples.models.example import Example, single
+from executorch.examples.models.model_factory import EagerModelFactory
 
 
 def add_model_name(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +16,9 @@ def add_model_name(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_example(parser: argparse.ArgumentParser, name: str) -> Example:
-    """The model called `name`; ends the program when there is none."""
+    """The model called `name`, of those here or else of torchvision; ends the program when there is none."""
+    if name in MODEL_NAME_TO_MODEL and name not in EXAMPLES:
+        return _of_other_package(parser, name)
     if name not in EXAMPLES:
         near = difflib.get_close_matches(name, EXAMPLES, 3)
         parser.error(
@@ -24,3 +27,11 @@ def chosen_example(parser: argparse.ArgumentParser, name: str) -> Example:
             + f"known: {', '.join(sorted(EXAMPLES))}"
         )
     return make_example(name)
+
+
+def _of_other_package(parser: argparse.ArgumentParser, name: str) -> Example:
+    try:
+        model, inputs, _, shapes = EagerModelFactory.create_model(*MODEL_NAME_TO_MODEL[name])
+    except ImportError as error:
+        parser.error(f"model {name!r}: {error}")
+    return single(model.eval(), inputs, dynamic_shapes=shapes)

@@ -171,7 +171,7 @@ def main(argv: list[str] | None = None) -> int:
         seconds, found = infer(file, x, options.warmup_iter, options.num_iter)
         print(f"Average inference time: {seconds}")
         if options.output_tensor_path:
-            torch.save(found, options.output_tensor_path)
+            torch.save(list(found), options.output_tensor_path)
     return 0
 
 

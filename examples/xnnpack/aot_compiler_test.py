@@ -64,5 +64,5 @@ def test_a_wrong_program_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 def test_an_unknown_model_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        aot_compiler.main(["-m", "mv3"])
-    assert "no model 'mv3'; did you mean mv2?" in capsys.readouterr().err
+        aot_compiler.main(["-m", "mv4"])
+    assert "no model 'mv4'; did you mean mv2?" in capsys.readouterr().err

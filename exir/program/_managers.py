@@ -375,6 +375,15 @@ class ExecutorchProgramManager:
         self._data_serializer: DataSerializer = _data_serializer()
         self._etrecord: ETRecord | None = None
 
+    def _file_named_data(self, blobs: dict[str, bytes]) -> None:
+        """More under keys of their own, before the bytes are laid out."""
+        store = NamedDataStore()
+        if self._named_data is not None:
+            store.merge_named_data_store(self._named_data)
+        for key, data in blobs.items():
+            store.add_named_data(key, data)
+        self._named_data = store.get_named_data_store_output()
+
     @property
     def methods(self) -> set[str]:
         return set(self._execution_programs)

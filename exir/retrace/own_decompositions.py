@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._decomp import decompositions as rnn
+from torch._decomp import decompositions
 
 from executorch.exir.retrace.attention import ATTENTION
 from executorch.exir.retrace.resizing import RESIZING
@@ -154,9 +154,9 @@ def _lstm(
     batch_first: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """torch's own steps; its entry point would choose a fused operator of one CPU vendor."""
-    layer_params = rnn.gather_params(params, has_biases, hx[0].size(2) != hx[1].size(2))
+    layer_params = decompositions.gather_params(params, has_biases, hx[0].size(2) != hx[1].size(2))
     hidden = list(zip(hx[0], hx[1]))
-    out, finals = rnn._rnn_helper(
+    out, finals = decompositions._rnn_helper(
         input,
         hidden,
         layer_params,
@@ -166,7 +166,7 @@ def _lstm(
         train,
         bidirectional,
         batch_first,
-        rnn.one_layer_lstm,
+        decompositions.one_layer_lstm,
     )
     states = list(zip(*finals))
     return out, torch.stack(states[0], 0), torch.stack(states[1], 0)
@@ -188,9 +188,14 @@ def _diagonal_scatter(
     height, width = plane.shape[-2:]
     rows, columns = torch.arange(height).unsqueeze(1), torch.arange(width).unsqueeze(0)
     above = max(-offset, 0)
-    by_row = torch.constant_pad_nd(src, [above, height - src.shape[-1] - above])
+    by_row = torch.constant_pad_nd(src.to(self.dtype), [above, height - src.shape[-1] - above])
     result = torch.where(columns - rows == offset, by_row.unsqueeze(-1), plane)
     return result.movedim((-2, -1), (dim1, dim2))
+
+
+def _select_scatter(self: torch.Tensor, src: torch.Tensor, dim: int, index: int) -> torch.Tensor:
+    """In the dtype of `self`, where torch's form takes the larger one."""
+    return torch._refs.select_scatter(self, src.to(self.dtype), dim, index)
 
 
 def _multilabel_margin_loss(
@@ -251,6 +256,7 @@ OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
     aten.linspace.default: _linspace,
     aten.lstm.input: _lstm,
     aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
+    aten.select_scatter.default: _select_scatter,
     aten.batch_norm.default: _batch_norm,
     aten.scaled_dot_product_attention.default: _scaled_dot_product_attention,
     **ATTENTION,

@@ -111,6 +111,15 @@ def _upsample(m: Any, x: torch.Tensor) -> torch.Tensor:
     return nn.functional.interpolate(x, scale_factor=2.0, mode="nearest").mean((2, 3))
 
 
+def _scatter_of_another_dtype(m: Any, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    half, zeros = x.half(), torch.zeros(4)
+    return (
+        torch.diagonal_scatter(half, zeros),
+        torch.select_scatter(half, zeros, 0, 1),
+        torch.slice_scatter(half, torch.zeros(2, 4), 0, 0, 2),
+    )
+
+
 N = Dim("n", min=2, max=9)
 IMAGE = (({2: Dim("h", min=4, max=16), 3: Dim("w", min=4, max=16)},),)  # of *args
 CASES: dict[str, tuple[nn.Module, tuple[Any, ...], Any]] = {
@@ -141,6 +150,7 @@ CASES: dict[str, tuple[nn.Module, tuple[Any, ...], Any]] = {
     "swap": (Stateful(_swap, a=torch.zeros(2), b=torch.ones(2)), (_randn(2),), None),
     "old_and_new": (Stateful(_old_and_new, a=torch.zeros(4)), (_randn(4),), None),
     "no_inputs": (Stateful(lambda m: m.w * 2 + 1, w=torch.ones(3)), (), None),
+    "scatter_of_another_dtype": (Stateful(_scatter_of_another_dtype), (_randn(4, 4),), None),
     "upsample": (Stateful(_upsample), (_randn(1, 3, 8, 8),), IMAGE),
     "symbolic": (Stateful(_symbolic), (_randn(4, 2),), (({0: N},),)),
     "nested": (

@@ -11,7 +11,8 @@
 namespace executorch::extension {
 
 // Runs the cases of options.method_name, or of all methods when it is empty, and writes a line for
-// each. NotFound when an output is wrong or there is nothing to run; errors as of run_model().
+// each, then, where options.num_executions is more than 1, what so many runs of each take. NotFound
+// when an output is wrong or there is nothing to run; errors as of run_model().
 ET_NODISCARD runtime::Error run_self_test(ModelRunnerOptions options, std::ostream& out);
 
 }  // namespace executorch::extension

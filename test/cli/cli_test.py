@@ -133,7 +133,8 @@ def test_the_version_says_what_is_inside() -> None:
 def test_completion_knows_commands_options_and_choices() -> None:
     assert completion.candidates(["ex"]) == ["export", "explain"]
     assert "--quantize" in completion.candidates(["export", "--q"])
-    assert completion.candidates(["export", "--quantize", "int8"]) == ["int8", "int8-dynamic"]
+    ways = completion.candidates(["export", "--quantize", "int8"])
+    assert {"int8", "int8-dynamic"} <= set(ways) and all(each.startswith("int8") for each in ways)
     assert completion.candidates(["run", "model.p"]) == []
     assert "complete -o default -F _executorch executorch" in completion.script(["bash"])
     with pytest.raises(ValueError, match="expected one of bash, zsh, fish, found tcsh"):
@@ -185,8 +186,9 @@ def test_outputs_are_those_of_the_inputs_given(doubled: Path, tmp_path: Path) ->
         (["export", "no_such_model"], "expected a .pt2 file, file.py:name, or an example model"),
         (["export"], "expected a MODEL"),
         (["export", "add", "--backend", "none", "--quantize", "int8"], "--backend none"),
-        (["export", "add", "--recipe", "fast"], "expected one of xnnpack_fp32"),
+        (["export", "add", "--recipe", "fast"], " xnnpack_fp32,"),
         (["chat", "missing.gguf"], "there is no missing.gguf"),
+        (["run", "missing.gguf"], "there is no missing.gguf"),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence(

@@ -16,6 +16,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 DOCUMENTED = (
     "tools/cmake/Utils.cmake",
     "extension/pybindings",
+    "backends/apple/coreml/compiler/enumerated_shape_utils",
     "backends/arm/common",
     "backends/arm/util",
     "backends/xnnpack/utils",

@@ -19,6 +19,8 @@ NOT_READ: dict[str, list[str]] = {
     "others override or call it with these arguments; this one needs fewer": [
         "matrix:channels_last step",
         "partitioner:ArmPartitioner:claim program",
+        "partitioner:OpenvinoOperatorsSupport:is_node_supported submodules",
+        "static:StaticValues:is_computed node",
         "partitioner:ArmPartitioner:ops_to_not_decompose ep",
         "specification:TosaLoweringContext:__exit__ _",
         "writer:TosaWriter:make_input place",
@@ -153,6 +155,8 @@ NOT_READ: dict[str, list[str]] = {
         "_results:ExecutionPlanDiff value_count_b",
         "llm_config:BackendConfig mlx",
         "padding:Sides bottom",
+        # which are written as JSON
+        "package:M* *",
         # of backends, which become compile specs
         "options:*Options *",
         "tracer:ExirDynamoConfig allow_rnn",

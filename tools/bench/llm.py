@@ -5,7 +5,8 @@ the same program, and llama.cpp on a GGUF file of the same weights.
 Tokens per second are medians over rounds. Loading, and the first prompt of 32 tokens after it, are medians over as
 many processes, started in turns: none loads beside another. llama.cpp comes with `--llama-python`, an interpreter
 that has the package llama-cpp-python, built for this processor; it packs weights anew where it can (its extra buffer
-types). With `--text` and `--tokenizer` each row has the perplexity of what it ran: speeds compare at equal quality.
+types); OpenVINO GenAI with `--genai-python`. With `--text` and `--tokenizer` each row has its perplexity
+("=": of equal quality, within 1 % of the first row's).
 On a machine that others use, `--prefix "chrt -f 10"` gives each engine the cores while it works. Example:
 
 python -m tools.bench.llm model.pte --gguf model.gguf --llama-python venv/bin/python --page build/pages/llm-speed.md
@@ -50,12 +51,8 @@ def perplexity(logits, tokens, window):
             total += row.max() + math.log(numpy.exp(row - row.max()).sum()) - row[following]
             count += 1
     return math.exp(total / count)
-def serve(logits, load):
-    for line in sys.stdin:
-        prompt, tokens = json.loads(line)
-        if prompt == "perplexity":
-            print("RESULT", perplexity(logits, *tokens), flush=True)
-            continue
+def steps_of(logits):
+    def steps(prompt, tokens):
         start = time.perf_counter()
         token = int(logits([i * 7919 % 499 + 1 for i in range(prompt)], 0).argmax())
         prefill, decode = time.perf_counter() - start, []
@@ -63,6 +60,15 @@ def serve(logits, load):
             start = time.perf_counter()
             token = int(logits([token], place).argmax())
             decode.append(time.perf_counter() - start)
+        return prefill, decode
+    return steps
+def serve(logits, load, steps=None):
+    for line in sys.stdin:
+        prompt, tokens = json.loads(line)
+        if prompt == "perplexity":
+            print("RESULT", perplexity(logits, *tokens), flush=True)
+            continue
+        prefill, decode = (steps or steps_of(logits))(prompt, tokens)
         answer = {"prefill": prefill, "decode": decode, "load": load, "resident": resident()}
         print("RESULT", json.dumps(answer), flush=True)
 """
@@ -102,6 +108,39 @@ def logits(tokens, position):
     return numpy.ctypeslib.as_array(found, (model.n_vocab(),))
 serve(logits, load)
 """
+# The pipeline makes its model of the file and tells its own times; it tells no logits, so that the model is written
+# beside the file, in a folder of its own, and asked.
+_GENAI = """
+import openvino, openvino_genai, tempfile
+folder = tempfile.mkdtemp()
+model = os.path.join(folder, "model.gguf")
+os.symlink({model!r}, model)
+start = time.perf_counter()
+pipeline = openvino_genai.LLMPipeline(model, "CPU", INFERENCE_NUM_THREADS={threads})
+load = time.perf_counter() - start
+def steps(prompt, tokens):
+    ids = numpy.array([[i * 7919 % 499 + 1 for i in range(prompt)]])
+    inputs = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(numpy.ones_like(ids)))
+    config = openvino_genai.GenerationConfig(max_new_tokens=tokens + 1, ignore_eos=True, do_sample=False)
+    took = pipeline.generate(inputs, config).perf_metrics
+    return took.get_ttft().mean / 1e3, [t / 1e6 for t in took.raw_metrics.token_infer_durations[1:]]
+request = None
+def logits(tokens, position):
+    global request
+    if request is None:
+        openvino_genai.LLMPipeline(model, "CPU", enable_save_ov_model=True)
+        written = os.path.join(folder, "openvino_model.xml")
+        request = openvino.Core().compile_model(written, "CPU").create_infer_request()
+    if position == 0:
+        request.reset_state()
+    places = numpy.arange(position, position + len(tokens))[None]
+    mask = numpy.ones((1, position + len(tokens)), numpy.int64)
+    found = request.infer(dict(input_ids=numpy.array([tokens]), position_ids=places, attention_mask=mask,
+                               beam_idx=numpy.zeros(1, numpy.int32)))
+    return found["logits"][0, -1]
+serve(logits, load, steps)
+"""
+EQUAL = 0.01  # between perplexities of equal quality
 
 
 @dataclass(frozen=True)
@@ -158,7 +197,7 @@ Start = Callable[[], Program]
 
 
 def engines_for(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
-    prefix, model, threads = options.prefix, str(options.model.resolve()), options.threads
+    prefix, model = options.prefix, str(options.model.resolve())
     command = runner_command(options, options.model)
     found: dict[str, Start] = {"ours": lambda: Program(command, folder, "ours", os.environ)}
     if options.packed_cache:
@@ -172,11 +211,24 @@ def engines_for(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
         found["upstream's wheel"] = partial(
             Worker, peer_python(), upstream, folder, "upstream", prefix
         )
-    if options.llama_python:
-        gguf = str(options.gguf.resolve())
-        extra = not options.no_extra_buffers
-        llama = _LOOP + _LLAMA.format(model=gguf, threads=threads, extra=extra)
-        found["llama.cpp"] = partial(Worker, options.llama_python, llama, folder, "llama", prefix)
+    return found | _rivals_on_files(options, folder)
+
+
+def _rivals_on_files(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
+    """llama.cpp on each GGUF file, OpenVINO GenAI, which reads few formats, on the first: by the engine's name, and the
+    file's where there are several."""
+    found: dict[str, Start] = {}
+    files = options.gguf or []
+    for name, python, code, wanted in (
+        ("llama.cpp", options.llama_python, _LLAMA, files),
+        ("OpenVINO GenAI", options.genai_python, _GENAI, files[:1]),
+    ):
+        for file in wanted if python else ():
+            facts = {"model": str(file.resolve()), "threads": options.threads}
+            text = _LOOP + code.format(**facts, extra=not options.no_extra_buffers)
+            title = name if len(options.gguf) == 1 else f"{name}, {file.stem}"
+            label = title.replace(" ", "_").replace(",", "")
+            found[title] = partial(Worker, python, text, folder, label, options.prefix)
     return found
 
 
@@ -235,9 +287,17 @@ def table(rows: list[Row]) -> str:
         speeds = [row.prefill[n] for n in PROMPTS] + [row.decode[n] for n in CONTEXTS]
         cells = [f"{speed:,.0f}" for speed in speeds]
         cells += [f"{row.load:.3f}", f"{row.first:.3f}", f"{row.resident / 1e6:,.0f}"]
-        cells += [f"{row.perplexity:.2f}" if row.perplexity else ""] if has_perplexity else []
+        cells += [_quality(row, rows[0])] if has_perplexity else []
         lines.append([row.engine, *cells])
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _quality(row: Row, first: Row) -> str:
+    """The perplexity; of equal quality with the first row's, it says so."""
+    if not row.perplexity:
+        return ""
+    near = first.perplexity and abs(row.perplexity / first.perplexity - 1) < EQUAL
+    return f"{row.perplexity:.2f}{' =' if near else ''}"
 
 
 def as_json(rows: list[Row]) -> str:
@@ -252,8 +312,11 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", type=Path)
-    parser.add_argument("--gguf", type=Path)
-    parser.add_argument("--llama-python")
+    parser.add_argument(
+        "--gguf", type=Path, action="append", help="of rivals; may be repeated for llama.cpp"
+    )
+    parser.add_argument("--llama-python", help="an interpreter with llama-cpp-python")
+    parser.add_argument("--genai-python", help="an interpreter with openvino-genai")
     parser.add_argument(
         "--no-extra-buffers", action="store_true", help="llama.cpp without AMX and repacking"
     )
@@ -267,8 +330,8 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="append the table to this page")
     parser.add_argument("--json", type=Path, help="write tokens per second and seconds there, too")
     options = parser.parse_args()
-    if options.llama_python and not options.gguf:
-        parser.error("--llama-python needs --gguf, the file that llama.cpp runs")
+    if (options.llama_python or options.genai_python) and not options.gguf:
+        parser.error("--llama-python and --genai-python need --gguf, the file that they run")
     if bool(options.text) != bool(options.tokenizer):
         parser.error("--text and --tokenizer go together")
     megabytes = options.model.stat().st_size // 1_000_000

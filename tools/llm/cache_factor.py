@@ -37,6 +37,7 @@ def factors(folder: Path, only: str = "") -> Iterator[Row]:
             "model.use_kv_cache=True",
             f"model.use_sdpa_with_kv_cache={custom}",
             "backend.xnnpack.enabled=True",
+            smollm2.FLOAT,
             f"export.max_seq_length={ROWS}",
             f"export.max_context_length={ROWS}",
             f"export.output_name={where / f'{name}.pte'}",

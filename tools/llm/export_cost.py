@@ -76,6 +76,7 @@ EXPORTS = (
     Export(
         "SmolLM2-135M, float",
         _SMOLLM2,
+        (smollm2.FLOAT,),
         upstream=Upstream(282.2, 88.9, 2924e6, 651.71e6),
     ),
     Export(

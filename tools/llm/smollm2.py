@@ -44,7 +44,11 @@ _FEW_BITS = (
     "quantization.group_size=32",
     "quantization.embedding_quantize='4,32'",
 )
-_EIGHT_BIT_CACHE = ("model.quantize_kv_cache=True", "model.use_sdpa_with_kv_cache=True")
+_EIGHT_BIT_CACHE = (
+    smollm2.FLOAT,
+    "model.quantize_kv_cache=True",
+    "model.use_sdpa_with_kv_cache=True",
+)
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,9 @@ class Precision:
 
 PEER = "transformers, float"
 PRECISIONS = (
-    Precision("float (GGUF blocks dequantized)"),
+    Precision("float (GGUF blocks dequantized)", (smollm2.FLOAT,)),
     Precision("float, 8-bit KV cache", _EIGHT_BIT_CACHE),
-    Precision("the GGUF file's own bits (qmode=gguf)", ("quantization.qmode=gguf",)),
+    Precision("the GGUF file's own bits (qmode=gguf)"),
     Precision("8da4w, group 32, embedding 4 bits, group 32", _FEW_BITS),
     Precision("the same bits, weights rotated (R1, R2)", _FEW_BITS, is_rotated=True),
 )
@@ -77,7 +81,7 @@ def greedy(folder: Path, only: str = "") -> Iterator[Row]:
     from tokenizers import Tokenizer
 
     gguf = smollm2.fetch(folder)
-    path = smollm2.export(gguf, folder, [])
+    path = smollm2.export(gguf, folder, [smollm2.FLOAT])
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     ours, theirs = smollm2.program_logits(path), smollm2.transformers_logits(gguf)
     for prompt in (each for each in smollm2.PROMPTS if only in each):

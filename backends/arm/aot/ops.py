@@ -216,7 +216,6 @@ def _binary() -> dict[str, ArmRow]:
     rows["aten.where.self"] = row(
         of.where,
         IS_CONDITION,
-        LAYER_NORM_CONSTANTS,
         quantized=integers.where,
         dtypes=NUMBERS,
         layouts=either,
@@ -337,6 +336,9 @@ def _along_axes() -> dict[str, ArmRow]:
         return row(lower, *conditions, quantized=lower, **settings)
 
     shared = Annotation(SHARED.kind, starts=True)
+    norm = functools.partial(
+        row, when_quantized=(SMALL_EPS,), stored=INT8, annotation=FIRST_OPERAND
+    )
     rows = {
         "aten.mean.dim": reduced(reduce.mean),
         "aten.mean.default": reduced(reduce.mean, layouts=None),
@@ -357,21 +359,11 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten._log_softmax.default": row(
             reduce.softmax, quantized=norms.log_softmax, stored=INT8, annotation=ARITHMETIC
         ),
-        "aten.native_layer_norm.default": row(
-            reduce.layer_norm,
-            LAYER_NORM_CONSTANTS,
-            quantized=norms.layer_norm,
-            when_quantized=(SMALL_EPS,),
-            stored=INT8,
-            annotation=FIRST_OPERAND,
+        "aten.native_layer_norm.default": norm(
+            reduce.layer_norm, LAYER_NORM_CONSTANTS, quantized=norms.layer_norm
         ),
-        "aten.native_group_norm.default": row(
-            reduce.group_norm,
-            GROUP_NORM_CONSTANTS,
-            quantized=norms.group_norm,
-            when_quantized=(SMALL_EPS,),
-            stored=INT8,
-            annotation=FIRST_OPERAND,
+        "aten.native_group_norm.default": norm(
+            reduce.group_norm, GROUP_NORM_CONSTANTS, quantized=norms.group_norm
         ),
         "aten.max_pool2d_with_indices.default": reduced(
             reduce.max_pool,

@@ -22,6 +22,8 @@ from executorch.exir.backend.lowering.op_table import (
     OpTable,
     Row,
     TensorCondition,
+    has_elements,
+    has_rank_up_to,
     tensors_of,
 )
 from executorch.exir.backend.lowering.patterns import Call
@@ -81,23 +83,14 @@ def names(dtypes: Iterable[torch.dtype]) -> str:
     return " or ".join(str(each).removeprefix("torch.") for each in dtypes)
 
 
-def _is_small(tensor: Node, call: Node) -> bool:
-    value = tensor.meta.get("val")
-    return not isinstance(value, torch.Tensor) or value.dim() <= MAX_RANK
-
-
 def _is_static(tensor: Node, call: Node) -> bool:
     return isinstance(tensor.meta.get("val"), torch.Tensor) and not is_shape_dynamic(tensor)
 
 
-def _has_elements(tensor: Node, call: Node) -> bool:
-    return tensor.meta["val"].numel() > 0
-
-
 OF_TENSORS = (
     TensorCondition(_is_static, "a tensor of sizes that are known is expected"),
-    TensorCondition(_is_small, f"at most {MAX_RANK} dimensions are expected"),
-    TensorCondition(_has_elements, "a tensor with elements is expected"),
+    TensorCondition(has_rank_up_to(MAX_RANK), f"at most {MAX_RANK} dimensions are expected"),
+    TensorCondition(has_elements, "a tensor with elements is expected"),
 )
 
 

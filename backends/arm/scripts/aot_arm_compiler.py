@@ -150,16 +150,12 @@ def save(
     path = output_path(args)
     path.parent.mkdir(parents=True, exist_ok=True)
     if args.bundleio:
-        from executorch.devtools import BundledProgram
         from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
-        from executorch.devtools.bundled_program.serialize import (
-            serialize_from_bundled_program_to_flatbuffer,
-        )
+        from executorch.devtools.bundled_program.serialize import write_bundled_program
 
         with torch.no_grad():
             case = MethodTestCase(inputs, module(*inputs))
-        bundle = BundledProgram(program, [MethodTestSuite("forward", [case])])
-        path.write_bytes(serialize_from_bundled_program_to_flatbuffer(bundle))
+        write_bundled_program(program, [MethodTestSuite("forward", [case])], path)
         print(f"Bundle PTE file saved as {path}")
     else:
         with path.open("wb") as file:

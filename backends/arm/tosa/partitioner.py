@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """`TOSAPartitioner`: what becomes a TOSA graph."""
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """What belongs to a compile spec."""
 
 from __future__ import annotations

@@ -27,6 +27,10 @@ from executorch.exir.backend.lowering.op_table import (
     OpTable,
     Row,
     TensorCondition,
+    has_dtype_of,
+    has_elements,
+    has_rank_up_to,
+    is_tensor_or_size,
     tensors_of,
 )
 from executorch.exir.graph_facts import op_name
@@ -39,6 +43,7 @@ MOVED = (*NUMBERS, *NARROW)
 BOOLS = (torch.bool,)
 INDICES = (torch.int64, torch.int32)
 DTYPES = (*MOVED, torch.int64)
+MAX_RANK = 8
 
 
 def compiled(*_: object) -> None:
@@ -54,22 +59,8 @@ def _dtype(node: Node) -> torch.dtype | None:
     return getattr(node.meta.get("val"), "dtype", None)
 
 
-def _has_known_dtype(tensor: Node, call: Node) -> bool:
-    value = tensor.meta.get("val")
-    return not isinstance(value, torch.Tensor) or value.dtype in DTYPES
-
-
 def _has_sizes_that_fit(tensor: Node, call: Node) -> bool:
-    value = tensor.meta.get("val")
-    if not isinstance(value, torch.Tensor):
-        return True
-    is_empty = any(isinstance(size, int) and size == 0 for size in value.shape)
-    return value.dim() <= 8 and not is_empty
-
-
-def _is_number_of_sizes(tensor: Node, call: Node) -> bool:
-    """A tensor, or a size; booleans and floats of the program's own are none of a delegate's arguments."""
-    return isinstance(tensor.meta.get("val"), torch.Tensor | torch.SymInt | int)
+    return has_elements(tensor, call) and has_rank_up_to(MAX_RANK)(tensor, call)
 
 
 def _is_static(node: Node, constants: Constants) -> bool:
@@ -282,10 +273,10 @@ def _rows() -> dict[str, Row]:
 TABLE = OpTable(
     _rows(),
     of_tensors=(
-        TensorCondition(_is_number_of_sizes, "a tensor or a size is expected"),
-        TensorCondition(_has_known_dtype, f"dtype {_names(DTYPES)} is expected"),
+        TensorCondition(is_tensor_or_size, "a tensor or a size is expected"),
+        TensorCondition(has_dtype_of(DTYPES), f"dtype {_names(DTYPES)} is expected"),
         TensorCondition(
-            _has_sizes_that_fit, "1 to 8 dimensions with elements, or none, are expected"
+            _has_sizes_that_fit, f"1 to {MAX_RANK} dimensions with elements, or none, are expected"
         ),
     ),
 )

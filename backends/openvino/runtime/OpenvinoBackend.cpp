@@ -24,12 +24,8 @@ Result<runtime::DelegateHandle*> OpenvinoBackend::init(
   const Api& api = *ET_UNWRAP(library());
   Settings settings;
   ET_CHECK_OK_OR_RETURN_ERROR(settings.add(compile_specs));
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [key, option] : defaults_) {
-      settings.add({&option, 1});
-    }
-  }
+  const auto defaults = defaults_.all();
+  settings.add({defaults.data(), defaults.size()});
   settings.add(context.runtime_specs());
 #ifdef ET_EVENT_TRACER_ENABLED
   if (context.event_tracer() != nullptr) {
@@ -50,13 +46,12 @@ Error OpenvinoBackend::execute(runtime::BackendExecutionContext& context,
 
 Error OpenvinoBackend::set_option(runtime::BackendOptionContext&,
                                   const Span<runtime::BackendOption>& options) {
-  const std::lock_guard<std::mutex> lock(mutex_);
   for (const runtime::BackendOption& option : options) {
     const auto* text = std::get_if<std::array<char, runtime::kMaxOptionValueLength>>(&option.value);
     if (text != nullptr && text->front() == '\0') {
-      defaults_.erase(option.key);
+      defaults_.remove(option.key);
     } else {
-      defaults_[option.key] = option;
+      defaults_.set(option);
     }
   }
   return Error::Ok;
@@ -64,13 +59,7 @@ Error OpenvinoBackend::set_option(runtime::BackendOptionContext&,
 
 Error OpenvinoBackend::get_option(runtime::BackendOptionContext&,
                                   Span<runtime::BackendOption>& options) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (runtime::BackendOption& option : options) {
-    const auto found = defaults_.find(option.key);
-    if (found != defaults_.end()) {
-      option = found->second;
-    }
-  }
+  defaults_.get(options);
   return Error::Ok;
 }
 

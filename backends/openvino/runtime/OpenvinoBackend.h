@@ -8,11 +8,8 @@
 // of them says otherwise.
 #pragma once
 
+#include <executorch/runtime/backend/default_options.h>
 #include <executorch/runtime/backend/interface.h>
-
-#include <map>
-#include <mutex>
-#include <string>
 
 namespace executorch::backends::openvino {
 
@@ -36,8 +33,7 @@ class OpenvinoBackend final : public runtime::BackendInterface {
   void destroy(runtime::DelegateHandle* handle) const override;
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, runtime::BackendOption> defaults_;  // of what is loaded from now on
+  runtime::DefaultOptions defaults_;
 };
 
 /// Registers "OpenvinoBackend". Calling it again has no effect.

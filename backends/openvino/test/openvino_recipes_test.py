@@ -44,10 +44,10 @@ def test_a_recipe_makes_a_program(kind: Type) -> None:
     assert [each.backend_id for each in delegates(edge)] == [BACKEND] and left(edge) == []
     found, expected = session.run_method("forward", inputs)[0], model(*inputs)
     assert recipe.name == kind.value
-    assert (found - expected).norm() <= _limit(kind) * expected.norm()
+    error = float((found - expected).norm() / expected.norm())
+    assert error <= _limit(kind) and (error > _limit(Type.FP32) or kind is Type.FP32)
 
 
-@pytest.mark.req("XQ-025")
 def test_every_mode_has_a_recipe() -> None:
     named = {kind.value.removeprefix("openvino_") for kind in Type}
     assert named == {mode.value for mode in QuantizationMode} | {"fp32"}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,9 @@ from executorch.backends.openvino.test.lowered import (
     specs,
 )
 from executorch.backends.test.corpus.row import Function
+from executorch.devtools import Inspector
 from executorch.exir.error import ExportError
+from executorch.runtime import Runtime
 
 pytestmark = [needs_compiler, needs_runtime]
 
@@ -45,6 +48,12 @@ def _whole(edge: Any) -> bytes:
     """The file of a program that is one delegate and nothing else."""
     assert [each.backend_id for each in delegates(edge)] == [BACKEND] and left(edge) == []
     return edge.to_executorch().buffer
+
+
+@pytest.mark.req("PY-011")
+def test_python_has_the_backend() -> None:
+    registry = Runtime.get().backend_registry
+    assert BACKEND in registry.registered_backend_names and registry.is_available(BACKEND)
 
 
 def test_float32_stays_float32() -> None:
@@ -232,6 +241,21 @@ def test_options_of_the_one_who_loads_win() -> None:
 
 
 # ---- Payloads ----
+
+
+def test_every_layer_has_an_event(tmp_path: Path) -> None:
+    """OpenVINO's layers, with their times inside of the delegate's run."""
+    x = torch.randn(1, 3, 16, 16)
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.Softmax(1))
+    program = Runtime.get().load_program(_whole(lower(model, (x,))), enable_etdump=True)
+    program.load_method("forward").execute([x])
+    path = tmp_path / "run.etdp"
+    program.write_etdump_result_to_file(str(path), None)
+    blocks = Inspector(etdump_path=str(path)).event_blocks
+    layers = [each for block in blocks for each in block.events if each.is_delegated_op]
+    (whole,) = (each for block in blocks for each in block.events if each.name == "DELEGATE_CALL")
+    assert {"Convolution", "Softmax"} <= {each.name.split(" ")[0] for each in layers}
+    assert 0 < sum(each.perf_data.raw[0] for each in layers) <= whole.perf_data.raw[0]
 
 
 def test_a_portable_payload_runs_in_any_version() -> None:

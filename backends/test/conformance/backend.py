@@ -7,14 +7,12 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-import executorch.backends
 from executorch.backends import discovery
 from executorch.backends.test.corpus.row import Row
 from executorch.exir.backend.lowering.kernel_library import KernelLibrary
@@ -55,7 +53,8 @@ Reference = Callable[[bytes, Mapping[str, bytes]], Run]
 @dataclass(frozen=True)
 class Backend:
     """`library`: the path of the shared library with the runtime half (of a backend in this package, its name in the
-    build); empty for what is part of the Python runtime. `named_data`: constants are named data, which delegates share.
+    build); empty for what is part of the Python runtime. `named_data`: constants are named data, which delegates share;
+    `joins_methods`: only those of delegates of several methods.
     `refuses_options`: compile specs that it does not know are an error. `dynamic_shapes`: sizes may be dynamic inside a
     delegate. `weighted`: a model that is delegated as a whole, with so many bytes of weights.
 
@@ -71,6 +70,7 @@ class Backend:
     library: str = ""
     weights: Weights = Weights.IN_PLACE
     named_data: bool = True
+    joins_methods: bool = False
     refuses_options: bool = True
     dynamic_shapes: bool = True
     weighted: Callable[[int], Sample] = added_weight
@@ -159,8 +159,5 @@ def all_kernel_backends() -> dict[str, KernelBackend]:
 
 def _hooks(name: str) -> Iterator[Any]:
     """What the hooks of all folders say under that name."""
-    for root in executorch.backends.__path__:
-        for hook in sorted(Path(root).glob("*/test/conformance.py")):
-            folder = hook.parents[1].name
-            module = importlib.import_module(f"executorch.backends.{folder}.test.conformance")
-            yield from getattr(module, name, ())
+    for module in discovery.modules("test.conformance"):
+        yield from getattr(importlib.import_module(module), name, ())

@@ -84,18 +84,16 @@ class _Payload:
 
     def __init__(self, module: LoweredBackendModule, backend: Backend) -> None:
         assert backend.reference is not None
-        self._payload = backend.reference(module.processed_bytes, named_data(module))
+        self._run = backend.reference(module.processed_bytes, named_data(module))
         self._by_memory = backend.by_memory
         outputs = _ORIGINAL.fget(module).graph.output_node().args[0]
-        self._orders = [node.meta["val"].dim_order() for node in outputs]
+        self._orders = [node.meta["val"].dim_order() for node in outputs] if self._by_memory else []
 
     def module(self) -> Callable[..., Any]:
-        return self._run
+        return self._given_by_memory if self._by_memory else lambda *inputs: self._run(list(inputs))
 
-    def _run(self, *inputs: Any) -> Any:
-        if not self._by_memory:
-            return self._payload(list(inputs))
-        found = self._payload([each.permute(each.dim_order()) for each in inputs])
+    def _given_by_memory(self, *inputs: Any) -> Any:
+        found = self._run([each.permute(each.dim_order()) for each in inputs])
         pairs = zip(found, self._orders, strict=True)
         return [each.permute([*map(order.index, range(len(order)))]) for each, order in pairs]
 

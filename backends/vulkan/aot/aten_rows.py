@@ -23,19 +23,22 @@ from executorch.backends.vulkan.aot.row import (
     when,
     write_call,
 )
-from executorch.exir.backend.lowering.annotation import SHARED, WEIGHTED
+from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.steps import Step
 
 UNARY = "abs cos exp hardshrink hardswish neg sigmoid sin sqrt rsqrt tanh round leaky_relu"
-SUMS = "add.Tensor sub.Tensor mul.Tensor"
+SUMS = "sub.Tensor mul.Tensor"
 DIVISIONS = "div.Tensor div.Tensor_mode pow.Tensor_Tensor"
 COMPARISONS = "eq lt le gt ge"
 LOGICAL = "bitwise_and.Tensor bitwise_or.Tensor logical_and.default logical_or.default"
-COPIES = """view_copy.default permute_copy.default squeeze_copy.dims unsqueeze_copy.default slice_copy.Tensor"""
-MOVES = """clone.default alias_copy.default permute.default select_copy.int split_with_sizes_copy.default
+COPIES = """view_copy.default permute_copy.default permute.default squeeze_copy.dims unsqueeze_copy.default
+    slice_copy.Tensor"""
+MOVES = """clone.default alias_copy.default select_copy.int split_with_sizes_copy.default
     expand_copy.default t_copy.default flip.default constant_pad_nd.default repeat.default"""
 REDUCTIONS = "mean.dim sum.dim_IntList amax.default amin.default"
 FILLED = "full full_like ones ones_like zeros zeros_like"
+# Its weights alone, or its input while running, too.
+LINEAR = Annotation(Kind.WEIGHTED, dynamic=("aten.linear.default",), weight_only=True)
 SIZES = "add sub floordiv mul lt gt ge le eq"
 
 
@@ -104,6 +107,7 @@ def _elementwise() -> dict[str, VulkanRow]:
     rows |= {f"aten.{name}.default": row(BOOL) for name in ("bitwise_not", "logical_not")}
     known_mode = when(_is_a_known_mode, "no rounding, or trunc or floor, is expected")
     return rows | {
+        "aten.add.Tensor": row(NUMBERS, int64=Int64.WRAPPED, annotation=ARITHMETIC),
         "aten.relu.default": row(FLOATS, annotation=SHARED),
         "aten.hardtanh.default": row(FLOATS, annotation=SHARED),
         "aten.gelu.default": row(FLOATS),
@@ -154,7 +158,7 @@ def _computing() -> dict[str, VulkanRow]:
         for name in ("mean.dim", "sum.dim_IntList")
     }
     return rows | {
-        "aten.linear.default": row(FLOATS, prepacks=True, preserved=True, annotation=WEIGHTED),
+        "aten.linear.default": row(FLOATS, prepacks=True, preserved=True, annotation=LINEAR),
         "aten.argmax.default": row(FLOATS, gives=INTS, int64=Int64.PLACES),
         "aten.argmin.default": row(FLOATS, gives=INTS, int64=Int64.PLACES),
         "aten.native_layer_norm.default": row(FLOATS, prepacks=True),

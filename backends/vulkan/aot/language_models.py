@@ -23,3 +23,14 @@ def partitioner(
 def partitioners(config: Any) -> list[Any]:
     dtype = str(getattr(config.model.dtype_override, "value", config.model.dtype_override))
     return [partitioner(dtype, config.model.enable_dynamic_shape, config.backend.vulkan.force_fp16)]
+
+
+def quantizers(name: str) -> list[Any]:
+    if name != "vulkan_8w":
+        raise ValueError(f"expected vulkan_8w, 8-bit weights of linear layers, found {name}")
+    from executorch.backends.vulkan.quantizer.vulkan_quantizer import (
+        VulkanQuantizer,
+        get_symmetric_quantization_config,
+    )
+
+    return [VulkanQuantizer().set_global(get_symmetric_quantization_config())]

@@ -17,7 +17,12 @@ from executorch.backends.vulkan.aot.places import is_int64, says_places
 from executorch.backends.vulkan.aot.quantized_rows import quantized_rows
 from executorch.backends.vulkan.aot.row import ALL
 from executorch.backends.vulkan.aot.table import VulkanTable
-from executorch.exir.backend.lowering.op_table import TensorCondition
+from executorch.exir.backend.lowering.op_table import (
+    TensorCondition,
+    has_dtype_of,
+    has_elements,
+    has_rank_up_to,
+)
 
 MAX_RANK = 8
 
@@ -27,17 +32,8 @@ def _is_tensor_or_size(tensor: Node, call: Node) -> bool:
     return isinstance(found, torch.Tensor | torch.SymInt | torch.SymBool | int) or found is None
 
 
-def _has_dtype(tensor: Node, call: Node) -> bool:
-    found = tensor.meta.get("val")
-    return not isinstance(found, torch.Tensor) or found.dtype in ALL
-
-
 def _has_sizes_that_fit(tensor: Node, call: Node) -> bool:
-    found = tensor.meta.get("val")
-    if not isinstance(found, torch.Tensor):
-        return True
-    is_empty = any(isinstance(size, int) and size == 0 for size in found.shape)
-    return found.dim() <= MAX_RANK and not is_empty
+    return has_elements(tensor, call) and has_rank_up_to(MAX_RANK)(tensor, call)
 
 
 def _is_in_plain_order(tensor: Node, call: Node) -> bool:
@@ -64,7 +60,7 @@ TABLE = VulkanTable(
     },
     of_tensors=(
         TensorCondition(_is_tensor_or_size, "a tensor or a size is expected"),
-        TensorCondition(_has_dtype, f"dtype {_DTYPES} is expected"),
+        TensorCondition(has_dtype_of(ALL), f"dtype {_DTYPES} is expected"),
         TensorCondition(_is_whole, "int64 that says which elements are meant is expected"),
         TensorCondition(
             _has_sizes_that_fit, f"at most {MAX_RANK} dimensions, with elements, are expected"

@@ -17,7 +17,7 @@ from torch.fx import Node
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.backend.lowering.patterns import Call
-from executorch.exir.graph_facts import call_name, called_op
+from executorch.exir.graph_facts import arguments_by_name, call_name, called_op
 
 Dtypes = frozenset[torch.dtype]
 FLOATS: Dtypes = frozenset({torch.float16, torch.float32})
@@ -75,20 +75,12 @@ def runtime_name(node: Node) -> str:
 
 def arguments_of(node: Node) -> list[Any]:
     """In the order of the schema, defaults included."""
-    op = called_op(node)
-    if op is None:
-        return list(node.args)
-    schema = op._schema.arguments
-    named = dict(zip([each.name for each in schema], node.args, strict=False)) | node.kwargs
-    return [named.get(each.name, each.default_value) for each in schema]
+    return list(node.args if called_op(node) is None else arguments_by_name(node).values())
 
 
 def argument(node: Node, name: str) -> Any:
     """By the schema's name."""
-    op = called_op(node)
-    assert op is not None
-    places = [each.name for each in op._schema.arguments]
-    return arguments_of(node)[places.index(name)]
+    return arguments_by_name(node)[name]
 
 
 def row(

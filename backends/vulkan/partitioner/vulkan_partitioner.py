@@ -26,6 +26,7 @@ from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import tensors_of
 from executorch.exir.backend.lowering.partitioner import Groups, TablePartitioner
 from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.backend.utils import tag_mutated_buffer
 from executorch.exir.graph_facts import call_name, called_op, op_name
 
 OpKey = Any  # an operator of the edge dialect, one of torch, or its name
@@ -38,7 +39,6 @@ class VulkanPartitioner(TablePartitioner):
 
     table = TABLE
     backend_id = VulkanBackend.__name__
-    owns_buffers = True
     joins_all = True
 
     def __init__(
@@ -56,6 +56,11 @@ class VulkanPartitioner(TablePartitioner):
         self.operator_allowlist = _set(operator_allowlist)
         self.nn_module_blocklist = _set(nn_module_blocklist)
         self.nn_module_allowlist = _set(nn_module_allowlist)
+
+    def tag_data(self, program: ExportedProgram) -> None:
+        """What a method writes stays on the device."""
+        super().tag_data(program)
+        tag_mutated_buffer(program)
 
     def look_at(self, program: ExportedProgram) -> Constants:
         return known_values(program)
@@ -75,22 +80,30 @@ class VulkanPartitioner(TablePartitioner):
         return _with_sources([*along(self.table.step_at(node)), *claimed], constants)
 
     def _groups(self, program: ExportedProgram, constants: Constants) -> Groups:
-        """Of patterns also with what quantizes for them, and the weights that are computed ahead. A position that is
-        read outside, too, stays there."""
+        """Of patterns also with what quantizes for them, and the weights that are computed ahead. What reads a
+        size that cannot be there stays, and a position that is read outside, too."""
         groups = super()._groups(program, constants)
         for step in self.table.patterns(program.graph, constants):
             groups.append(_with_sources([*along(step), *nodes_of(step)], constants))
         inside = {node for group in groups for node in group}
 
-        def stays(group: list[Node]) -> bool:
+        def why_stays(group: list[Node]) -> str:
             node = group[-1]
-            return op_name(node) == SCALAR and not inside.issuperset(node.users)
+            if op_name(node) == SCALAR and not inside.issuperset(node.users):
+                return "others read the number, too: what a delegate gives is a tensor"
+            return next(filter(None, map(why_not_size, filter(is_size, group))), "")
 
-        for group in filter(stays, groups):
-            self._leave(
-                group[-1:], "others read the number, too: what a delegate gives is a tensor"
-            )
-        return [group for group in groups if not stays(group)]
+        def why_not_size(size: Node) -> str:
+            reason = self.table.why_not(size, constants)
+            return f"a size that it reads cannot be in the delegate: {reason}" if reason else ""
+
+        kept = []
+        for group in groups:
+            if reason := why_stays(group):
+                self._leave(group[-1:], reason)
+            else:
+                kept.append(group)
+        return kept
 
     def _why_not_wanted(self, node: Node) -> str:
         types = " ".join(str(kind) for _, kind in node.meta.get("nn_module_stack", {}).values())

@@ -17,12 +17,8 @@ Result<runtime::DelegateHandle*> VulkanBackend::init(
     runtime::ArrayRef<runtime::CompileSpec> compile_specs) const {
   Settings settings;
   ET_CHECK_OK_OR_RETURN_ERROR(settings.add(compile_specs));
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [key, option] : defaults_) {
-      ET_CHECK_OK_OR_RETURN_ERROR(settings.add({&option, 1}));
-    }
-  }
+  const auto defaults = defaults_.all();
+  ET_CHECK_OK_OR_RETURN_ERROR(settings.add({defaults.data(), defaults.size()}));
   ET_CHECK_OK_OR_RETURN_ERROR(settings.add(context.runtime_specs()));
   auto delegate = ET_UNWRAP(Delegate::create(processed->data(), processed->size(),
                                              context.get_named_data_map(), settings));
@@ -39,22 +35,15 @@ Error VulkanBackend::set_option(runtime::BackendOptionContext&,
                                 const Span<runtime::BackendOption>& options) {
   Settings checked;
   ET_CHECK_OK_OR_RETURN_ERROR(checked.add({options.data(), options.size()}));
-  const std::lock_guard<std::mutex> lock(mutex_);
   for (const runtime::BackendOption& option : options) {
-    defaults_[option.key] = option;
+    defaults_.set(option);
   }
   return Error::Ok;
 }
 
 Error VulkanBackend::get_option(runtime::BackendOptionContext&,
                                 Span<runtime::BackendOption>& options) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (runtime::BackendOption& option : options) {
-    const auto found = defaults_.find(option.key);
-    if (found != defaults_.end()) {
-      option = found->second;
-    }
-  }
+  defaults_.get(options);
   return Error::Ok;
 }
 

@@ -7,11 +7,8 @@
 // `shares_memory` (bool, true): whether tensors that are not needed at the same time share memory.
 #pragma once
 
+#include <executorch/runtime/backend/default_options.h>
 #include <executorch/runtime/backend/interface.h>
-
-#include <map>
-#include <mutex>
-#include <string>
 
 namespace executorch::backends::vulkan {
 
@@ -34,8 +31,7 @@ class VulkanBackend final : public runtime::BackendInterface {
   void destroy(runtime::DelegateHandle* handle) const override;
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, runtime::BackendOption> defaults_;  // of what is loaded from now on
+  runtime::DefaultOptions defaults_;
 };
 
 /// Registers "VulkanBackend". Calling it again has no effect.

@@ -7,6 +7,7 @@
 
 namespace executorch::backends::vulkan::testing {
 
+using extension::make_tensor_ptr;
 using runtime::Error;
 using vkgraph::GraphTypes;
 
@@ -105,6 +106,76 @@ std::vector<uint8_t> GraphBuilder::pack() const {
   std::memcpy(&out[kHeader], builder.GetBufferPointer(), size);
   std::copy(region_.begin(), region_.end(), out.begin() + region);
   return out;
+}
+
+GraphBuilder sample() {
+  GraphBuilder builder;
+  const int32_t x = builder.input({4, 3});
+  const int32_t constant = builder.constant({3}, {1, 2, 3});
+  const int32_t packed = builder.tensor({3});
+  const int32_t sum = builder.tensor({4, 3});
+  const int32_t product = builder.tensor({4, 3});
+  builder.call("et_vk.prepack.default", {constant, packed});
+  builder.call("aten.add.Tensor", {x, packed, builder.integer(1), sum});
+  builder.call("aten.mul.Tensor", {sum, x, product});
+  builder.output(product);
+  return builder;
+}
+
+GraphBuilder many_operators() {
+  GraphBuilder b;
+  const int32_t x = b.input({1, 4, 6, 6});
+  const int32_t index = b.input({2}, vkgraph::VkDataType::INT32);
+  const int32_t none = b.null();
+  const int32_t one = b.integer(1);
+  const int32_t zero = b.integer(0);
+  const int32_t pair = b.integers({1, 1});
+  const int32_t two = b.integers({2, 2});
+  const int32_t filter = b.constant({4, 4, 3, 3}, std::vector<float>(144, 0.1F));
+  const int32_t conv = b.tensor({1, 4, 6, 6});
+  const int32_t none_padded = b.integers({0, 0});
+  b.call("aten.convolution.default",
+         {x, filter, none, pair, pair, pair, zero, none_padded, one, conv});
+  const int32_t pooled = b.tensor({1, 4, 3, 3});
+  const int32_t places = b.tensor({1, 4, 3, 3}, vkgraph::VkDataType::INT32);
+  b.call("aten.max_pool2d_with_indices.default",
+         {conv, two, two, none_padded, pair, zero, b.values({pooled, places})});
+  const int32_t flat = b.tensor({4, 9});
+  b.call("aten.view_copy.default", {pooled, b.integers({4, -1}), flat});
+  const int32_t rows = b.tensor({2, 9});
+  b.call("aten.index_select.default", {flat, zero, index, rows});
+  const int32_t turned = b.tensor({9, 2});
+  b.call("aten.permute_copy.default", {rows, b.integers({1, 0}), turned});
+  const int32_t weights = b.constant({3, 2}, {1, 2, 3, 4, 5, 6});
+  const int32_t linear = b.tensor({9, 3});
+  b.call("aten.linear.default", {turned, weights, none, linear});
+  const int32_t soft = b.tensor({9, 3});
+  b.call("aten._softmax.default", {linear, b.integer(-1), zero, soft});
+  const int32_t piece = b.tensor({4, 3});
+  b.call("aten.slice_copy.Tensor", {soft, zero, one, none, b.integer(2), piece});
+  const int32_t both = b.tensor({13, 3});
+  b.call("aten.cat.default", {b.values({soft, piece}), zero, both});
+  const int32_t norm = b.tensor({13, 3});
+  const int32_t mean = b.tensor({13, 1});
+  const int32_t rstd = b.tensor({13, 1});
+  b.call("aten.native_layer_norm.default",
+         {both, b.integers({3}), none, none, b.number(1e-5), b.values({norm, mean, rstd})});
+  const int32_t sums = b.tensor({13});
+  b.call("aten.sum.dim_IntList", {norm, b.integers({1}), zero, none, sums});
+  const int32_t q = b.tensor({1, 1, 13, 3});
+  b.call("aten.view_copy.default", {both, b.integers({1, 1, 13, 3}), q});
+  const int32_t attended = b.tensor({1, 1, 13, 3});
+  b.call("et_vk.sdpa.default", {q, q, q, none, none, attended});
+  b.output(sums);
+  b.output(attended);
+  return b;
+}
+
+std::vector<extension::TensorPtr> many_arguments() {
+  return {make_tensor_ptr({1, 4, 6, 6}, std::vector<float>(144, 0.5F)),
+          make_tensor_ptr({2}, std::vector<int32_t>{3, 0}),
+          make_tensor_ptr({13}, std::vector<float>(13)),
+          make_tensor_ptr({1, 1, 13, 3}, std::vector<float>(39))};
 }
 
 Loaded::Loaded(const std::vector<uint8_t>& payload,

@@ -41,6 +41,13 @@ class GraphBuilder {
   std::vector<uint8_t> region_;
 };
 
+/// (x + constant) * x, of [4, 3] at most.
+GraphBuilder sample();
+/// Of each family one operator: x [1, 4, 6, 6] and an index [2].
+GraphBuilder many_operators();
+/// What runs it: inputs and outputs.
+std::vector<extension::TensorPtr> many_arguments();
+
 /// A delegate that is loaded; its payload's address is aligned.
 class Loaded {
  public:

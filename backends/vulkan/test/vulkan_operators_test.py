@@ -148,6 +148,10 @@ def test_images() -> None:
     check(nn.MaxPool2d(2), IMAGE)
     check(lambda x: F.max_pool2d(x, 3, 1, 1, return_indices=True), IMAGE)
     check(nn.AvgPool2d(3, 2, 1), IMAGE)
+    # A window that is larger than its image, where sizes are rounded up.
+    for counts in (True, False):
+        check(nn.AvgPool2d(9, 9, 1, ceil_mode=True, count_include_pad=counts), IMAGE)
+    check(nn.MaxPool2d(9, 9, ceil_mode=True), IMAGE)
     check(nn.AdaptiveAvgPool2d(1), IMAGE)
     check(nn.Upsample(scale_factor=2), IMAGE)
     check(nn.Upsample(scale_factor=2, mode="bilinear"), IMAGE)

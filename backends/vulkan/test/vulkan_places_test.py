@@ -76,3 +76,15 @@ def test_a_place_of_more_than_32_bits_is_an_error() -> None:
     text = "element 0: expected a number of 32 bits, found 1099511627779"
     with pytest.raises(RuntimeError, match=text):
         method.execute([LARGE])
+
+
+def test_a_size_of_whole_numbers_stays_outside() -> None:
+    """Its tensor would come into the delegate."""
+
+    def function(x: Tensor, y: Tensor) -> Tensor:
+        return y.expand(x.shape[0], 3) + 1.0
+
+    inputs, rows = (LARGE, torch.randn(1, 3)), {0: torch.export.Dim("rows", min=2, max=9)}
+    edge = lower(Of(function), inputs, dynamic_shapes=((rows, None),))
+    (found,) = method_on_device(edge).execute(list(inputs))
+    assert torch.equal(found, function(*inputs))

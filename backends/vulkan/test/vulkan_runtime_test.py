@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch.export import Dim
 
 from executorch.backends.vulkan.test.lowered import lower
 from executorch.backends.vulkan.test.vulkan_attention_test import Layers
+from executorch.devtools import Inspector
 from executorch.examples.models import MODEL_NAME_TO_MODEL
 from executorch.examples.models.model_factory import EagerModelFactory
 from executorch.runtime import Runtime
@@ -101,6 +103,26 @@ def test_sizes_that_change() -> None:
     for count in (8, 32, 2, 32):
         x = torch.randn(1, count, 8)
         torch.testing.assert_close(loaded.execute([x])[0], Halves()(x))
+
+
+def test_every_shader_has_an_event(tmp_path: Path) -> None:
+    """VK-018: its operator and its time on the device, inside of the delegate's run."""
+    x = torch.randn(2, 8)
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Softmax(-1))
+    buffer = lower(model, (x,)).to_executorch().buffer
+    program = Runtime.get().load_program(buffer, enable_etdump=True)
+    program.load_method("forward").execute([x])
+    path = tmp_path / "run.etdp"
+    program.write_etdump_result_to_file(str(path), None)
+    events = [
+        each for block in Inspector(etdump_path=str(path)).event_blocks for each in block.events
+    ]
+    times = {each.name: each.perf_data.raw[0] for each in events if each.is_delegated_op}
+    found = {
+        json.loads(name)["kernel_name"]: time for name, time in times.items() if name[0] == "{"
+    }
+    assert set(found) == {"matmul", "unary", "softmax"}
+    assert 0 < sum(found.values()) <= times["ETVK_COMPUTE_GRAPH_EXECUTE"] <= times["ETVK_EXECUTE"]
 
 
 @pytest.mark.req("VK-019")

@@ -14,6 +14,7 @@ from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
     get_symmetric_quantization_config,
 )
 
+KEEPS_BLOCKS = True  # of GGUF: their operators stay on the CPU
 # quantization.pt2e_quantize -> whether weights have 4 bits, else 8
 _PT2E = {"xnnpack_dynamic": False, "xnnpack_dynamic_qc4": True}
 
@@ -27,7 +28,7 @@ def partitioner(dynamic_quant_only_partitioner: bool = True) -> Any:
 def partitioners(config: Any) -> list[Any]:
     """Quantized linear layers; all that it can where `extended_ops` asks, or nothing is quantized."""
     quantization = config.quantization
-    quantized = quantization.qmode or quantization.pt2e_quantize or config.base.preq_mode
+    quantized = not quantization.floats or quantization.pt2e_quantize or config.base.preq_mode
     found = [partitioner()] if quantized else []
     if config.backend.xnnpack.extended_ops or not quantized:
         found.append(partitioner(dynamic_quant_only_partitioner=False))

@@ -6,12 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from torch.export import ExportedProgram
 
-from executorch.backends.discovery import backends
 from executorch.devtools.commands.bench import compare
 from executorch.devtools.commands.output.report import Row, Table
 from executorch.devtools.commands.program_file import ProgramFile
@@ -53,17 +53,21 @@ def on_each_backend(exported: ExportedProgram, values: Sequence[Any]) -> tuple[l
     return [_sentence(rows), *refused], Table("backends", _TITLE, rows, "ms")
 
 
+def _manifests() -> dict[str, Any]:
+    return import_module("executorch.backends.discovery").backends()
+
+
 def _here() -> list[str]:
     registered = set(Runtime.get().backend_registry.registered_backend_names)
     return [
         name
-        for name, each in backends().items()
+        for name, each in _manifests().items()
         if each.partitioner and each.id in registered and not each.why_absent()
     ]
 
 
 def _lowered(name: str, exported: ExportedProgram) -> Lowered:
-    how = {} if name == _KERNELS else backends()[name].lowering()
+    how = {} if name == _KERNELS else _manifests()[name].lowering()
     edge = to_edge_transform_and_lower(exported, partitioner=how.get("partitioners"))
     data = bytes(edge.to_executorch().buffer)
     calls = [each.delegate is not None for each in ProgramFile(Path(name), data).calls]

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import torch
 
-from executorch.devtools import BundledProgram
 from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
-from executorch.devtools.bundled_program.serialize import (
-    serialize_from_bundled_program_to_flatbuffer,
-)
+from executorch.devtools.bundled_program.serialize import write_bundled_program
 from executorch.examples.models.command_line import add_model_name, chosen_example
 from executorch.examples.models.example import Example
 from executorch.exir import ExecutorchProgramManager, to_edge
@@ -45,10 +42,9 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     example = chosen_example(parser, options.model_name)
     program = lower(example)
-    bundle = BundledProgram(program, suites_of(example))
     options.dir.mkdir(parents=True, exist_ok=True)
     path = options.dir / f"{options.model_name}_bundled.bpte"
-    path.write_bytes(serialize_from_bundled_program_to_flatbuffer(bundle))
+    write_bundled_program(program, suites_of(example), path)
     record = options.dir / f"{options.model_name}_etrecord.bin"
     program.get_etrecord().save(record)
     print(f"wrote {path} and {record}")

@@ -54,7 +54,9 @@ int main(int argc, char** argv) {
         "Base name: output tensor i is written to <base>-<i>.bin, as raw bytes."},
        {"print_output", &print_output,
         "none, summary (the first and last 100 items) or all (every item on a line)."},
-       {"num_executions", &options.num_executions, "How often to run the method."},
+       {"num_executions", &options.num_executions,
+        "How often to run the method; with --self_test, how often each case is run again for its "
+        "time."},
        {"method_name", &options.method_name, "The method; the program's first if empty."},
        {"server_mode", &options.server_mode,
         "Runs once for each line on the standard input, reading the input files again."},

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/runner_util/self_test.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include <executorch/devtools/bundled_program/self_test.h>
 #include <executorch/extension/module/module.h>
@@ -41,6 +43,26 @@ void run_cases(const SelfTest& test, size_t index, Method& method, Count* count,
   }
 }
 
+/// After all cases, so that what a method remembers of a case is what the next one expects.
+Error time_cases(const SelfTest& test, size_t index, Method& method, uint32_t num_executions,
+                 std::ostream& out) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  for (size_t i = 0; i < test.num_cases(index) && num_executions > 1; ++i) {
+    std::vector<double> times;
+    for (uint32_t n = 0; n < num_executions; ++n) {
+      ET_CHECK_OK_OR_RETURN_ERROR(test.give_inputs(method, i));
+      const auto start = std::chrono::steady_clock::now();
+      ET_CHECK_OK_OR_RETURN_ERROR(method.execute());
+      times.push_back(Milliseconds(std::chrono::steady_clock::now() - start).count());
+    }
+    std::sort(times.begin(), times.end());
+    out << "self-test " << test.method_name(index) << "[" << i << "]: " << num_executions
+        << " more runs, median " << times[times.size() / 2] << " ms, fastest " << times[0]
+        << " ms\n";
+  }
+  return Error::Ok;
+}
+
 }  // namespace
 
 Error run_self_test(ModelRunnerOptions options, std::ostream& out) {
@@ -62,7 +84,7 @@ Error run_self_test(ModelRunnerOptions options, std::ostream& out) {
     }
     options.instead = [&](Method& method) {
       run_cases(*test, i, method, &count, out);
-      return Error::Ok;
+      return time_cases(*test, i, method, options.num_executions, out);
     };
     ET_CHECK_OK_OR_RETURN_ERROR(run_model(options));
   }

@@ -82,16 +82,21 @@ class ExternalPartitioner(TablePartitioner):
     def _program_of(self, program: ExportedProgram, nodes: Iterable[Node]) -> ExportedProgram:
         """What preprocess is given of these nodes."""
         inside = set(nodes)
-        written = written_buffers(program)
-        owned = [
-            node
-            for node, spec in data_specs(program).items()
-            if spec.target not in written and inside.intersection(node.users)
-        ]
+        specs, written = data_specs(program), written_buffers(program)
+        owned = [node for node in specs if self.owns(program, node, inside)]
         in_order = [node for node in program.graph.nodes if node in inside]
         module = program.graph_module
         piece = Partition("", self.delegation_spec, module, 0, in_order, owned)
+        targets = {node: specs[node].target for node in owned}
+        piece.written = {
+            node: written[target] for node, target in targets.items() if target in written
+        }
         return extract(program, piece).program
+
+    def owns(self, program: ExportedProgram, data: Node, inside: set[Node]) -> bool:
+        """Whether a delegate of these nodes has the data as its own, as `tag_data` tags it."""
+        is_written = data_specs(program)[data].target in written_buffers(program)
+        return not is_written and not inside.isdisjoint(data.users)
 
     def _groups_in(self, nodes: list[Node]) -> Groups:
         found = {id(self._group_of[node]): self._group_of[node] for node in nodes}

@@ -101,7 +101,11 @@ class BackendManifest:
 #   quantize(config, manager)           in place of torchao's way with these quantizers
 #   PREFIX                              of the name of a file that is given none
 #   RULES                               (when it holds of a config, what is wrong and what to do) for config.rules
-LANGUAGE_MODELS = ("partitioners", "partitioner", "quantizers", "quantize", "PREFIX", "RULES")
+#   KEEPS_BLOCKS                        whether operators on a GGUF file's blocks stay on the CPU beside the backend
+LANGUAGE_MODELS = (
+    *("partitioners", "partitioner", "quantizers", "quantize"),
+    *("PREFIX", "RULES", "KEEPS_BLOCKS"),
+)
 
 
 def _is_there(module: str) -> bool:

@@ -22,6 +22,7 @@ from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, s
 from executorch.exir.graph_facts import call_name, only_user, op_name
 
 Constants = Collection[Node]
+TensorTest = Callable[[Node, Node], bool]  # of a tensor that a call reads or gives, and the call
 NO_ROW = "the backend has no such operator"
 
 
@@ -52,12 +53,35 @@ class TensorCondition:
     """`test` holds for each tensor that a call reads or gives, and the call; `reason` says what is expected of one, and
     `found` what it is. No names of nodes: calls that are not delegated for one reason are one finding."""
 
-    test: Callable[[Node, Node], bool]
+    test: TensorTest
     reason: str
     found: Callable[[Node], str] = tensor_text
 
     def why_not(self, tensor: Node) -> str:
         return f"{self.reason}, found {self.found(tensor)}"
+
+
+# What most backends ask of each tensor; what is no tensor is asked by the first alone.
+
+
+def _of_value(test: Callable[[Any], bool]) -> TensorTest:
+    return lambda tensor, call: test(tensor.meta.get("val"))
+
+
+# Booleans and floats of the program's own are none of a delegate's arguments.
+is_tensor_or_size = _of_value(lambda value: isinstance(value, torch.Tensor | torch.SymInt | int))
+# As far as sizes are known.
+has_elements = _of_value(
+    lambda value: not any(type(size) is int and size == 0 for size in getattr(value, "shape", ()))
+)
+
+
+def has_dtype_of(dtypes: Collection[torch.dtype]) -> TensorTest:
+    return _of_value(lambda value: not isinstance(value, torch.Tensor) or value.dtype in dtypes)
+
+
+def has_rank_up_to(most: int) -> TensorTest:
+    return _of_value(lambda value: not isinstance(value, torch.Tensor) or value.dim() <= most)
 
 
 @dataclass(frozen=True)

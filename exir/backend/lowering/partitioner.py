@@ -23,7 +23,7 @@ from executorch.exir.backend.lowering.quantized_values import (
 )
 from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
-from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data, tag_mutated_buffer
+from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 
 Groups = list[list[Node]]  # calls, each with what must be in its delegate
 
@@ -35,7 +35,6 @@ class TablePartitioner(Partitioner):
 
     table: ClassVar[OpTable[Any]]
     backend_id: ClassVar[str]
-    owns_buffers: ClassVar[bool] = False  # that its delegates write
     joins_all: ClassVar[bool] = False  # also pieces that share no value
 
     def __init__(
@@ -63,9 +62,7 @@ class TablePartitioner(Partitioner):
             tags[tag] = self.delegation_spec
             for node in partition.nodes:
                 node.meta["delegation_tag"] = tag
-        tag_constant_data(exported_program)
-        if self.owns_buffers:
-            tag_mutated_buffer(exported_program)
+        self.tag_data(exported_program)
         return PartitionResult(exported_program, tags)
 
     def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
@@ -122,6 +119,10 @@ class TablePartitioner(Partitioner):
     ) -> dict[Node, str]:
         """Calls of one-node groups that are left although they stand between others, and why."""
         return {}
+
+    def tag_data(self, program: ExportedProgram) -> None:
+        """Tags the data that delegates own."""
+        tag_constant_data(program)
 
     def trimmed(self, nodes: list[Node]) -> list[Node]:
         """A piece without what is better left at its ends."""

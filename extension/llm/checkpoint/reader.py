@@ -78,10 +78,18 @@ class PickledFile:
             yield name, value
 
 
-def _open_file(path: Path) -> SafetensorsFile | GGUFFile | PickledFile:
+def is_gguf(path: Path) -> bool:
+    """Whether a checkpoint, a file or a folder, is a GGUF file. Raises CheckpointError for a folder without weights."""
+    if path.is_dir():
+        return any(is_gguf(file) for file in _shards(path))
+    if not path.is_file():
+        return False
     with path.open("rb") as file:
-        magic = file.read(4)
-    if magic == b"GGUF" or path.suffix == ".gguf":
+        return file.read(4) == b"GGUF" or path.suffix == ".gguf"
+
+
+def _open_file(path: Path) -> SafetensorsFile | GGUFFile | PickledFile:
+    if is_gguf(path):
         return GGUFFile(path)
     if path.suffix == ".safetensors":
         return SafetensorsFile(path)

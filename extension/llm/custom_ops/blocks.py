@@ -11,7 +11,7 @@ from torch import Tensor
 from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, BlockFormat
 from executorch.extension.llm.checkpoint.panels import ROWS, UNIT, panel_bytes, unpack_panels
 
-_MOST = 4  # weights of a call
+MOST_WEIGHTS = 4  # weights of a call
 _LEAST = 1e-30  # a largest magnitude that counts as 0
 
 
@@ -59,9 +59,10 @@ def linear_meta(
     activation_bits: int = 8,
 ) -> list[Tensor]:
     name, counts = "linear_of_blocks", {len(weights), len(formats), len(sizes), len(biases)}
-    if len(counts) > 1 or not 0 < len(weights) <= _MOST:
+    if len(counts) > 1 or not 0 < len(weights) <= MOST_WEIGHTS:
         raise ValueError(
-            f"{name}: expected 1 to {_MOST} weights with as many formats, sizes and biases, found {sorted(counts)}"
+            f"{name}: expected 1 to {MOST_WEIGHTS} weights with as many formats, sizes and biases, found "
+            f"{sorted(counts)}"
         )
     if x.dtype != torch.float32 or activation_bits not in (8, 16):
         raise ValueError(

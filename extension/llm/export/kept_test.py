@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import gguf
 import pytest
 
 from executorch.extension.llm.checkpoint.gguf import GGUFFile
 from executorch.extension.llm.checkpoint.tokenizer import chat_settings
-from executorch.extension.llm.export import kept
+from executorch.extension.llm.export import companions, kept
+from executorch.extension.llm.runner import TextLLMRunner
 from executorch.extension.llm.runner.test import tiny_llama
 
 
@@ -42,6 +45,49 @@ def test_a_checkpoint_is_exported_once(checkpoint: Path, tmp_path: Path) -> None
     assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == sorted(
         [first.tokenizer.name, other.tokenizer.name]
     )
+
+
+def test_one_file_is_enough(checkpoint: Path, tmp_path: Path) -> None:
+    made = kept.program_of(checkpoint, kept=tmp_path / "made")
+    alone = tmp_path / "alone" / "model.pte"
+    alone.parent.mkdir()
+    shutil.copy(made.path, alone)
+    found = kept.program_of(alone, kept=tmp_path / "kept")
+    names = {each.name for each in checkpoint.iterdir()} & set(companions.NAMES)
+    assert {"tokenizer.json", "tokenizer_config.json"} <= names
+    assert {each.name for each in found.tokenizer.iterdir()} == names
+    for name in names:
+        assert (found.tokenizer / name).read_bytes() == (checkpoint / name).read_bytes()
+    written = found.tokenizer.stat().st_mtime_ns
+    again = kept.program_of(alone, kept=tmp_path / "kept")
+    assert again == found and again.tokenizer.stat().st_mtime_ns == written
+    said = TextLLMRunner(found.path, found.tokenizer).encode("a b")
+    assert said == TextLLMRunner(made.path, made.tokenizer).encode("a b")
+
+
+def test_a_tokenizer_may_stay_beside_the_program(checkpoint: Path, tmp_path: Path) -> None:
+    options = ["export.tokenizer_in_program=False"]
+    made = kept.program_of(checkpoint, options, tmp_path / "made")
+    assert companions.read_companions(made.path) == {}
+    shutil.copy(made.path, tmp_path / "alone.pte")
+    with pytest.raises(FileNotFoundError, match="no tokenizer beside"):
+        kept.program_of(tmp_path / "alone.pte", kept=tmp_path / "kept")
+
+
+@pytest.mark.parametrize("content", [b"", b"no program", b"\0" * 64])
+def test_what_is_no_program_says_so(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "m.pte").write_bytes(content)
+    with pytest.raises(ValueError, match="expected"):
+        kept.program_of(tmp_path / "m.pte", kept=tmp_path / "kept")
+
+
+def test_all_tokens_that_end_an_answer_are_known() -> None:
+    settings = {"generation_config.json": b'{"eos_token_id": [5, 2, 5]}'}
+    assert companions.stop_tokens(settings, None) == [5, 2]
+    assert companions.stop_tokens({}, None) == []
+    ends = {"eos_token_id": 7, "eot_token_id": 9, "eom_token_id": 7}
+    metadata = {f"tokenizer.ggml.{name}": number for name, number in ends.items()}
+    assert companions.stop_tokens({}, SimpleNamespace(metadata=metadata)) == [7, 9]
 
 
 def test_bytes_decide_and_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

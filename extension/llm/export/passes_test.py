@@ -11,7 +11,13 @@ from torch import nn
 from torch.export import Dim
 
 from executorch.exir.graph_facts import op_name
-from executorch.extension.llm.export.export_passes import ReplaceSDPAWithCustomSDPAPass
+from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
+from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_panels
+from executorch.extension.llm.export.export_passes import (
+    JoinLinearsOfBlocks,
+    ReplaceSDPAWithCustomSDPAPass,
+)
+from executorch.extension.llm.transform.gguf_bits import BlockLinear
 
 CUSTOM, PLAIN = "llama.custom_sdpa.default", "aten.scaled_dot_product_attention.default"
 LOWER = torch.ones(6, 6, dtype=torch.bool).tril()
@@ -84,3 +90,43 @@ def test_a_mask_for_each_of_a_batch_or_of_heads_stays(shape: tuple[int, ...]) ->
     module = torch.export.export(model, inputs).module()
     assert not ReplaceSDPAWithCustomSDPAPass()(module).modified
     assert operators(module) == [PLAIN]
+
+
+class Projections(nn.Module):
+    """Layers of blocks; `pairs` of an input and how many layers read it."""
+
+    def __init__(self, *readers: int) -> None:
+        super().__init__()
+        self.readers = readers
+        self.layers = nn.ModuleList(_block_linear(16 + i, i % 2 == 1) for i in range(sum(readers)))
+
+    def forward(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
+        read = [x for x, count in zip(inputs, self.readers) for _ in range(count)]
+        return [layer(x) for layer, x in zip(self.layers, read)]
+
+
+def _block_linear(rows: int, has_bias: bool) -> BlockLinear:
+    number = NUMBERS["Q4_0" if has_bias else "Q8_0"]
+    form = BLOCK_FORMATS[number]
+    raw = torch.randint(0, 256, (rows, 2, form.bytes), dtype=torch.uint8)
+    raw[:, :, 1] = 32  # the scale's high byte: about 0.01
+    panels = torch.from_numpy(pack_panels(form, raw.reshape(rows, -1).numpy()))
+    return BlockLinear(number, rows, panels, torch.randn(rows) if has_bias else None, 8)
+
+
+@pytest.mark.parametrize(
+    ("readers", "calls"), [((3,), 1), ((2, 1), 2), ((1, 1), 2), ((4,), 1), ((6,), 2)]
+)
+def test_layers_of_blocks_that_read_one_input_are_one_call(
+    readers: tuple[int, ...], calls: int
+) -> None:
+    model = Projections(*readers)
+    inputs = tuple(torch.randn(3, 64) for _ in readers)
+    expected = model(*inputs)
+    module = torch.export.export(model, inputs).module()
+    result = JoinLinearsOfBlocks()(module)
+    names = [op_name(node) for node in module.graph.nodes]
+    assert names.count("llama.linear_of_blocks.default") == calls
+    assert result.modified == (calls < sum(readers))
+    for got, wanted in zip(module(*inputs), expected, strict=True):
+        assert torch.equal(got, wanted)

@@ -87,8 +87,7 @@ def test_five_hundred_answers_with_real_weights_are_all_valid(tmp_path: Path) ->
     from executorch.examples.demo import smollm2
 
     gguf = smollm2.fetch(tmp_path)
-    options = ["quantization.qmode=8da4w", "quantization.group_size=32"]
-    path = smollm2.export(gguf, tmp_path, options)
+    path = smollm2.export(gguf, tmp_path, [])
     runner = TextLLMRunner(path, tmp_path / "tokenizer.json")
     start = time.monotonic()
     found = answers(runner, "A person as JSON: ", 500)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Layers that keep a GGUF file's own blocks (`quantization.qmode=gguf`): nothing is quantized again.
+"""Layers that keep a GGUF file's own blocks (`quantization.qmode=gguf`, the default): nothing is quantized again.
 
 The blocks' codes, scales and minima stay bit for bit, in an order that kernels read fast (checkpoint/panels.py);
 inputs of linear layers become integers while they run, 32 numbers at a time.
@@ -19,6 +19,7 @@ from executorch.extension.llm.checkpoint.load import owner_of
 from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_panels
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.families import Family
+from executorch.extension.llm.model.lora import LoRALinear
 
 
 class BlockLinear(nn.Module):
@@ -33,8 +34,12 @@ class BlockLinear(nn.Module):
         self.register_buffer("bias", bias)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        sizes = [self.number], [self.rows], [self.bias]
-        return torch.ops.llama.linear_of_blocks(x.float(), [self.panels], *sizes, self.bits)[0].to(x.dtype)  # fmt: skip
+        weight = [self.panels], [self.number], [self.rows], [self.bias]
+        if (
+            x.dtype == torch.float32
+        ):  # no conversions: layers of one x are joined (JoinLinearsOfBlocks)
+            return torch.ops.llama.linear_of_blocks(x, *weight, self.bits)[0]
+        return torch.ops.llama.linear_of_blocks(x.float(), *weight, self.bits)[0].to(x.dtype)
 
 
 class BlockEmbedding(nn.Module):
@@ -87,6 +92,7 @@ def _layer_of(model: nn.Module, name: str) -> nn.Linear | nn.Embedding | None:
         layer, last = owner_of(model, name)
     except AttributeError:
         return None
+    layer = layer.linear if isinstance(layer, LoRALinear) else layer
     return layer if last == "weight" and isinstance(layer, nn.Linear | nn.Embedding) else None
 
 

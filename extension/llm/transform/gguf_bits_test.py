@@ -9,13 +9,16 @@ import gguf
 import pytest
 import torch
 
+from executorch.exir._serialize._program import deserialize_pte_binary
+from executorch.exir.schema import KernelCall
 from executorch.extension.llm.checkpoint.checkpoint_test import write_gguf
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.pipeline import export_llama
 from executorch.runtime import Runtime
 
-OPTIONS = ("base.model_class=smollm2", "quantization.qmode=gguf", "model.use_kv_cache=True")
+OPTIONS = ("base.model_class=smollm2", "model.use_kv_cache=True")
+OWN_BITS = "quantization.qmode=gguf"
 
 
 @pytest.mark.req("LLM-008")
@@ -32,12 +35,70 @@ def test_a_program_has_the_files_bits(name: str, tmp_path: Path) -> None:
     assert 10 * torch.log10(noise) < -30, noise
     held = sum(t.num_bytes for t in open_checkpoint(path).gguf.tensors.values())
     assert program.stat().st_size < 1.06 * held + 40_000
+    # of each of two layers q, k, v and gate, up are one call
+    assert _calls(program, "llama::linear_of_blocks") == 2 * 4 + 1
+
+
+def _calls(program: Path, operator: str) -> int:
+    plan = deserialize_pte_binary(program.read_bytes()).program.execution_plan[0]
+    names = [each.name for each in plan.operators]
+    calls = [each.instr_args for each in plan.chains[0].instructions]
+    return sum(names[c.op_index] == operator for c in calls if isinstance(c, KernelCall))
+
+
+def _exported(folder: Path, *words: str) -> Path:
+    path, _ = write_gguf(folder, gguf.GGMLQuantizationType.Q4_0)
+    given = [*OPTIONS, f"base.checkpoint={path}", f"export.output_name={folder / 'm.pte'}", *words]
+    return Path(export_llama(read(None, given)))
+
+
+@pytest.mark.parametrize(
+    ("words", "kept", "said"),
+    [
+        ((), True, False),
+        (("backend.xnnpack.enabled=True",), True, False),
+        (("quantization.qmode=float",), False, False),
+        (("quantization.qmode=8da4w", "quantization.group_size=32"), False, True),
+        (("quantization.embedding_quantize='4,32'",), False, True),
+    ],
+)
+def test_other_bits_are_for_who_asks(
+    words: tuple[str, ...],
+    kept: bool,
+    said: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = _exported(tmp_path, *words)
+    assert (b"llama::linear_of_blocks" in program.read_bytes()) == kept
+    assert ("its blocks are quantized once more" in capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize(("bits", "noise"), [(8, -30), (16, -70)])
+def test_activations_have_as_many_bits_as_asked_for(bits: int, noise: int, tmp_path: Path) -> None:
+    path, original = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
+    words = [*OPTIONS, f"base.checkpoint={path}", f"export.output_name={tmp_path / 'm.pte'}"]
+    program = export_llama(read(None, [*words, f"quantization.activation_bits={bits}"]))
+    tokens = torch.tensor([[3, 5, 90, 17, 17, 2]])
+    method = Runtime.get().load_program(program).load_method("forward")
+    found = method.execute([tokens, torch.tensor([0])])[0]
+    expected = original(tokens)
+    found = 10 * torch.log10((found - expected).pow(2).mean() / expected.pow(2).mean())
+    assert found < noise
+    with pytest.raises(ValueError, match="activation_bits=16 is of a GGUF file's own bits"):
+        asked = ("quantization.activation_bits=16", "quantization.qmode=float")
+        export_llama(read(None, [*words, *asked]))
 
 
 def test_what_cannot_go_together_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"qmode=gguf keeps .* base\.checkpoint, found random"):
-        export_llama(read(None, [*OPTIONS, "base.checkpoint=random"]))
+        export_llama(read(None, [*OPTIONS, OWN_BITS, "base.checkpoint=random"]))
     path, _ = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
     with pytest.raises(ValueError, match="leave out quantization.embedding_quantize"):
-        words = [*OPTIONS, f"base.checkpoint={path}", "quantization.embedding_quantize='4,32'"]
+        words = [
+            *OPTIONS,
+            OWN_BITS,
+            f"base.checkpoint={path}",
+            "quantization.embedding_quantize='4,32'",
+        ]
         export_llama(read(None, words))

@@ -9,7 +9,7 @@ from functools import partial
 
 from torch import nn
 
-from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig
+from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.config.rules import same_low_bits
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.transform.hadamard import (
@@ -48,8 +48,8 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
     if quantization.embedding_quantize:
         wanted = embedding_bits(quantization.embedding_quantize)
         found.append(partial(quantize_embeddings, wanted=wanted, use_hqq=quantization.use_hqq))
-    if quantization.qmode not in (None, GGUF_BITS):
-        bits = linear_bits(quantization.qmode, quantization.group_size)
+    if quantization.few_bits is not None:
+        bits = linear_bits(quantization.few_bits, quantization.group_size)
         found.append(partial(quantize_linears, wanted=bits, use_hqq=quantization.use_hqq))
     if found or config.base.preq_mode:
         found.append(partial(_reported, say=config.debug.verbose))

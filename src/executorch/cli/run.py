@@ -6,6 +6,9 @@ the sizes of --shape or the largest of the export.
 
     executorch run model.pte --inputs image.npy --top 5
     executorch run model.pte --shape image=1x3x64x64
+    executorch run model.gguf
+
+A language model's checkpoint is exported on first use and kept, as with chat.
 """
 
 from __future__ import annotations
@@ -19,7 +22,12 @@ def parser(prog: str) -> argparse.ArgumentParser:
     from executorch.devtools.commands.arguments.options import add_data, add_inputs
 
     made = command_parser(prog, __doc__)
-    made.add_argument("program", type=Path, metavar="PROGRAM", help="a .pte file")
+    made.add_argument(
+        "program",
+        type=Path,
+        metavar="PROGRAM",
+        help="a .pte or .gguf file, or a folder of Hugging Face",
+    )
     add_data(made)
     made.add_argument("--method", default="", help="forward, or the only one, unless given")
     add_inputs(made)
@@ -35,4 +43,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     from executorch.cli.running import run_program
 
+    if options.program.suffix == ".gguf" or options.program.is_dir():
+        from executorch.extension.llm.export.kept import program_of
+
+        options.program = program_of(options.program).path
     return run_program(options)

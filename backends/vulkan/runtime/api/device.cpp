@@ -111,6 +111,7 @@ Result<Device*> Device::open() {
   device->pipelines.reset(new (std::nothrow) Pipelines(*device));
   ET_CHECK_OR_RETURN_ERROR(device->pipelines != nullptr, MemoryAllocationFailed,
                            "Vulkan: no memory");
+  ET_LOG(Info, "Vulkan: %s", device->properties.deviceName);
   return device.release();
 }
 

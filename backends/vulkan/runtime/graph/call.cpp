@@ -17,6 +17,13 @@ namespace {
 constexpr int64_t kInvocations = 64;    // of a group, in all shaders
 constexpr int64_t kMaxGroupsX = 65535;  // what every device gives
 
+/// Sizes, places and steps have 32 bits: what says more means the most, as the end of a slice does.
+/// So sums of them, and products of two, have no more than 64 bits.
+int64_t bounded(int64_t number) {
+  return std::clamp<int64_t>(number, std::numeric_limits<int32_t>::min(),
+                             std::numeric_limits<int32_t>::max());
+}
+
 const char* name_of(GraphTypes kind) {
   constexpr const char* kNames[] = {"nothing",    "Null",        "an Int",     "a Double",
                                     "a Bool",     "a tensor",    "an IntList", "a DoubleList",
@@ -118,7 +125,7 @@ Result<int64_t> Call::integer_of(size_t id) const {
 
 Result<int64_t> Call::integer(size_t index) {
   ET_CHECK_OK_OR_RETURN_ERROR(value(index).error());
-  return integer_of(static_cast<size_t>(payload_.args[index]));
+  return bounded(ET_UNWRAP(integer_of(static_cast<size_t>(payload_.args[index]))));
 }
 
 Result<double> Call::number(size_t index) {
@@ -126,7 +133,7 @@ Result<double> Call::number(size_t index) {
   if (found.kind == GraphTypes::Double) {
     return found.number;
   }
-  return static_cast<double>(ET_UNWRAP(integer(index)));
+  return static_cast<double>(ET_UNWRAP(integer_of(static_cast<size_t>(payload_.args[index]))));
 }
 
 Result<bool> Call::boolean(size_t index) {
@@ -144,6 +151,12 @@ Result<std::string_view> Call::text(size_t index) {
 }
 
 Result<std::vector<int64_t>> Call::integers(size_t index) {
+  std::vector<int64_t> out = ET_UNWRAP(whole_numbers(index));
+  std::transform(out.begin(), out.end(), out.begin(), bounded);
+  return out;
+}
+
+Result<std::vector<int64_t>> Call::whole_numbers(size_t index) const {
   const PayloadValue& found = *ET_UNWRAP(value(index));
   switch (found.kind) {
     case GraphTypes::Null:
@@ -165,7 +178,7 @@ Result<std::vector<int64_t>> Call::integers(size_t index) {
     }
     default:
       return std::vector<int64_t> {
-        ET_UNWRAP(integer(index))
+        ET_UNWRAP(integer_of(static_cast<size_t>(payload_.args[index])))
       };
   }
 }
@@ -175,7 +188,7 @@ Result<std::vector<double>> Call::numbers(size_t index) {
   if (found.kind == GraphTypes::DoubleList) {
     return found.numbers;
   }
-  const auto whole = ET_UNWRAP(integers(index));
+  const auto whole = ET_UNWRAP(whole_numbers(index));
   return std::vector<double>(whole.begin(), whole.end());
 }
 

@@ -68,6 +68,7 @@ class Call final {
 
   /// Arguments; InvalidProgram, with the call and the argument in the log, when they are something
   /// else or not there. Int, SymInt, Bool and Double stand for each other where nothing is lost.
+  /// Integers are of 32 bits, those beyond the nearest; numbers are exact.
   runtime::Result<Tensor*> tensor(size_t index);
   /// Null for Null.
   runtime::Result<Tensor*> optional_tensor(size_t index);
@@ -130,6 +131,7 @@ class Call final {
   void add_memory(Tensor& out);
   runtime::Result<const PayloadValue*> value(size_t index) const;
   runtime::Result<int64_t> integer_of(size_t id) const;
+  runtime::Result<std::vector<int64_t>> whole_numbers(size_t index) const;
   runtime::Result<Tensor*> tensor_of(size_t id);
 
   Graph& graph_;

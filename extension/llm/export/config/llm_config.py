@@ -15,8 +15,9 @@ from typing import ClassVar
 from executorch.backends.discovery import language_models
 from executorch.extension.llm.model.families import FAMILIES
 
-# the qmode of a GGUF file's own codes and scales
+# the qmode of a GGUF file's own codes and scales, its default, and the one of weights as floats, all others'
 GGUF_BITS = "gguf"
+FLOAT_WEIGHTS = "float"
 # group of 8da4w and of the torchao forms where none is given
 DEFAULT_GROUP = 128
 
@@ -117,6 +118,8 @@ class ExportConfig:
     max_sessions: int = 1
     # a method `embed`, too, which turns a text into a vector; the server's /v1/embeddings calls it
     embed: bool = False
+    # the tokenizer, chat template and settings of generation are in the program, too: one file is enough
+    tokenizer_in_program: bool = True
     output_dir: str = "."
     output_name: str | None = None
     so_library: str | None = None
@@ -164,7 +167,14 @@ class MultimethodConfig:
 
 @dataclass
 class QuantizationConfig:
-    QMODE_OPTIONS: ClassVar[list[str]] = ["int8", "8da4w", "8da4w-gptq", "4w", GGUF_BITS]
+    QMODE_OPTIONS: ClassVar[list[str]] = [
+        "int8",
+        "8da4w",
+        "8da4w-gptq",
+        "4w",
+        GGUF_BITS,
+        FLOAT_WEIGHTS,
+    ]
     AO_QUANT_PATTERNS: ClassVar[list[str]] = [r"torchao:8da(\d+)w", r"torchao:fpa(\d+)w"]
     EMBEDDING_PATTERNS: ClassVar[list[str]] = [
         r"[248],(\d+|none|None)",
@@ -178,6 +188,8 @@ class QuantizationConfig:
     use_spin_quant: SpinQuant | None = None
     use_qat: bool = False
     quantize_scope: QuantizeScope = QuantizeScope.full
+    # of the rows that a GGUF file's own bits are multiplied with: 8, or 16, which cost time
+    activation_bits: int = 8
     calibration_tasks: list[str] | None = None
     calibration_limit: int | None = None
     calibration_seq_length: int | None = None
@@ -196,10 +208,24 @@ class QuantizationConfig:
                 "quantization.embedding_quantize: expected 'bits,group' with 2, 4 or 8 bits, or "
                 f"'torchao:bits,group' with 1 to 8, found {table!r}"
             )
+        if self.activation_bits not in (8, 16):
+            raise ValueError(
+                f"quantization.activation_bits: expected 8 or 16, found {self.activation_bits}"
+            )
         if self.group_size is not None and self.group_size < 1:
             raise ValueError(
                 f"quantization.group_size: expected 1 or more, found {self.group_size}"
             )
+
+    @property
+    def floats(self) -> bool:
+        """Whether weights stay as the checkpoint's floats."""
+        return self.qmode in (None, FLOAT_WEIGHTS)
+
+    @property
+    def few_bits(self) -> str | None:
+        """The qmode that makes integers of weights; None where they stay floats, or the blocks that they are."""
+        return None if self.qmode in (GGUF_BITS, FLOAT_WEIGHTS) else self.qmode
 
     def _known_qmode(self, mode: str) -> bool:
         if mode in self.QMODE_OPTIONS:

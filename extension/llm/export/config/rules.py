@@ -32,6 +32,28 @@ def pt2e_backend(name: str) -> str:
     return name.split("_")[0]
 
 
+def _other_weights(c: LlmConfig) -> object:
+    """What rewrites weights, or needs them as floats: not for blocks."""
+    return (
+        c.quantization.embedding_quantize
+        or c.quantization.use_spin_quant
+        or c.quantization.pt2e_quantize
+        or c.base.preq_mode
+        or c.multimethod.methods
+        or c.model.input_prune_map
+        or c.model.output_prune_map
+    )
+
+
+def takes_blocks(c: LlmConfig) -> bool:
+    """Whether the weights of a GGUF file are to stay the blocks that they are, though nobody asks: where no others are
+    asked for, and each backend leaves operators on blocks to the CPU."""
+    modules = (language_models().get(name) for name in enabled_backends(c))
+    if c.quantization.qmode is not None or _other_weights(c):
+        return False
+    return all(m and getattr(m.load(m.language_models), "KEEPS_BLOCKS", False) for m in modules)
+
+
 Rule = tuple[Callable[[LlmConfig], object], str]
 
 
@@ -65,18 +87,7 @@ NOT_YET: tuple[Rule, ...] = (
 
 RULES: tuple[Rule, ...] = (
     (
-        lambda c: (
-            c.quantization.qmode == GGUF_BITS
-            and (
-                c.quantization.embedding_quantize
-                or c.quantization.use_spin_quant
-                or c.quantization.pt2e_quantize
-                or c.base.preq_mode
-                or c.multimethod.methods
-                or c.model.input_prune_map
-                or c.model.output_prune_map
-            )
-        ),
+        lambda c: c.quantization.qmode == GGUF_BITS and _other_weights(c),
         "quantization.qmode=gguf keeps all bits of the file: leave out quantization.embedding_quantize, use_spin_quant "
         "and pt2e_quantize, base.preq_mode, multimethod.methods, model.input_prune_map and output_prune_map",
     ),
@@ -194,7 +205,7 @@ RULES: tuple[Rule, ...] = (
         "quantization.use_qat with it",
     ),
     (
-        lambda c: _pre_quantized(c) and c.quantization.qmode,
+        lambda c: _pre_quantized(c) and c.quantization.few_bits,
         "quantization.qmode would quantize weights that the checkpoint has quantized: leave it out",
     ),
     (

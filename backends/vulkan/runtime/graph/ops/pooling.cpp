@@ -54,11 +54,12 @@ Error pool(Call& call) {
       return call.mismatch("expected a padding of at most half the window");
     }
     const int64_t size = x.shape[rank - 2 + i];
-    const int64_t room = size + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1;
-    if (room < 0) {
+    const int64_t room =
+        size + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1 + (rounds_up ? stride[i] - 1 : 0);
+    if (room < 0) {  // the first window of those that are rounded up may be larger than the input
       return call.mismatch("a window that is larger than its input");
     }
-    int64_t count = (room + (rounds_up ? stride[i] - 1 : 0)) / stride[i] + 1;
+    int64_t count = room / stride[i] + 1;
     count -= rounds_up && (count - 1) * stride[i] >= size + padding[i] ? 1 : 0;
     shape[rank - 2 + i] = static_cast<int32_t>(count);
   }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recipes for `executorch.export`, float and each mode of quantization; importing this registers them under the name
-"openvino". Keywords: `device`, and those of OpenVINOQuantizer (`group_size`, `ignored_scope`, ...)."""
+"""Recipes of OpenVINO: float, and each mode of quantization. Keywords: `device`, and those of OpenVINOQuantizer
+(`group_size`, `ignored_scope`, ...)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from executorch.export.recipe import (
     RecipeType,
 )
 from executorch.export.recipe_provider import BackendRecipeProvider
-from executorch.export.recipe_registry import recipe_registry
 
 
 class OpenvinoRecipeType(RecipeType):
@@ -68,6 +67,3 @@ def _quantization(kind: OpenvinoRecipeType, options: dict[str, Any]) -> Quantiza
     from executorch.backends.openvino.quantizer import OpenVINOQuantizer, QuantizationMode
 
     return QuantizationRecipe([OpenVINOQuantizer(mode=QuantizationMode[kind.name], **options)])
-
-
-recipe_registry.register_backend_recipe_provider(OpenvinoRecipeProvider())

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Core ML's backend is."""
+
+from executorch.exir.backend.lowering.manifest import BackendManifest, OperatorPage
+
+BACKENDS = (
+    BackendManifest(
+        package=__package__,
+        name="coreml",
+        id="CoreMLBackend",
+        partitioner="partition.coreml_partitioner:CoreMLPartitioner",
+        operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16, int32"),
+        extras={"coreml": ("coremltools==9.0",)},
+        needs=("coremltools",),
+        get_sdk="pip install 'executorch[coreml]'",
+    ),
+)
