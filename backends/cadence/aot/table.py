@@ -7,7 +7,7 @@ from __future__ import annotations
 import torch
 from torch.fx import Node
 
-import executorch.backends.cadence.aot.operators  # noqa: F401  defines them
+import executorch.backends.cadence.aot.ops_registrations  # noqa: F401  defines them
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, WEIGHTED
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter

@@ -1,155 +1,94 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums of products of stored values: linear, and convolutions of one and two dimensions. Sums are
-// int32.
+// Products of matrices: of stored values, whose sums are int64, and of floats.
+#include <cstdlib>
+
 #include <executorch/backends/cadence/CustomOpsNativeFunctions.h>
-#include <executorch/backends/cadence/generic/common.h>
+#include <executorch/backends/cadence/generic/stored.h>
 
 namespace impl::generic::native {
 
 using namespace executorch::backends::cadence;
-using executorch::aten::ArrayRef;
-using executorch::aten::SizesType;
-using executorch::runtime::kTensorDimensionLimit;
 
 namespace {
 
-bool are_operands(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                  const Tensor& out) {
-  const ScalarType dtype = input.scalar_type();
-  return weight.scalar_type() == dtype && out.scalar_type() == dtype &&
-         bias.scalar_type() == ScalarType::Int && is_contiguous(input) && is_contiguous(weight);
+template <typename Sum, typename T, typename W>
+Sum dot_of(const T* x, const W* w, ssize_t count, ssize_t step, Sum x_point, Sum w_point) {
+  Sum total = 0;
+  for (ssize_t k = 0; k < count; ++k) {
+    total += (x[k] - x_point) * (w[k * step] - w_point);
+  }
+  return total;
 }
 
-// A convolution of [N, C, H, W]; of [N, C, L], with a height of 1.
-struct Geometry {
-  int32_t batch, inputs, height, width, outputs, kernel_height, kernel_width, out_height, out_width;
-  int32_t stride[2], padding[2], dilation[2], groups;
+// In int32 as long as that holds the sums: 4096 products of differences of 8 bits.
+template <typename T, typename W>
+int64_t dot(const T* x, const W* w, ssize_t count, ssize_t step, int64_t x_point, int64_t w_point) {
+  constexpr ssize_t kBlock = 4096;
+  if (sizeof(T) > 1 || std::abs(x_point) > 255 || std::abs(w_point) > 255) {
+    return dot_of<int64_t>(x, w, count, step, x_point, w_point);
+  }
+  int64_t total = 0;
+  for (; count > 0; count -= kBlock, x += kBlock, w += kBlock * step) {
+    total += dot_of<int32_t>(x, w, count < kBlock ? count : kBlock, step, int32(x_point),
+                             int32(w_point));
+  }
+  return total;
+}
 
-  // Row and column of the input below one place of the kernel; whether it is within.
-  bool within(int32_t out_row, int32_t out_column, int32_t i, int32_t j, int32_t& row,
-              int32_t& column) const {
-    row = out_row * stride[0] - padding[0] + i * dilation[0];
-    column = out_column * stride[1] - padding[1] + j * dilation[1];
-    return 0 <= row && row < height && 0 <= column && column < width;
+// One for all outputs, or, of tensors, one for each.
+struct Requantizing {
+  int64_t multiplier, shift, weight_zero_point;
+  const Tensor* multipliers;
+  const Tensor* shifts;
+  const Tensor* weight_zero_points;
+
+  float factor(ssize_t output) const {
+    return multipliers == nullptr
+               ? scale_of(multiplier, shift)
+               : scale_of(integer_at(*multipliers, output), integer_at(*shifts, output));
+  }
+  int64_t point(ssize_t output) const {
+    return weight_zero_points == nullptr ? weight_zero_point
+                                         : integer_at(*weight_zero_points, output);
   }
 };
 
-int32_t size_of(const Tensor& tensor, ssize_t from_end) {
-  const ssize_t place = tensor.dim() - from_end;
-  return place < 2 ? 1 : static_cast<int32_t>(tensor.size(place));
+bool take_linear_size(const Tensor& src, const Tensor& weight, Tensor& out) {
+  Sizes sizes;
+  sizes.add_leading(src, src.dim() - 1);
+  sizes.add(weight.size(0));
+  return is_contiguous(src) && is_contiguous(weight) && sizes.take(out);
 }
 
-bool fill_pair(ArrayRef<int64_t> values, int64_t least, int32_t absent, int32_t (&pair)[2]) {
-  pair[0] = absent;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < least || values[i] > 32767) {
-      return false;
-    }
-    pair[2 - values.size() + i] = static_cast<int32_t>(values[i]);
-  }
-  return true;
+bool are_linear(const Tensor& src, const Tensor& weight) {
+  return src.dim() >= 1 && weight.dim() == 2 && src.size(src.dim() - 1) == weight.size(1);
 }
 
-int32_t placed(int32_t size, int32_t kernel, int32_t stride, int32_t padding, int32_t dilation) {
-  const int32_t room = size + 2 * padding - dilation * (kernel - 1) - 1;
-  return room < 0 ? 0 : room / stride + 1;
-}
-
-// False where the sizes do not belong together.
-bool make_geometry(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                   ArrayRef<int64_t> stride, ArrayRef<int64_t> padding, ArrayRef<int64_t> dilation,
-                   int64_t groups, Geometry& made) {
-  const auto rank = static_cast<size_t>(input.dim() - 2);
-  const bool have_rank = input.dim() == weight.dim() && stride.size() == rank &&
-                         padding.size() == rank && dilation.size() == rank;
-  if (!have_rank || groups < 1 || groups > input.size(1) || !fill_pair(stride, 1, 1, made.stride) ||
-      !fill_pair(padding, 0, 0, made.padding) || !fill_pair(dilation, 1, 1, made.dilation)) {
-    return false;
-  }
-  made.batch = static_cast<int32_t>(input.size(0));
-  made.inputs = static_cast<int32_t>(input.size(1));
-  made.height = size_of(input, 2);
-  made.width = size_of(input, 1);
-  made.outputs = static_cast<int32_t>(weight.size(0));
-  made.kernel_height = size_of(weight, 2);
-  made.kernel_width = size_of(weight, 1);
-  made.groups = static_cast<int32_t>(groups);
-  made.out_height =
-      placed(made.height, made.kernel_height, made.stride[0], made.padding[0], made.dilation[0]);
-  made.out_width =
-      placed(made.width, made.kernel_width, made.stride[1], made.padding[1], made.dilation[1]);
-  return made.out_height > 0 && made.out_width > 0 && bias.numel() == made.outputs &&
-         made.inputs % made.groups == 0 && made.outputs % made.groups == 0 &&
-         weight.size(1) * made.groups == made.inputs;
-}
-
-template <typename T>
-struct Convolution {
-  const Geometry& geometry;
-  const T* input;
-  const T* weight;
-  int32_t input_zero_point, weight_zero_point;
-
-  int32_t sum(int32_t image, int32_t channel, int32_t row, int32_t column) const {
-    const Geometry& g = geometry;
-    const int32_t depth = g.inputs / g.groups;
-    const int32_t first = channel / (g.outputs / g.groups) * depth;
-    const T* kernel = weight + channel * depth * g.kernel_height * g.kernel_width;
-    int32_t total = 0;
-    for (int32_t c = 0; c < depth; ++c) {
-      const T* plane = input + (image * g.inputs + first + c) * g.height * g.width;
-      for (int32_t i = 0; i < g.kernel_height; ++i) {
-        for (int32_t j = 0; j < g.kernel_width; ++j, ++kernel) {
-          int32_t y = 0, x = 0;
-          if (g.within(row, column, i, j, y, x)) {
-            total += (plane[y * g.width + x] - input_zero_point) * (*kernel - weight_zero_point);
-          }
-        }
-      }
-    }
-    return total;
-  }
-
-  void run(const int32_t* bias, float scale, const Storing& store, T* to) const {
-    for (int32_t image = 0; image < geometry.batch; ++image) {
-      for (int32_t channel = 0; channel < geometry.outputs; ++channel) {
-        for (int32_t row = 0; row < geometry.out_height; ++row) {
-          for (int32_t column = 0; column < geometry.out_width; ++column) {
-            const int32_t total = bias[channel] + sum(image, channel, row, column);
-            *to++ = store.operator()<T>(static_cast<float>(total) * scale);
-          }
-        }
-      }
-    }
-  }
-};
-
-Tensor& convolve(KernelRuntimeContext& context, const char* name, ssize_t rank, const Tensor& input,
-                 const Tensor& weight, const Tensor& bias, ArrayRef<int64_t> stride,
-                 ArrayRef<int64_t> padding, ArrayRef<int64_t> dilation, int64_t groups,
-                 int64_t input_zero_point, int64_t weight_zero_point, double bias_scale,
-                 double out_scale, int64_t out_zero_point, Tensor& out) {
-  Geometry geometry{};
-  CADENCE_CHECK(are_operands(input, weight, bias, out),
-                "%s: expected contiguous operands of one dtype, and a bias of int32", name);
-  CADENCE_CHECK(input.dim() == rank &&
-                    make_geometry(input, weight, bias, stride, padding, dilation, groups, geometry),
-                "%s: expected an input, a weight and a bias whose sizes belong together", name);
-  const SizesType sizes[4] = {geometry.batch, geometry.outputs,
-                              rank == 3 ? geometry.out_width : geometry.out_height,
-                              geometry.out_width};
-  CADENCE_CHECK(take_size(out, {sizes, static_cast<size_t>(rank)}),
-                "%s: expected an output of the convolution's size", name);
-  const bool is_known = with_stored_type(input.scalar_type(), [&](auto type) {
+Tensor& linear(KernelRuntimeContext& context, const Tensor& src, const Tensor& weight,
+               const Tensor& bias, int64_t src_zero_point, const Requantizing& numbers,
+               int64_t out_zero_point, Tensor& out) {
+  CADENCE_CHECK(out.scalar_type() == src.scalar_type() && bias.scalar_type() == ScalarType::Int,
+                "quantized_linear: expected an output of the input's dtype, a bias of int32");
+  CADENCE_CHECK(are_linear(src, weight) && bias.numel() == weight.size(0) &&
+                    take_linear_size(src, weight, out),
+                "quantized_linear: expected weights [outputs, inputs], a bias of each output");
+  const ssize_t inputs = weight.size(1), outputs = weight.size(0);
+  const bool is_known = with_weighted_types(src, weight, [&](auto type, auto weight_type) {
     using T = decltype(type);
-    const Convolution<T> convolution{
-        geometry, input.const_data_ptr<T>(), weight.const_data_ptr<T>(),
-        static_cast<int32_t>(input_zero_point), static_cast<int32_t>(weight_zero_point)};
-    convolution.run(bias.const_data_ptr<int32_t>(), static_cast<float>(bias_scale),
-                    Storing::whole<T>(1.0f / static_cast<float>(out_scale), out_zero_point),
-                    out.mutable_data_ptr<T>());
+    const auto* weights = weight.const_data_ptr<decltype(weight_type)>();
+    const T* from = src.const_data_ptr<T>();
+    T* to = out.mutable_data_ptr<T>();
+    for (ssize_t j = 0; j < outputs; ++j) {
+      const Storing store = Storing::whole<T>(numbers.factor(j), out_zero_point);
+      for (ssize_t row = 0; row * outputs < out.numel(); ++row) {
+        const int64_t total =
+            bias.const_data_ptr<int32_t>()[j] + dot(from + row * inputs, weights + j * inputs,
+                                                    inputs, 1, src_zero_point, numbers.point(j));
+        to[row * outputs + j] = store.operator()<T>(static_cast<float>(total));
+      }
+    }
   });
-  CADENCE_CHECK(is_known, "%s: expected int8, uint8 or int16", name);
+  CADENCE_CHECK(is_known, "quantized_linear: expected int8, uint8 or int16, int8 beside int16");
   return out;
 }
 
@@ -159,53 +98,121 @@ Tensor& quantized_linear_per_tensor_out(
     KernelRuntimeContext& context, const Tensor& src, const Tensor& weight, const Tensor& bias,
     int64_t src_zero_point, int64_t weight_zero_point, int64_t out_multiplier, int64_t out_shift,
     int64_t out_zero_point, const executorch::aten::optional<Tensor>& /*offset*/, Tensor& out) {
-  CADENCE_CHECK(are_operands(src, weight, bias, out),
-                "quantized_linear: expected contiguous operands of one dtype, a bias of int32");
-  CADENCE_CHECK(src.dim() >= 1 && weight.dim() == 2 && src.size(src.dim() - 1) == weight.size(1) &&
-                    bias.numel() == weight.size(0),
-                "quantized_linear: expected weights [outputs, inputs], a bias of each output");
-  SizesType sizes[kTensorDimensionLimit];
-  for (ssize_t i = 0; i < src.dim(); ++i) {
-    sizes[i] = src.size(i);
+  const Requantizing numbers{out_multiplier, out_shift, weight_zero_point,
+                             nullptr,        nullptr,   nullptr};
+  return linear(context, src, weight, bias, src_zero_point, numbers, out_zero_point, out);
+}
+
+Tensor& quantized_linear_out(KernelRuntimeContext& context, const Tensor& src, const Tensor& weight,
+                             const Tensor& bias, int64_t src_zero_point,
+                             const Tensor& weight_zero_point, const Tensor& out_multiplier,
+                             const Tensor& out_shift, int64_t out_zero_point,
+                             const executorch::aten::optional<Tensor>& /*offset*/, Tensor& out) {
+  const ssize_t outputs = weight.dim() == 2 ? weight.size(0) : 1;
+  CADENCE_CHECK(has_integers(weight_zero_point, outputs) && has_integers(out_multiplier, outputs) &&
+                    has_integers(out_shift, outputs),
+                "quantized_linear: expected one number, or one of each output, in each tensor");
+  const Requantizing numbers{0, 0, 0, &out_multiplier, &out_shift, &weight_zero_point};
+  return linear(context, src, weight, bias, src_zero_point, numbers, out_zero_point, out);
+}
+
+// ---- Products of two inputs ----
+
+namespace {
+
+struct MatmulSizes {
+  ssize_t batch = 1, rows, inner, columns;
+  Sizes out;
+};
+
+bool make_matmul(const Tensor& X, const Tensor& Y, bool transposed, MatmulSizes& made) {
+  const ssize_t rank = X.dim();
+  if (rank < 2 || Y.dim() != rank) {
+    return false;
   }
-  sizes[src.dim() - 1] = weight.size(0);
-  CADENCE_CHECK(take_size(out, {sizes, static_cast<size_t>(src.dim())}),
-                "quantized_linear: expected an output of the input's size but for the last");
-  const ssize_t inputs = weight.size(1), outputs = weight.size(0);
-  const bool is_known = with_stored_type(src.scalar_type(), [&](auto type) {
-    using T = decltype(type);
-    const Storing store = Storing::whole<T>(scale_of(out_multiplier, out_shift), out_zero_point);
-    const T* row = src.const_data_ptr<T>();
-    T* to = out.mutable_data_ptr<T>();
-    for (ssize_t left = out.numel(); left > 0; left -= outputs, row += inputs) {
-      for (ssize_t j = 0; j < outputs; ++j) {
-        int32_t total = bias.const_data_ptr<int32_t>()[j];
-        const T* weights = weight.const_data_ptr<T>() + j * inputs;
-        for (ssize_t k = 0; k < inputs; ++k) {
-          total += (row[k] - static_cast<int32_t>(src_zero_point)) *
-                   (weights[k] - static_cast<int32_t>(weight_zero_point));
-        }
+  for (ssize_t i = 0; i < rank - 2; ++i) {
+    if (X.size(i) != Y.size(i)) {
+      return false;
+    }
+    made.batch *= X.size(i);
+  }
+  made.rows = X.size(rank - 2);
+  made.inner = X.size(rank - 1);
+  made.columns = Y.size(transposed ? rank - 2 : rank - 1);
+  made.out.add_leading(X, rank - 1);
+  made.out.add(made.columns);
+  return Y.size(transposed ? rank - 1 : rank - 2) == made.inner;
+}
+
+template <typename T, typename W>
+void multiply(const MatmulSizes& sizes, const T* x, int64_t x_point, const W* y, int64_t y_point,
+              const int32_t* bias, bool transposed, const Storing& store, T* to) {
+  const ssize_t step = transposed ? 1 : sizes.columns;
+  for (ssize_t batch = 0; batch < sizes.batch; ++batch) {
+    for (ssize_t i = 0; i < sizes.rows; ++i, x += sizes.inner) {
+      for (ssize_t j = 0; j < sizes.columns; ++j) {
+        const W* column = y + (transposed ? j * sizes.inner : j);
+        const int64_t total =
+            dot(x, column, sizes.inner, step, x_point, y_point) + (bias == nullptr ? 0 : bias[j]);
         *to++ = store.operator()<T>(static_cast<float>(total));
       }
     }
+    y += sizes.inner * sizes.columns;
+  }
+}
+
+}  // namespace
+
+Tensor& quantized_matmul_out(KernelRuntimeContext& context, const Tensor& X, int64_t X_zero_point,
+                             const Tensor& Y, int64_t Y_zero_point,
+                             const executorch::aten::optional<Tensor>& bias, int64_t out_multiplier,
+                             int64_t out_shift, int64_t out_zero_point, bool transposed,
+                             Tensor& out) {
+  MatmulSizes sizes;
+  CADENCE_CHECK(out.scalar_type() == X.scalar_type() && is_contiguous(X) && is_contiguous(Y) &&
+                    make_matmul(X, Y, transposed, sizes) && sizes.out.take(out),
+                "quantized_matmul: expected contiguous [.., m, k] and [.., k, n], or [.., n, k] "
+                "where transposed, of the same leading sizes");
+  CADENCE_CHECK(!bias.has_value() ||
+                    (bias->scalar_type() == ScalarType::Int && bias->numel() == sizes.columns),
+                "quantized_matmul: expected a bias of int32 of each column, or none");
+  const int32_t* added = bias.has_value() ? bias->const_data_ptr<int32_t>() : nullptr;
+  const bool is_known = with_weighted_types(X, Y, [&](auto type, auto right) {
+    using T = decltype(type);
+    multiply(sizes, X.const_data_ptr<T>(), X_zero_point, Y.const_data_ptr<decltype(right)>(),
+             Y_zero_point, added, transposed,
+             Storing::whole<T>(scale_of(out_multiplier, out_shift), out_zero_point),
+             out.mutable_data_ptr<T>());
   });
-  CADENCE_CHECK(is_known, "quantized_linear: expected int8, uint8 or int16");
+  CADENCE_CHECK(is_known, "quantized_matmul: expected int8, uint8 or int16, int8 beside int16");
   return out;
 }
 
-#define CADENCE_CONVOLUTION(NAME, RANK)                                                           \
-  Tensor& NAME##_per_tensor_out(                                                                  \
-      KernelRuntimeContext& context, const Tensor& input, const Tensor& weight,                   \
-      const Tensor& bias, ArrayRef<int64_t> stride, ArrayRef<int64_t> padding,                    \
-      ArrayRef<int64_t> dilation, int64_t groups, int64_t input_zero_point,                       \
-      int64_t weight_zero_point, double bias_scale, double out_scale, int64_t out_zero_point,     \
-      int64_t /*out_multiplier*/, int64_t /*out_shift*/, Tensor& out) {                           \
-    return convolve(context, #NAME, RANK, input, weight, bias, stride, padding, dilation, groups, \
-                    input_zero_point, weight_zero_point, bias_scale, out_scale, out_zero_point,   \
-                    out);                                                                         \
-  }
+// ---- Of floats ----
 
-CADENCE_CONVOLUTION(quantized_conv1d_ncl, 3)
-CADENCE_CONVOLUTION(quantized_conv2d_nchw, 4)
+Tensor& fully_connected_out(KernelRuntimeContext& context, const Tensor& input,
+                            const Tensor& weight, const executorch::aten::optional<Tensor>& bias,
+                            Tensor& out) {
+  CADENCE_CHECK(
+      input.scalar_type() == ScalarType::Float && weight.scalar_type() == ScalarType::Float &&
+          out.scalar_type() == ScalarType::Float && are_linear(input, weight) &&
+          (!bias.has_value() ||
+           (bias->scalar_type() == ScalarType::Float && bias->numel() == weight.size(0))) &&
+          take_linear_size(input, weight, out),
+      "fully_connected: expected float32, weights [outputs, inputs], a bias of each");
+  const ssize_t inputs = weight.size(1), outputs = weight.size(0);
+  const float* from = input.const_data_ptr<float>();
+  float* to = out.mutable_data_ptr<float>();
+  for (ssize_t i = 0; i < out.numel(); ++i) {
+    const float* row = from + i / outputs * inputs;
+    const float* weights = weight.const_data_ptr<float>() + i % outputs * inputs;
+    float total = bias.has_value() ? bias->const_data_ptr<float>()[i % outputs] : 0;
+    for (ssize_t k = 0; k < inputs; ++k) {
+      total += row[k] * weights[k];
+    }
+    to[i] = total;
+  }
+  return out;
+}
 
 }  // namespace impl::generic::native

@@ -3,46 +3,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
-from executorch.backends.cadence.aot.operators import LIBRARY
+from executorch.backends.cadence.aot.ops_registrations import LIBRARY
+from executorch.backends.cadence.test.drawn import arguments
 from executorch.backends.test.conformance.backend import KernelBackend
-from executorch.backends.test.corpus.row import row
+from executorch.backends.test.corpus.row import Row, row
 
 _Q = torch.ops.quantized_decomposed
 _INT8 = (-128, 127, torch.int8)
+_INT32 = (-(2**31), 2**31 - 1, torch.int32)
+_X, _W, _Y = (0.1, 3), (0.05, 0), (0.2, -7)
+# What the passes write; programs call the others by name.
+_WRITTEN = {
+    "quantize_per_tensor",
+    "dequantize_per_tensor",
+    "quantized_linear.per_tensor",
+    "quantized_conv1d_ncl.per_tensor",
+    "quantized_conv2d_nchw.per_tensor",
+    "quantized_relu.per_tensor",
+}
 
 
-def int8(*sizes: int) -> torch.Tensor:
+def int8(*sizes: int) -> Tensor:
     return torch.randint(-128, 128, sizes, dtype=torch.int8)
 
 
-def relu(x: torch.Tensor) -> torch.Tensor:
-    return _Q.quantize_per_tensor(
-        F.relu(_Q.dequantize_per_tensor(x, 0.1, 3, *_INT8)), 0.05, -128, *_INT8
-    )
+class Weighted(torch.nn.Module):
+    """An operator of int8 with a bias of int32."""
+
+    def __init__(self, compute: Callable[..., Tensor], *sizes: int) -> None:
+        super().__init__()
+        self.compute = compute
+        self.register_buffer("weight", int8(*sizes))
+        self.register_buffer("bias", torch.arange(sizes[0], dtype=torch.int32) * 50)
+
+    def forward(self, x: Tensor) -> Tensor:
+        values = _Q.dequantize_per_tensor(x, *_X, *_INT8)
+        weight = _Q.dequantize_per_tensor(self.weight, *_W, *_INT8)
+        bias = _Q.dequantize_per_tensor(self.bias, _X[0] * _W[0], 0, *_INT32)
+        return _Q.quantize_per_tensor(self.compute(values, weight, bias), *_Y, *_INT8)
 
 
-_BIAS = torch.arange(4, dtype=torch.int32)
-_CONV = (1, 3, 0, 0.01, 0.5, 7, 1 << 30, -5)
+def weighted(name: str, compute: Callable[..., Tensor], x: Tensor, *weights: int) -> Row:
+    return row(name, Weighted(compute, *weights), x)
+
+
+def relu(x: Tensor) -> Tensor:
+    values = F.relu(_Q.dequantize_per_tensor(x, *_X, *_INT8))
+    return _Q.quantize_per_tensor(values, 0.05, -128, *_INT8)
+
+
+def from_float(x: Tensor) -> Tensor:
+    return _Q.quantize_per_tensor(x, *_X, *_INT8)
+
+
+def to_float(x: Tensor) -> Tensor:
+    return _Q.dequantize_per_tensor(x, *_X, *_INT8)
+
+
+def strided(*values: Any) -> Tensor:
+    return F.conv2d(*values, stride=(2, 1), padding=(0, 1), groups=2)
+
+
+ROWS = (
+    row("a relu of int8", relu, int8(4, 5)),
+    row("a float32 as int8", from_float, torch.randn(3, 4) * 20),
+    row("an int8 as float32", to_float, int8(3, 4)),
+    weighted("a linear of int8", F.linear, int8(4, 6), 3, 6),
+    weighted("a convolution of one dimension", F.conv1d, int8(2, 3, 9), 4, 3, 3),
+    weighted("a convolution of two dimensions", strided, int8(2, 4, 7, 6), 6, 2, 3, 2),
+)
 KERNELS = [
     KernelBackend(
         "cadence",
         LIBRARY,
-        samples={
-            "quantize_per_tensor": (torch.randn(2, 3), 0.1, 3, *_INT8),
-            "dequantize_per_tensor": (int8(2, 3), 0.1, 3, *_INT8),
-            "quantized_linear.per_tensor": (
-                *(int8(2, 3), int8(4, 3), _BIAS),
-                *(3, -2, 1 << 30, -7, 5, None),
-            ),
-            "quantized_conv1d_ncl.per_tensor": (int8(2, 3, 9), int8(4, 3, 2), _BIAS)
-            + ([2], [1], [1], *_CONV),
-            "quantized_conv2d_nchw.per_tensor": (int8(2, 3, 6, 5), int8(4, 3, 2, 3), _BIAS)
-            + ([1, 2], [1, 0], [2, 1], *_CONV),
-            "quantized_relu.per_tensor": (int8(2, 3), 3, -128, 1 << 30, 2),
-        },
-        rows=(row("a relu of int8", relu, int8(4, 5)),),
+        samples={name: arguments(name) for name in LIBRARY.names()},
+        rows=ROWS,
+        tolerance=2e-5,
+        by_name=frozenset(LIBRARY.names()) - _WRITTEN,
     )
 ]
