@@ -11,7 +11,6 @@ set(_et_refused
   "EXECUTORCH_BUILD_ARM_ETDUMP|BOOL|OFF|the bare-metal Arm runner is a later part, EXECUTORCH_ENABLE_EVENT_TRACER builds ETDump"
   "EXECUTORCH_BUILD_RISCV_ETDUMP|BOOL|OFF|the bare-metal RISC-V runner is a later part, EXECUTORCH_ENABLE_EVENT_TRACER builds ETDump"
   "EXECUTORCH_ENABLE_BUNDLE_IO|BOOL|OFF|bundled programs in executor_runner are a later part, BundledModule runs them"
-  "EXECUTORCH_CADENCE_CPU_RUNNER|BOOL|OFF|the Cadence backend"
   "EXECUTORCH_NNLIB_OPT|BOOL|OFF|Cadence's nnlib, which no package registry has"
   "EXECUTORCH_FUSION_G3_OPT|BOOL|OFF|Cadence's nnlib for Fusion G3, which no package registry has"
   "EXECUTORCH_VISION_OPT|BOOL|OFF|Cadence's kernels for Vision DSPs, which no package registry has"

@@ -160,7 +160,8 @@ def find_peak_memory_usages_per_memory(graph_module: GraphModule) -> list[int]:
 def find_peak_memory_usage(graph_module: GraphModule) -> int:
     """The most bytes of all memories together that live at one time."""
     specs = collect_specs_from_nodes(graph_module.graph.nodes, None)
-    return peak_live_bytes([each for each in specs if each.mem_id is not None])
+    own = [each for each in specs if each.mem_id is not None and None not in each.lifetime]
+    return peak_live_bytes(own)  # views have the place and the life of what they read
 
 
 def print_memory_planning_info(graph_module: GraphModule, memory_config: MemoryConfig) -> None:
