@@ -56,6 +56,7 @@ NOT_READ: dict[str, list[str]] = {
         "int4:ExportableInt4Tensor:__new__ group_size",
         "int4:ExportableInt4Tensor:__new__ scale",
         "int4:ExportableInt4Tensor:__new__ zero_point",
+        "memory_planning:PositionBasedGreedyWithHierarchy:__call__ graph_*",
         "memory_planning:greedy graph_module",
         "memory_planning:greedy graph_signature",
         "memory_planning:naive graph_module",
@@ -122,6 +123,8 @@ NOT_READ: dict[str, list[str]] = {
     ],
     "either value gives the same: what it asks for is always so here": [
         "arm_quantizer:TOSAQuantizer:__init__ use_composable_quantizer",
+        # captured programs have composed operators whole
+        "compiler:trace ops_to_keep",
         # the decomposition makes no tensors
         "decompose_sdpa:DecomposeScaledDotProductAttention allow_non_fake_inputs",
         "decompose_sdpa:DecomposeScaledDotProductAttention:call allow_non_fake_inputs",

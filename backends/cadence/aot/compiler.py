@@ -18,14 +18,14 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, 
 
 from executorch.backends.cadence.aot.memory_planning import CadenceMemoryPlanning
 from executorch.backends.cadence.aot.passes import cadence_passes
-from executorch.backends.cadence.aot.quantizer.quantizer import (
-    CadenceDefaultQuantizer,
-    CadenceQuantizer,
-)
-from executorch.backends.cadence.aot.utils import (
+from executorch.backends.cadence.aot.programs import (
     MemoryConfig,
     get_default_memory_config,
     print_ops_info,
+)
+from executorch.backends.cadence.aot.quantizer.quantizer import (
+    CadenceDefaultQuantizer,
+    CadenceQuantizer,
 )
 from executorch.devtools import generate_etrecord
 from executorch.exir import (

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from executorch.backends.cadence.aot import compiler
+from executorch.backends.cadence.aot.programs import save_pte_program
 from executorch.backends.cadence.aot.quantizer.quantizer import CadenceDefaultQuantizer
-from executorch.backends.cadence.aot.utils import save_pte_program
 from executorch.backends.cadence.runtime import runtime
 from executorch.exir import ExecutorchProgramManager
 

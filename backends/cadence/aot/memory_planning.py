@@ -12,7 +12,7 @@ from torch.export.graph_signature import ExportGraphSignature
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.cadence.aot.utils import MemoryConfig, MemoryPlanningAlgoFailure
+from executorch.backends.cadence.aot.programs import MemoryConfig, MemoryPlanningAlgoFailure
 from executorch.exir.memory_planning import (
     MemoryAlgoResult,
     SpecAllocResult,
@@ -58,19 +58,19 @@ class PositionBasedGreedyWithHierarchy:
         placed: list[list[_Placed]] = [[] for _ in range(count)]
         result = MemoryAlgoResult({}, [0] * (count + 1))
         for number, spec in enumerate(sorted(specs, key=lambda each: -each.allocated_memory)):
-            memory, offset = self._place(spec, placed)
+            memory, offset = self._place(spec, placed, alignment)
             end = offset + spec.allocated_memory
             placed[memory].append(_Placed(offset, end, *spec.lifetime))
             result.spec_dict[spec] = SpecAllocResult(memory + 1, number, offset)
-            result.bufsizes[memory + 1] = max(result.bufsizes[memory + 1], end)
+            result.bufsizes[memory + 1] = max(result.bufsizes[memory + 1], end + extra_padding)
         while len(result.bufsizes) > 2 and not result.bufsizes[-1]:
             result.bufsizes.pop()
         return result
 
-    def _place(self, spec: TensorSpec, placed: list[list[_Placed]]) -> tuple[int, int]:
+    def _place(self, spec: TensorSpec, placed: list[list[_Placed]], least: int) -> tuple[int, int]:
         sizes = self.memory_config.memory_sizes
         for memory, size in enumerate(sizes):
-            alignment = self.memory_config.alignment_of(memory)
+            alignment = self.memory_config.alignment_of(memory, least)
             needed = spec.realign(alignment)
             neighbours = sorted(
                 (each for each in placed[memory] if each.lives_with(spec)),

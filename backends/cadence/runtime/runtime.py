@@ -11,14 +11,20 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from executorch.backends.cadence.aot.utils import save_bpte_program
-from executorch.backends.cadence.runtime import utils
+from executorch.backends.cadence.aot.programs import save_bpte_program
+from executorch.backends.cadence.runtime import distances
 from executorch.backends.cadence.runtime.etdump import CadenceETDump
 from executorch.backends.cadence.runtime.executor import Executor
 from executorch.exir import ExecutorchProgramManager
 
 _log = logging.getLogger(__name__)
 _SPARE = 1 << 16
+_FIGURES = (
+    distances.rms,
+    distances.normalized_rms,
+    distances.max_abs_diff,
+    distances.max_rel_diff,
+)
 
 
 def _values_size(program: ExecutorchProgramManager, inputs: Sequence[Any]) -> int:
@@ -56,11 +62,8 @@ def compare(
     for place, (found, wanted) in enumerate(pairs):
         which = name or str(place)
         have, want = torch.as_tensor(found), torch.as_tensor(wanted)
-        apart = utils.rms(have, want)
-        figures = (
-            f"rms={apart:.3g}, norm_rms={utils.normalized_rms(have, want):.3g}, "
-            f"max_abs_diff={utils.max_abs_diff(have, want):.3g}, max_rel_diff={utils.max_rel_diff(have, want):.3g}"
-        )
+        apart = distances.rms(have, want)
+        figures = ", ".join(f"{each.__name__}={each(have, want):.3g}" for each in _FIGURES)
         if not apart <= eps_error:
             raise RuntimeError(
                 f"[Error] Output {which} mismatched! Expected an rms up to {eps_error}: {figures}"

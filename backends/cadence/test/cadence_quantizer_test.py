@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from executorch.backends.cadence.aot import compiler
+from executorch.backends.cadence.aot.programs import get_ops_count
 from executorch.backends.cadence.aot.quantizer import quantizer as q
-from executorch.backends.cadence.aot.utils import get_ops_count
 
 ATTENTION = (torch.randn(2, 4, 16), torch.randn(2, 16, 4))
 

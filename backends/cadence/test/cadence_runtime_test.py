@@ -11,21 +11,23 @@ from torch import nn
 
 from executorch.backends.cadence.aot import compiler
 from executorch.backends.cadence.aot.memory_planning import CadenceMemoryPlanning
-from executorch.backends.cadence.aot.utils import MemoryConfig, MemoryPlanningAlgoFailure
-from executorch.backends.cadence.runtime import runtime, utils
+from executorch.backends.cadence.aot.programs import MemoryConfig, MemoryPlanningAlgoFailure
+from executorch.backends.cadence.runtime import distances, runtime
 
 
 @pytest.mark.req("NPU-057")
 def test_figures() -> None:
     found, wanted = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0])
-    assert utils.rms(found, wanted) == math.sqrt(2)  # sqrt((0 + 4) / 2)
-    assert utils.max_abs_diff(found, wanted) == 2 and utils.max_rel_diff(found, wanted) == 0.5
-    assert utils.normalized_rms(found, wanted) == pytest.approx(math.sqrt(2 / 8.5))
-    assert utils.rms(torch.empty(0), torch.empty(0)) == 0
+    assert distances.rms(found, wanted) == math.sqrt(2)  # sqrt((0 + 4) / 2)
+    assert (
+        distances.max_abs_diff(found, wanted) == 2 and distances.max_rel_diff(found, wanted) == 0.5
+    )
+    assert distances.normalized_rms(found, wanted) == pytest.approx(math.sqrt(2 / 8.5))
+    assert distances.rms(torch.empty(0), torch.empty(0)) == 0
     nan, inf = torch.tensor([torch.nan, 1]), torch.tensor([torch.inf, 1])
-    assert utils.rms(nan, nan) == 0 and utils.rms(inf, inf) == 0
+    assert distances.rms(nan, nan) == 0 and distances.rms(inf, inf) == 0
     assert all(
-        math.isnan(utils.rms(*pair)) for pair in ((nan, found), (inf, -inf), (found, found[:1]))
+        math.isnan(distances.rms(*pair)) for pair in ((nan, found), (inf, -inf), (found, found[:1]))
     )
 
 
