@@ -75,7 +75,7 @@ def found(data: bytes, inputs: tuple[Any, ...]) -> Found:
 
 
 @pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Found, Found, float]]:
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Found, Found, torch.Tensor]]:
     load_backend("cadence")
     folder: Path = tmp_path_factory.mktemp("models")
     made = {}
@@ -125,5 +125,5 @@ def test_files_of_the_peer_run_here_and_ours_are_no_larger(pairs: dict[str, Any]
                 {op: count for op, count in each.operators.items() if "cadence::quantized" in op}
             )
             for each in (ours, theirs)
-        ]
-        assert own[0] == own[1], name
+        ]  # ours also of sums that stand between what quantizes, which it leaves to floats
+        assert not own[1] - own[0], name
