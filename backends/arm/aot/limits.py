@@ -217,10 +217,9 @@ def _u55_convolution(node: Node, constants: Constants) -> bool:
     fits = fits and taps[1] <= 64 and prod(taps) <= 4096
     if node.args[6]:
         return fits and _u55_transposed(shape, taps, stride)
-    padding = [0, *_pair(node.args[4], len(shape) - 2)][-2:]
     dilation = [1, *_pair(node.args[5], len(shape) - 2)][-2:]
-    steps = zip(stride, padding, dilation, strict=True)
-    return fits and all(s <= 3 or (p == 0 and d == 1) for s, p, d in steps)
+    steps = zip(stride, dilation, strict=True)
+    return fits and all(s <= 3 or d == 1 for s, d in steps)
 
 
 def _u55_transposed(shape: list[int], taps: list[int], stride: list[int]) -> bool:

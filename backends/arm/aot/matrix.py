@@ -159,6 +159,8 @@ def _all(numbers: Sequence[int], count: int) -> list[int]:
 def _grouped(
     w: TosaWriter, step: Step, x: int, weights: Weights, window: Window, groups: int
 ) -> int:
+    if w.spec.is_U55_subset and max(window.stride) > 3:
+        x, window = _padded_before(w, step, x, window)
     taps = weights.data.shape[2:]
     sizes = w.shape(x)[1:-1]
     ends, unread = window.fitted(sizes, taps)
@@ -184,6 +186,13 @@ def _grouped(
         piece = w.slice_axis(x, w.rank(x) - 1, group * inside, inside)
         parts.append(_grouped(w, step, piece, part, window, 1))
     return w.concat(parts, w.rank(x) - 1)
+
+
+def _padded_before(w: TosaWriter, step: Step, x: int, window: Window) -> tuple[int, Window]:
+    """Ethos-U55 takes long strides without padding."""
+    ends = [(0, 0), *((each, each) for each in window.padding), (0, 0)]
+    zero = w.said_of(step.head.args[0]).zero_point if step.is_quantized else 0
+    return w.pad(x, ends, zero), Window(window.stride, [0] * len(window.padding), window.dilation)
 
 
 def _sums(

@@ -250,9 +250,8 @@ def pad(w: TosaWriter, step: Step) -> None:
 
 def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
     """Either, of an image."""
-    ways = {PLAIN: Way((PLAIN,), PLAIN)}
-    is_image = step.head.meta["val"].dim() == 4
-    return {**ways, NHWC: Way((NHWC,), NHWC)} if is_image else ways
+    layouts = (PLAIN, NHWC) if step.head.meta["val"].dim() == 4 else (PLAIN,)
+    return {each: Way((each,) * len(operands), each) for each in layouts}
 
 
 def pixel_shuffle(w: TosaWriter, step: Step) -> None:

@@ -102,3 +102,14 @@ def test_a_network_for_vgf(is_quantized: bool) -> None:
     assert bytes(delegate.processed_bytes)[:4] == b"VGF1"
     names = [node.name for node in edge.exported_program().graph.nodes if "aten" in node.name]
     assert names == []
+
+
+@needs_vela
+@pytest.mark.parametrize(
+    "model", [nn.Conv2d(3, 16, 7, 4, 2), nn.Sequential(nn.Conv2d(3, 9, 3), nn.PixelShuffle(3))]
+)
+def test_what_ethos_u55_takes_in_another_form(model: nn.Module) -> None:
+    """Long strides without padding, transposes of four dimensions: nothing is left on the CPU."""
+    edge, _ = compiled(model, (torch.randn(1, 3, 32, 32),), "ethos-u55-128")
+    names = [node.name for node in edge.exported_program().graph.nodes if "aten" in node.name]
+    assert len(delegates(edge)) == 1 and names == []

@@ -50,7 +50,7 @@ OUTSIDE = {
     "TOSA-1.0+FP": {
         "unary": NOT_IN_FLOATS,
         "binary": {"remainder"},
-        "moves": {"circular"},
+        "moves": {"circular", "cat constant"},  # what `full` makes is an argument of the delegate
         "along_axes": {"max"},
         "compounds": {"adaptive max", "cosine", "instance norm", "log sigmoid"},
     },
