@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include <executorch/runtime/core/event_tracer_hooks.h>
-#include <executorch/runtime/executor/program_structure.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/extended_header.h>
@@ -88,10 +87,7 @@ Error check_identifier(const uint8_t* data, size_t size) {
 
 Error verify(const uint8_t* data, const FileLayout& layout, Program::Verification verification) {
   if (verification == Program::Verification::Minimal || !ET_ENABLE_PROGRAM_VERIFICATION) {
-    ET_CHECK_OR_RETURN_ERROR(has_root_table(data, layout.program_size), InvalidProgram,
-                             "Program data of %zu bytes is corrupted: no root table",
-                             layout.program_size);
-    return Error::Ok;
+    return verify_root_table(data, layout.program_size);
   }
 #if ET_ENABLE_PROGRAM_VERIFICATION
   ET_CHECK_OK_OR_RETURN_ERROR(verify_flatbuffer(data, layout.program_size));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Verification of program data: flatbuffer structure, then the meaning of every field that the
+// Verification of program data whose structure is sound: the meaning of every field that the
 // runtime follows.
 #include <executorch/runtime/executor/program_validation.h>
 
@@ -7,7 +7,6 @@
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
-#include <executorch/runtime/executor/program_structure.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/program_generated.h>
 
@@ -642,13 +641,6 @@ Error run(const fb::Program* program, const ProgramExtent* extent) {
 }
 
 }  // namespace
-
-Error verify_flatbuffer(const void* data, size_t size) {
-  ET_CHECK_OR_RETURN_ERROR(
-      has_program_structure(static_cast<const uint8_t*>(data), size), InvalidProgram,
-      "Program data is corrupted: an offset, vector or string leaves its %zu bytes", size);
-  return Error::Ok;
-}
 
 Error verify_program(const fb::Program* program, const ProgramExtent& extent) {
   return run(program, &extent);

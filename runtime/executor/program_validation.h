@@ -31,9 +31,13 @@ struct ProgramExtent {
   const void* data = nullptr;
 };
 
-// Structure: every offset, vector, string and union lies inside the data. `data` is aligned to 16.
-// InvalidProgram if not.
+// Structure: every offset, vector, string and union that the root table leads to lies inside the
+// data, is aligned, and is of the schema's kinds. Tables that are referred to often are walked as
+// often, but no more of them than there are bytes. `data` is aligned to 16. InvalidProgram if not.
 ET_NODISCARD Error verify_flatbuffer(const void* data, size_t size);
+
+// The root table and its list of fields lie inside. InvalidProgram if not.
+ET_NODISCARD Error verify_root_table(const void* data, size_t size);
 
 // Meaning: every index, size, rank, list, operand, jump target and byte range of a structurally
 // sound program. Takes time linear in the program data, allocates nothing. InvalidProgram for the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The walk over the schema's fields beside the code that flatc writes for them: what that refuses
 // is refused.
-#include <executorch/runtime/executor/program_structure.h>
+#include <executorch/runtime/executor/program_validation.h>
 
 #include <memory>
 #include <string>
@@ -26,7 +26,7 @@ bool flatc_accepts(const Bytes& bytes) {
 }
 
 bool we_accept(const Bytes& bytes) {
-  return has_program_structure(bytes.data(), bytes.size());
+  return verify_flatbuffer(bytes.data(), bytes.size()) == Error::Ok;
 }
 
 template <typename T>
@@ -159,7 +159,7 @@ TEST(ProgramStructureTest, AcceptsEveryFieldOfTheSchema) {
   const Bytes whole = everything();
   EXPECT_TRUE(flatc_accepts(whole));
   EXPECT_TRUE(we_accept(whole));
-  EXPECT_TRUE(has_root_table(whole.data(), whole.size()));
+  EXPECT_EQ(verify_root_table(whole.data(), whole.size()), Error::Ok);
 }
 
 TEST(ProgramStructureTest, RefusesWhatWasCutOff) {
