@@ -65,8 +65,8 @@ def write_index(writer: Any, step: Step) -> None:
     writer.call("aten.index_select.default", args, step.head)
 
 
-def _is_of_rank_four(node: Node) -> bool:
-    return node.args[0].meta["val"].dim() == 4
+def _has_channels(node: Node) -> bool:
+    return node.args[0].meta["val"].dim() >= 2
 
 
 def _has_dims_of_images(node: Node) -> bool:
@@ -164,7 +164,7 @@ def _computing() -> dict[str, VulkanRow]:
         "aten.native_layer_norm.default": row(FLOATS, prepacks=True),
         "aten.native_group_norm.default": row(FLOATS, prepacks=True),
         "aten._native_batch_norm_legit_no_training.default": row(
-            FLOATS, when(_is_of_rank_four, "a batch of images is expected"), prepacks=True
+            FLOATS, when(_has_channels, "a batch of channels is expected"), prepacks=True
         ),
     }
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+_PREPACK = "et_vk.prepack.default"
 _BYTES = {"FLOAT16": 2, "BOOL": 1, "UINT8": 1, "INT8": 1, "FLOAT64": 8, "INT64": 8}
 
 
@@ -43,6 +44,29 @@ def planned(
         ends.setdefault(uses[each][-1], []).append(each)
 
 
+def live(values: Sequence[Any], chain: Sequence[Any], outputs: Sequence[int]) -> list[Any]:
+    """The calls that outputs need, and those that write what a copy of a constant holds: it stays for the next run."""
+    kept = _kept(values, chain)
+    needed, found = {*_places_in(values, outputs)}, []
+    for call in reversed(chain):
+        *read, result = call.args
+        results = _places_in(values, [result])
+        writes_kept = call.name != _PREPACK and not kept.isdisjoint(results)
+        if writes_kept or not needed.isdisjoint(results):
+            needed.update(_places_in(values, [*read, *(results if writes_kept else ())]))
+            found.append(call)
+    return found[::-1]
+
+
+def _places_in(values: Sequence[Any], ids: Sequence[int]) -> list[int]:
+    """With the items of lists in place of them."""
+    found: list[int] = []
+    for each in ids:
+        value = values[each].value
+        found += value.items if type(value).__name__ == "ValueList" else [each]
+    return found
+
+
 def _object(num_bytes: int, free: list[tuple[int, int]], sizes: list[int]) -> int:
     """The smallest that is free and large enough, else the largest, which grows, else a new one."""
     if not free:
@@ -68,7 +92,7 @@ def tensors_in(values: Sequence[Any], ids: Sequence[int]) -> list[int]:
 
 
 def _kept(values: Sequence[Any], chain: Sequence[Any]) -> set[int]:
-    copies = {call.args[-1] for call in chain if call.name == "et_vk.prepack.default"}
+    copies = {call.args[-1] for call in chain if call.name == _PREPACK}
     constants = {
         place for place, each in enumerate(values) if getattr(each.value, "constant_id", -1) >= 0
     }

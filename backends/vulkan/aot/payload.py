@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.backends.vulkan.aot.memory_plan import planned
+from executorch.backends.vulkan.aot.memory_plan import live, planned
 from executorch.backends.vulkan.aot.options import VulkanOptions
 from executorch.backends.vulkan.aot.schema import (
     DATA_TYPES,
@@ -248,6 +248,7 @@ class VulkanWriter(Writer[Any, Any]):
 
     def graph(self) -> Any:
         outputs = self.output_ids()
+        self.operations = live(self.values, self.operations, outputs)
         if not self.options.skip_memory_planning:
             planned(self.values, self.operations, self.inputs, outputs)
         if not self.options.skip_tag_memory_metadata:

@@ -2,12 +2,12 @@
 """Networks lowered to Vulkan here and by ExecuTorch 1.4.1: what is left outside of delegates, and what this runtime
 makes of both files.
 
-usage: python -m executorch.backends.vulkan.test.vulkan_beside FOLDER [--peer PYTHON] [name ...]
+usage: python -m executorch.backends.vulkan.test.vulkan_beside FOLDER [--peer PYTHON] [--load-times] [name ...]
 
 FOLDER keeps the files; those that are there are not made again. Columns, ours / 1.4.1's: delegates + calls left, calls
 in the delegates, dispatches of the first run, their pipelines, megabytes that they read and write, megabytes that
-delegates hold on the device; then milliseconds to load ours without and with a file of pipelines. A row is marked where
-ours has more delegates or leaves more. `--peer` is EXECUTORCH_PEER_PYTHON unless given."""
+delegates hold on the device; with --load-times milliseconds to load ours without and with a file of pipelines. A row is
+marked where ours has more delegates or leaves more. `--peer` is EXECUTORCH_PEER_PYTHON unless given."""
 
 from __future__ import annotations
 
@@ -139,13 +139,13 @@ def load(path: Path, pipelines: str) -> float:
 # ---- The table ----
 
 
-def row(folder: Path, name: str) -> Row:
+def row(folder: Path, name: str, with_times: bool) -> Row:
     found: Row = {"name": name}
     for side in SIDES:
         path = folder / side / f"{name}.pte"
         if path.exists():
             found[side] = {**counted(path), **measured(path)}
-    if "ours" in found:
+    if "ours" in found and with_times:
         found["load"] = load_times(folder / "ours" / f"{name}.pte")
     return found
 
@@ -179,14 +179,14 @@ HEAD = (
 )
 
 
-def rows(folder: Path, peer: str, names: list[str]) -> Iterator[Row]:
+def rows(folder: Path, peer: str, names: list[str], with_times: bool) -> Iterator[Row]:
     export(folder / "exported", names)
     known = {**vulkan_peer_networks.cases(), **vulkan_peer_networks.exported(folder / "exported")}
     chosen = names or list(known)
     for side, python in zip(SIDES, (sys.executable, peer), strict=True):
         lower(folder, side, python, chosen)
     for name in chosen:
-        yield row(folder, name)
+        yield row(folder, name, with_times)
 
 
 def main() -> None:
@@ -194,6 +194,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where files are kept")
     parser.add_argument("names", nargs="*", help="only these networks")
     parser.add_argument("--peer", default=os.environ.get("EXECUTORCH_PEER_PYTHON", ""), help="its Python")  # fmt: skip
+    parser.add_argument("--load-times", action="store_true", help="how long loading takes, too")
     parser.add_argument("--load", metavar="PIPELINES", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.load:
@@ -202,7 +203,7 @@ def main() -> None:
     sys.path.append(str(INTEROP))
     print(HEAD)
     found = []
-    for each in rows(given.folder, given.peer, given.names):
+    for each in rows(given.folder, given.peer, given.names, given.load_times):
         print(line(each), flush=True)
         found.append(each)
     more = [each for each in found if is_worse(each)]

@@ -165,6 +165,35 @@ def test_sizes_of_int64_of_another_delegate() -> None:
     assert "aten.cumsum.default" in left(edge) and len(delegates(edge)) == 2
 
 
+def test_norms_of_linear_layers() -> None:
+    """A batch norm of rows goes into the layer before it; alone, and behind something else, it is a call."""
+    torch.manual_seed(0)
+    layer = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.BatchNorm1d(6))
+    layer.train()(torch.randn(32, 4))
+    edge = check_values(layer.eval(), (torch.randn(3, 4),))
+    norm = "aten._native_batch_norm_legit_no_training.default"
+    assert chain(edge) == ["aten.linear.default", "aten.relu.default", norm] and not left(edge)
+
+
+def test_what_nobody_reads_is_not_written() -> None:
+    """Two layers that read the same integers: what turns them into floats is left out."""
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    from executorch.backends.vulkan.quantizer.vulkan_quantizer import (
+        VulkanQuantizer,
+        get_static_quantization_config,
+    )
+
+    torch.manual_seed(0)
+    x = torch.randn(1, 8)
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4)).eval()
+    quantizer = VulkanQuantizer().set_global(get_static_quantization_config())
+    prepared = prepare_pt2e(torch.export.export(model, (x,)).module(), quantizer)
+    prepared(x)
+    names = chain(lower(convert_pt2e(prepared), (x,)))
+    assert sum("dequantize" in name for name in names) == 1, names
+
+
 def test_buffers_that_are_written() -> None:
     class Sum(nn.Module):
         def __init__(self) -> None:

@@ -160,7 +160,26 @@ Error Graph::make_tensors() {
   for (const uint32_t id : payload_.outputs) {
     tensors_[id].is_output = true;
   }
+  find_readers();
   return Error::Ok;
+}
+
+void Graph::find_readers() {
+  const auto mark = [this](int64_t id) {
+    const PayloadValue& value = payload_.values[static_cast<size_t>(id)];
+    tensors_[static_cast<size_t>(id)].has_readers = true;
+    if (value.kind == GraphTypes::ValueList) {
+      for (const int64_t item : value.items) {
+        tensors_[static_cast<size_t>(item)].has_readers = true;
+      }
+    }
+  };
+  for (const PayloadCall& call : payload_.calls) {
+    if (call.name != "sym_size.int" && call.name != "aten.sym_size.int") {
+      std::for_each(call.args.begin(), call.args.end(), mark);
+    }
+  }
+  std::for_each(payload_.outputs.begin(), payload_.outputs.end(), mark);
 }
 
 /// Outputs that are constants have a copy for the host; SymInts are there already.

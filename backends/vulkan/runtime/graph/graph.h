@@ -56,6 +56,8 @@ struct Tensor {
   /// Index of its storage; -1: not decided yet.
   int32_t storage = -1;
   bool is_output = false;
+  /// Whether anything needs its elements, not only its sizes.
+  bool has_readers = false;
 
   int64_t numel() const { return shape.numel(); }
   uint64_t max_bytes() const;
@@ -122,6 +124,7 @@ class Graph final {
   Graph(Payload payload, const Device& device) : payload_(std::move(payload)), device_(device) {}
   ET_NODISCARD runtime::Error make_tensors();
   void split_writes_in_place();
+  void find_readers();
   ET_NODISCARD runtime::Error find_operators();
   ET_NODISCARD runtime::Error make_outputs();
   ET_NODISCARD runtime::Error check_memory() const;
