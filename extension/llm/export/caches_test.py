@@ -141,6 +141,27 @@ def test_texts_beyond_the_lengths_are_errors(checkpoint: tuple, tmp_path: Path) 
             method.execute([tokens[:, :5].clone(), torch.tensor([12])])
 
 
+@pytest.mark.req("LLM-005")
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("fp16", 2), pytest.param("fp32", 4, marks=pytest.mark.full)]
+)
+def test_memory_is_of_a_call_and_of_the_caches_rows(
+    dtype: str, size: int, checkpoint: tuple, tmp_path: Path
+) -> None:
+    """With calls of a bounded length nothing but the caches grows with the context."""
+    folder, _ = checkpoint
+    options = {**_OPERATORS, "kv_cache_dtype": dtype}
+    planned = []
+    for rows in (64, 1024):
+        path = tmp_path / f"{rows}.pte"
+        export = {"max_seq_length": 16, "max_context_length": rows, "output_name": str(path)}
+        export_llama(config_for(folder, model=options, export=export))
+        plan = deserialize_pte_binary(path.read_bytes()).program.execution_plan[0]
+        planned.append(sum(plan.non_const_buffer_sizes))
+    # of each of 2 layers keys and values: 2 heads of 16 numbers
+    assert planned[1] - planned[0] == (1024 - 64) * 2 * 2 * 2 * 16 * size
+
+
 @pytest.mark.req("LLM-007")
 def test_local_layers_forget_what_a_window_has_left(checkpoint: tuple, tmp_path: Path) -> None:
     folder, model = checkpoint

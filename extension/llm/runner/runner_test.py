@@ -65,6 +65,19 @@ def test_greedy_tokens_are_those_of_transformers(
     assert runner.finish_reason == "length"
 
 
+@pytest.mark.req("LLM-038")
+def test_prompts_are_read_in_pieces_of_what_a_call_takes(llama: TinyLlama) -> None:
+    """Memory is planned for 8 tokens; prompts of up to 29 have the answers of prompts read at once."""
+    runner = TextLLMRunner(llama.with_calls_of(8), llama.tokenizer)
+    assert runner.metadata["get_max_seq_len"] == 9
+    for count in (7, 8, 9, 16, 17, 29):
+        ids = [(7 * place + 3) % VOCABULARY for place in range(count)]
+        expected = llama.greedy(ids, 20)
+        runner.reset()
+        assert text_of(runner, ids, greedy(20)) == llama.decode(expected), count
+        assert runner.context == ids + expected[:-1]
+
+
 def test_a_second_turn_sees_the_first(llama: TinyLlama, runner: TextLLMRunner) -> None:
     text_of(runner, PROMPT, greedy(5))
     context = runner.context
@@ -370,7 +383,11 @@ def test_llama_main_reads_the_tokenizer_in_the_program(
         for each in (found, beside)
     ]
     assert lines[0] == lines[1]
+    config = GenerationConfig(echo=True, temperature=0, max_new_tokens=9)
+    assert text_of(TextLLMRunner(alone), PROMPT, config).strip() == said.strip()
     for program in (llama.program, tmp_path / "none.pte"):  # made before its tokenizer; no file
+        with pytest.raises(RuntimeError, match="expected a program with a tokenizer, found none"):
+            TextLLMRunner(program)
         without = llama_main(f"--model_path={program}")
         assert without.returncode != 0
         assert "expected a program with a tokenizer, found none in it" in without.stderr

@@ -73,9 +73,11 @@ class PyRunner {
   PyRunner(const char* kind, Create create, const Path& model, const Path& tokenizer,
            const std::optional<Path>& data) {
     const LogCapture capture;
-    auto loaded = load_tokenizer(tokenizer.text, nullptr, std::nullopt, 0, 0);
+    const bool is_inside = tokenizer.text.empty();
+    auto loaded = is_inside ? load_tokenizer_of_program(model.text)
+                            : load_tokenizer(tokenizer.text, nullptr, std::nullopt, 0, 0);
     capture.check(loaded == nullptr ? Error::InvalidArgument : Error::Ok,
-                  "Failed to load tokenizer from: " + tokenizer.text);
+                  "Failed to load tokenizer from: " + (is_inside ? model : tokenizer).text);
     runner_ = create(model.text, std::move(loaded), data);
     capture.check(runner_ == nullptr ? Error::InvalidArgument : Error::Ok,
                   std::string("Failed to create ") + kind + " runner with model: " + model.text);
@@ -445,7 +447,8 @@ void define_stats(py::module_& module) {
 void define_text_runner(py::module_& module) {
   py::class_<PyTextLLMRunner>(module, "TextLLMRunner")
       .def(py::init<const Path&, const Path&, const std::optional<Path>&>(), py::arg("model_path"),
-           py::arg("tokenizer_path"), py::arg("data_path") = py::none())
+           py::arg("tokenizer_path") = std::string(), py::arg("data_path") = py::none(),
+           "Without a tokenizer_path: with the tokenizer that the program carries.")
       .def_static("several", &PyTextLLMRunner::several, py::arg("model_path"),
                   py::arg("tokenizer_path"), py::arg("count"), py::arg("data_path") = py::none(),
                   "`count` runners of one program. With a program of several sessions "
@@ -492,7 +495,7 @@ void define_text_runner(py::module_& module) {
 void define_multimodal_runner(py::module_& module) {
   py::class_<PyMultimodalRunner>(module, "MultimodalRunner", py::dynamic_attr())
       .def(py::init<const Path&, const Path&, const std::optional<Path>&>(), py::arg("model_path"),
-           py::arg("tokenizer_path"), py::arg("data_path") = py::none())
+           py::arg("tokenizer_path") = std::string(), py::arg("data_path") = py::none())
       .def("generate", &PyMultimodalRunner::generate, py::arg("inputs"), py::arg("config"),
            py::arg("token_callback") = py::none(), py::arg("stats_callback") = py::none(),
            "Appends inputs in their order, and an answer, to the context.")

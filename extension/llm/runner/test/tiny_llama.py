@@ -61,6 +61,11 @@ class TinyLlama:
         """The same model with weights of 4 bits, a quantized embedding and attention by operators."""
         return _export(self.folder, "few_bits", model=_OPERATORS, quantization=_FEW_BITS)
 
+    def with_calls_of(self, tokens: int) -> Path:
+        """The same model, which takes at most so many tokens in a call; its caches hold as many as before."""
+        export = {"max_seq_length": tokens + 1}
+        return _export(self.folder, "short_calls", model=_OPERATORS, export=export)
+
     def with_sessions(self, count: int) -> Path:
         """That of few bits, which goes on with several texts in one call."""
         export = {"max_sessions": count}
