@@ -26,7 +26,7 @@ from executorch.backends.transforms.replace_nop_transpose_or_permute_with_view i
     ReplaceNopTransposeOrPermuteWithViewPass,
 )
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize, quantization_of
-from executorch.exir.backend.lowering.quantized_steps import MOVES
+from executorch.exir.backend.lowering.quantized_rows import MOVES
 from executorch.exir.backend.lowering.table_pass import TablePass
 from executorch.exir.graph_facts import only_user, op_name
 

@@ -15,7 +15,7 @@ from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
-from executorch.exir.backend.lowering.quantized_steps import (
+from executorch.exir.backend.lowering.quantized_rows import (
     DEQUANTIZE,
     QUANTIZE,
     call_of,

@@ -21,7 +21,7 @@ from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.backend.lowering.patterns import Call, Value
 from executorch.exir.backend.lowering.quantized import Quantization
-from executorch.exir.backend.lowering.quantized_steps import (
+from executorch.exir.backend.lowering.quantized_rows import (
     QUANTIZE,
     call_of,
     of_call,

@@ -20,7 +20,7 @@ from executorch.exir.backend.lowering.annotation import SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Row
-from executorch.exir.backend.lowering.quantized_steps import (
+from executorch.exir.backend.lowering.quantized_rows import (
     MOVES,
     call_of,
     keeps_parameters,

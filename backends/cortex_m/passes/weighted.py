@@ -19,7 +19,7 @@ from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.backend.lowering.quantized import Quantization
-from executorch.exir.backend.lowering.quantized_steps import (
+from executorch.exir.backend.lowering.quantized_rows import (
     call_of,
     of_call,
     operand,
