@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from torch.fx import Node
 
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
