@@ -101,6 +101,15 @@ def calls(data: bytes) -> list[tuple[str, tuple[Any, ...]]]:
     return found
 
 
+def needed(found: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, tuple[Any, ...]]]:
+    """Without pads by nothing, which it leaves, and views, which it or we do without a call."""
+    return [
+        (op, args)
+        for op, args in found
+        if op != "aten::view_copy.out" and (op != "cortex_m::pad.out" or args[0] != args[-1])
+    ]
+
+
 def run(data: bytes, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
     return Runtime.get().load_program(data).load_method("forward").execute(inputs)[0].clone()
 
@@ -126,7 +135,7 @@ def test_programs_are_equal_and_run_here(folder: Path, name: str) -> None:
     model, inputs = made(name)
     captured = torch.export.export(quantized(model, *inputs), inputs)
     ours = lowered(to_edge(captured, compile_config=edge_config())).to_executorch().buffer
-    here, there = calls(ours), calls(theirs)
+    here, there = needed(calls(ours)), needed(calls(theirs))
     assert Counter(op for op, _ in here) == Counter(op for op, _ in there)
     assert here == there
     found, wanted = run(theirs, inputs), run(ours, inputs)
