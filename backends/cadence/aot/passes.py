@@ -25,8 +25,8 @@ from executorch.backends.transforms.remove_permutes_around_elementwise_ops impor
 from executorch.backends.transforms.replace_nop_transpose_or_permute_with_view import (
     ReplaceNopTransposeOrPermuteWithViewPass,
 )
+from executorch.exir.backend.lowering.kernels.rows import MOVES
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize, quantization_of
-from executorch.exir.backend.lowering.quantized_steps import MOVES
 from executorch.exir.backend.lowering.table_pass import TablePass
 from executorch.exir.graph_facts import only_user, op_name
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from torch.fx import GraphModule
 
@@ -62,7 +60,7 @@ def print_ops_info(before: GraphModule, after: GraphModule) -> None:
         _log.info("%s", "\n".join([f"{'Final Operators':{width}}  Final  Export", *lines]))
 
 
-def _written(path: Path, data: bytes) -> Path:
+def written(path: Path, data: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     _log.info("Saved exported program to %s", path)
@@ -70,28 +68,8 @@ def _written(path: Path, data: bytes) -> Path:
 
 
 def save_pte_program(prog: ExecutorchProgramManager, model_name: str, output_dir: str = "") -> None:
-    _written(Path(output_dir) / _with_end(model_name, ".pte"), prog.buffer)
+    written(Path(output_dir) / with_end(model_name, ".pte"), prog.buffer)
 
 
-def save_bpte_program(
-    prog: ExecutorchProgramManager,
-    model_name: str,
-    inputs: Sequence[Any],
-    expected: Sequence[Any],
-    output_dir: str = "",
-) -> None:
-    """The program with one case: its inputs and what it is expected to give."""
-    from executorch.devtools import BundledProgram
-    from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
-    from executorch.devtools.bundled_program.serialize import (
-        serialize_from_bundled_program_to_flatbuffer,
-    )
-
-    case = MethodTestCase(inputs=inputs, expected_outputs=expected)
-    bundled = BundledProgram(prog, [MethodTestSuite("forward", [case])])
-    data = serialize_from_bundled_program_to_flatbuffer(bundled)
-    _written(Path(output_dir) / _with_end(model_name, ".bpte"), data)
-
-
-def _with_end(name: str, end: str) -> str:
+def with_end(name: str, end: str) -> str:
     return name if name.endswith(end) else name + end

@@ -11,11 +11,7 @@ from torch.fx import Node
 import executorch.backends.cadence.aot.ops_registrations  # noqa: F401  defines them
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter
-from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
-from executorch.exir.backend.lowering.patterns import Call
-from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
-from executorch.exir.backend.lowering.quantized_steps import (
+from executorch.exir.backend.lowering.kernels.rows import (
     DEQUANTIZE,
     QUANTIZE,
     call_of,
@@ -28,6 +24,10 @@ from executorch.exir.backend.lowering.quantized_steps import (
     said_of_argument,
     write_move,
 )
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter
+from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
+from executorch.exir.backend.lowering.patterns import Call
+from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_facts import op_name

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # compat
-"""Names of programs.py."""
+"""Names of programs.py, and the writer of bundled programs."""
 
 from executorch.backends.cadence.aot.programs import (
     MemoryConfig,
@@ -8,9 +8,9 @@ from executorch.backends.cadence.aot.programs import (
     get_default_memory_config,
     get_ops_count,
     print_ops_info,
-    save_bpte_program,
     save_pte_program,
 )
+from executorch.backends.cadence.runtime.bundles import save_bpte_program
 
 __all__ = [
     "MemoryConfig",

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from executorch.backends.cadence.aot.programs import save_bpte_program
 from executorch.backends.cadence.runtime import distances
+from executorch.backends.cadence.runtime.bundles import save_bpte_program
 from executorch.backends.cadence.runtime.etdump import CadenceETDump
 from executorch.backends.cadence.runtime.executor import Executor
 from executorch.exir import ExecutorchProgramManager

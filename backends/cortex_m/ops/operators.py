@@ -19,7 +19,7 @@ from executorch.backends.cortex_m.ops.fixed_point import (
 from executorch.backends.cortex_m.ops.fixed_point import (
     softmax as integer_softmax,
 )
-from executorch.exir.backend.lowering.kernel_library import KernelLibrary
+from executorch.exir.backend.lowering.kernels.library import KernelLibrary
 
 LIBRARY = KernelLibrary("cortex_m", Path(__file__).with_name("operators.yaml"))
 

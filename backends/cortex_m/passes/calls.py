@@ -10,9 +10,9 @@ import math
 import torch
 from torch.fx import Node
 
+from executorch.exir.backend.lowering.kernels.rows import call_of, of_call, result, said_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.quantized import Quantization
-from executorch.exir.backend.lowering.quantized_steps import call_of, of_call, result, said_of
 from executorch.exir.backend.lowering.steps import Step
 
 

@@ -17,11 +17,7 @@ from executorch.backends.cortex_m.passes.calls import (
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, FROM_0_TO_1
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter
-from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
-from executorch.exir.backend.lowering.patterns import Call, Value
-from executorch.exir.backend.lowering.quantized import Quantization
-from executorch.exir.backend.lowering.quantized_steps import (
+from executorch.exir.backend.lowering.kernels.rows import (
     QUANTIZE,
     call_of,
     of_call,
@@ -30,6 +26,10 @@ from executorch.exir.backend.lowering.quantized_steps import (
     result,
     said_of,
 )
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter
+from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
+from executorch.exir.backend.lowering.patterns import Call, Value
+from executorch.exir.backend.lowering.quantized import Quantization
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_facts import torch_op

@@ -18,9 +18,7 @@ from executorch.backends.cortex_m.passes.calls import (
 )
 from executorch.exir.backend.lowering.annotation import SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter
-from executorch.exir.backend.lowering.op_table import Condition, Row
-from executorch.exir.backend.lowering.quantized_steps import (
+from executorch.exir.backend.lowering.kernels.rows import (
     MOVES,
     call_of,
     keeps_parameters,
@@ -30,6 +28,8 @@ from executorch.exir.backend.lowering.quantized_steps import (
     result,
     write_move,
 )
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter
+from executorch.exir.backend.lowering.op_table import Condition, Row
 from executorch.exir.backend.lowering.steps import LIMITING, Step, has_limits, limits_of
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_facts import op_name

@@ -9,7 +9,7 @@ from torch.fx import Node
 
 import executorch.backends.cortex_m.ops.operators  # noqa: F401  defines them
 from executorch.backends.cortex_m.passes import elementwise, moves, weighted
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
 from executorch.exir.backend.lowering.steps import Step

@@ -16,10 +16,7 @@ from executorch.backends.cortex_m.passes.calls import (
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, WEIGHTED
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter
-from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
-from executorch.exir.backend.lowering.quantized import Quantization
-from executorch.exir.backend.lowering.quantized_steps import (
+from executorch.exir.backend.lowering.kernels.rows import (
     call_of,
     of_call,
     operand,
@@ -27,6 +24,9 @@ from executorch.exir.backend.lowering.quantized_steps import (
     result,
     said_of,
 )
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter
+from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
+from executorch.exir.backend.lowering.quantized import Quantization
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.dialects._ops import ops
 

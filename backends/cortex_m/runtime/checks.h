@@ -34,15 +34,24 @@ struct Image {
   }
 };
 
-// Whether it is int8 with four dimensions, the channels last in memory; with one channel or one
-// pixel both orders are that.
+// Whether it is int8 with four dimensions, the channels last in memory; dimensions of one element
+// may stand anywhere in the dim order.
 inline bool is_image(const Tensor& tensor) {
   if (!is_int8(tensor) || tensor.dim() != 4) {
     return false;
   }
-  const bool is_either = tensor.size(1) == 1 || (tensor.size(2) == 1 && tensor.size(3) == 1);
-  return runtime::is_channels_last_dim_order(tensor.dim_order().data(), 4) ||
-         (is_either && runtime::is_contiguous_dim_order(tensor.dim_order().data(), 4));
+  constexpr int32_t kPlaces[4] = {0, 3, 1, 2};
+  int32_t last = -1;
+  for (const auto dim : tensor.dim_order()) {
+    if (tensor.size(dim) == 1) {
+      continue;
+    }
+    if (kPlaces[dim] < last) {
+      return false;
+    }
+    last = kPlaces[dim];
+  }
+  return true;
 }
 
 inline bool is_contiguous(const Tensor& tensor) {

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from executorch.exir.backend.lowering.kernel_library import KernelLibrary
+from executorch.exir.backend.lowering.kernels.library import KernelLibrary
 
 LIBRARY = KernelLibrary("skeleton_kernels", Path(__file__).parents[1] / "functions.yaml")
 

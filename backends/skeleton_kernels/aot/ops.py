@@ -9,7 +9,7 @@ from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 import executorch.backends.skeleton_kernels.aot.operators  # noqa: F401  defines them
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
 from executorch.exir.backend.lowering.patterns import Call, Value
 from executorch.exir.backend.lowering.quantized import Quantization, quantization_of

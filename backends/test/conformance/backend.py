@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from executorch.backends import discovery
 from executorch.backends.test.corpus.row import Row
-from executorch.exir.backend.lowering.kernel_library import KernelLibrary
+from executorch.exir.backend.lowering.kernels.library import KernelLibrary
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.extension.pybindings import libraries
 

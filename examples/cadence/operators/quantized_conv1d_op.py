@@ -2,7 +2,7 @@
 # compat
 """An older page's name of test_quantized_conv1d_op."""
 
-from executorch.examples.cadence.operators.test_quantized_conv1d_op import main
+from executorch.examples.cadence.operators.test_quantized_conv1d_op import test_quantized_conv1d
 
 if __name__ == "__main__":
-    main()
+    test_quantized_conv1d()

@@ -2,7 +2,7 @@
 # compat
 """An older page's name of test_quantized_linear_op."""
 
-from executorch.examples.cadence.operators.test_quantized_linear_op import main
+from executorch.examples.cadence.operators.test_quantized_linear_op import test_quantized_linear
 
 if __name__ == "__main__":
-    main()
+    test_quantized_linear()

@@ -12,11 +12,11 @@ from torch import nn
 from executorch.backends.cadence.aot.export_example import export_and_run_model
 
 
-def main() -> None:
+def test_quantized_conv1d() -> None:
     torch.manual_seed(0)
     conv = nn.Conv1d(8, 16, 3, stride=2, padding=4, dilation=3)
     export_and_run_model(conv, (torch.randn(1, 8, 33),))
 
 
 if __name__ == "__main__":
-    main()
+    test_quantized_conv1d()

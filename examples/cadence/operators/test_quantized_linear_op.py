@@ -12,10 +12,10 @@ from torch import nn
 from executorch.backends.cadence.aot.export_example import export_and_run_model
 
 
-def main() -> None:
+def test_quantized_linear() -> None:
     torch.manual_seed(0)
     export_and_run_model(nn.Linear(32, 16), (torch.ones(64, 32),))
 
 
 if __name__ == "__main__":
-    main()
+    test_quantized_linear()

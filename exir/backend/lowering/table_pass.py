@@ -8,7 +8,7 @@ from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter, ProgramData
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter, ProgramData
 from executorch.exir.backend.lowering.op_table import OpTable, Row
 from executorch.exir.backend.lowering.patterns import find
 from executorch.exir.backend.lowering.steps import Step, nodes_of

@@ -12,7 +12,7 @@ from torch.export import ExportedProgram, export
 from torch.fx import Node
 
 from executorch.exir import to_edge
-from executorch.exir.backend.lowering.kernel_writer import KernelWriter
+from executorch.exir.backend.lowering.kernels.writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
 from executorch.exir.backend.lowering.patterns import Call, Value
 from executorch.exir.backend.lowering.steps import Step

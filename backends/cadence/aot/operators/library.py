@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from executorch.exir.backend.lowering.kernel_library import KernelLibrary
+from executorch.exir.backend.lowering.kernels.library import KernelLibrary
 
 LIBRARY = KernelLibrary("cadence", Path(__file__).parents[1] / "functions.yaml")
 Number = float | int | Tensor

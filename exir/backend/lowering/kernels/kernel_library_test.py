@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.export import export
 
 from executorch.exir import to_edge
-from executorch.exir.backend.lowering.kernel_library import KernelLibrary
+from executorch.exir.backend.lowering.kernels.library import KernelLibrary
 
 TABLE = """
 - func: kernel_library_test::twice.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)
