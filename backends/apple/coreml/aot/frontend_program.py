@@ -13,20 +13,24 @@ from torch.fx import Node
 
 from executorch.exir.graph_facts import arguments_by_name, called_op, op_name
 
-# The frontend counts the arguments of these.
+# The frontend counts the arguments of these, and reads no keywords.
 _WRITTEN_OUT = {
     f"aten.{name}.default"
     for name in (
         "max_pool1d max_pool2d max_pool3d max_pool2d_with_indices max_pool3d_with_indices "
-        "avg_pool1d avg_pool2d avg_pool3d"
+        "avg_pool1d avg_pool2d avg_pool3d gelu"
     ).split()
 }
+# Of these, None is 1 for PyTorch, and 0 for the frontend.
+_CORRECTED = {"aten.var.correction", "aten.std.correction"}
 
 
 def adapt(program: ExportedProgram) -> None:
     for node in program.graph.nodes:
         if op_name(node) in _WRITTEN_OUT:
             _write_out(node)
+        if op_name(node) in _CORRECTED and node.kwargs.get("correction") is None:
+            node.kwargs = {**node.kwargs, "correction": 1}
         _numbers_as_floats(node)
 
 
