@@ -305,6 +305,7 @@ def test_prim_ops_are_selected_by_macros(tmp_path: Path) -> None:
         line.split()[1] for line in (tmp_path / "selected_prim_ops.h").read_text().splitlines()
         if line.startswith("#define")
     ]  # fmt: skip
+    assert defined.pop() == "ET_SELECTED_PRIM_OPS"
     assert defined == [
         "EXECUTORCH_ENABLE_PRIM_OPS_SELECTIVE_BUILD",
         "INCLUDE_ATEN_SYM_SIZE_INT",

@@ -95,20 +95,32 @@ def traced_before(
 ) -> Node:
     """What `function` computes of `inputs`, as calls that stand before `place` and have its origin. Sizes that vary
     become calls that ask for them. In the edge dialect, operators that give views become those that copy."""
+    return copied_before(place, traced(place, function, inputs), inputs)
+
+
+def traced(
+    place: Node, function: Callable[..., Any], inputs: Sequence[Node], **options: Any
+) -> Graph:
+    """What `function` computes of values such as `inputs` have; `options` of make_fx."""
     with _values_like(place):
         values = [
             each.meta["val"].detach() for each in inputs
         ]  # one object per input: traced by it
-        traced = make_fx(function)(*values).graph
-    traced.eliminate_dead_code()
-    made = dict(zip(traced.find_nodes(op="placeholder"), inputs, strict=True))
-    for node in traced.nodes:
+        found = make_fx(function, **options)(*values).graph
+    found.eliminate_dead_code()
+    return found
+
+
+def copied_before(place: Node, graph: Graph, inputs: Sequence[Node]) -> Any:
+    """The calls of a traced graph, before `place`; its results, nodes in tuples where it has several."""
+    made = dict(zip(graph.find_nodes(op="placeholder"), inputs, strict=True))
+    for node in graph.nodes:
         if node.op == "call_function":
             with place.graph.inserting_before(place):
                 made[node] = place.graph.node_copy(node, made.__getitem__)
             made[node].target = in_dialect_of(place, node.target)
             made[node].meta = {**_origin_of(place), "val": node.meta["val"]}
-    return made[traced.output_node().args[0]]
+    return map_arg(graph.output_node().args[0], made.__getitem__)
 
 
 def replace(node: Node, by: Node) -> None:

@@ -7,22 +7,25 @@ import argparse
 import sys
 from pathlib import Path
 
-from .gen_selected_prim_ops import _HEAD, FILE
+from .gen_selected_prim_ops import FILE, HEAD, header
+
+_DEFINE = "#define INCLUDE_"
 
 
 def read_header_file(file_path: Path) -> set[str]:
     """The lines of a header that define a macro for an operator."""
     lines = (line.strip() for line in Path(file_path).read_text().splitlines())
-    return {line for line in lines if line.startswith("#define INCLUDE_")}
+    return {line for line in lines if line.startswith(_DEFINE)}
 
 
 def combine_prim_ops_headers(header_file_paths: list[str], output_path: str) -> None:
     """Writes `output_path` with the macros of all; a folder stands for its selected_prim_ops.h."""
     paths = [path / FILE if path.is_dir() else path for path in map(Path, header_file_paths)]
-    macros = sorted(set().union(*(read_header_file(path) for path in paths)))
-    text = f"{_HEAD}#pragma once\n\n#define EXECUTORCH_ENABLE_PRIM_OPS_SELECTIVE_BUILD\n\n"
+    lines = set().union(*(read_header_file(path) for path in paths))
+    macros = {line.removeprefix("#define ") for line in lines}
+    switch = "#define EXECUTORCH_ENABLE_PRIM_OPS_SELECTIVE_BUILD\n"
     Path(output_path).parent.mkdir(parents=True, exist_ok=True)
-    Path(output_path).write_text(text + "".join(f"{macro}\n" for macro in macros))
+    Path(output_path).write_text(f"{HEAD}\n{switch}\n{header(macros)}")
 
 
 def main(argv: list[str] | None = None) -> None:

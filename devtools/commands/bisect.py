@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -163,9 +163,15 @@ def by_handles(record: ETRecord, found: list[Found]) -> list[tuple[tuple[int, ..
             handles = _handles_of(record, each.instruction)
         else:
             joined = (at_instruction(delegates, each.instruction) or {}).get("delegate_map") or {}
-            handles = joined.get(operator_key(each.delegate_handle), (each.delegate_handle,))
+            handles = _joined_with(each.delegate_handle, joined)
         pairs.append((tuple(handles), each))
     return pairs
+
+
+def _joined_with(handle: int, joined: Mapping[Any, Sequence[int]]) -> Sequence[int]:
+    """Payloads have handles of nodes, or numbers of their own, which the delegate's map is keyed by."""
+    keys = (operator_key(handle), handle, str(handle))
+    return next((joined[key] for key in keys if key in joined), (handle,))
 
 
 def _handles_of(record: ETRecord, instruction: int) -> Sequence[int]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import sys
 from pathlib import Path
 from typing import Any
@@ -86,13 +87,34 @@ def check(program: ExecutorchProgramManager, method: Method, is_half: bool) -> N
 
     inputs = torch.utils._pytree.tree_leaves(method.inputs)
     found = Runtime.get().load_program(program.buffer).load_method("forward").execute(inputs)
-    for place, (one, other) in enumerate(zip(found, method.eager()[0], strict=True)):
-        if not torch.allclose(one, other, **TOLERANCES[is_half]):
+    expected = method.eager()[0]
+    tolerance = dict(TOLERANCES[is_half])
+    if is_half:
+        tolerance["atol"] = max(tolerance["atol"], half_error(method, expected))
+    for place, (one, other) in enumerate(zip(found, expected, strict=True)):
+        if not torch.allclose(one, other, **tolerance):
             error = (one - other).abs().max().item()
             raise RuntimeError(
-                f"output {place}: expected the model's values within {TOLERANCES[is_half]}, "
+                f"output {place}: expected the model's values within {tolerance}, "
                 f"found an error of {error:.1e}"
             )
+
+
+def half_error(method: Method, expected: list[torch.Tensor]) -> float:
+    """The largest of PyTorch's own half precision, which deep networks have more of than a tolerance for all says: 50
+    layers that each round to 11 bits leave MobileNetV2 with random weights 0.045 away from logits of up to 3."""
+
+    def halved(each: Any) -> Any:
+        is_float = isinstance(each, torch.Tensor) and each.is_floating_point()
+        return each.half() if is_float else each
+
+    inputs = torch.utils._pytree.tree_map(halved, method.inputs)
+    try:
+        found = Method(copy.deepcopy(method.module).half(), inputs).eager()[0]
+    except RuntimeError:  # PyTorch has no half precision of some operator here
+        return 0.0
+    pairs = zip(found, expected, strict=True)
+    return max((one.float() - other.float()).abs().max().item() for one, other in pairs)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from executorch.backends.vulkan.test.lowered import payloads
+from executorch.examples.models.example import Method
 from executorch.examples.vulkan import export
+from executorch.runtime import Runtime
 
 
 def test_files(tmp_path: Path) -> None:
@@ -19,6 +22,29 @@ def test_files(tmp_path: Path) -> None:
     names = {each.name for each in tmp_path.iterdir()}
     assert names == {"linear_vulkan.pte", "linear_vulkan.bpte", "input0.bin", record.name}
     assert len(payloads((tmp_path / "linear_vulkan.pte").read_bytes())) == 1
+
+
+def test_half_precision_is_measured_by_pytorchs_own() -> None:
+    """1 / 3 has 11 bits as a half: 16 sums of it are 16 times as far away."""
+
+    class Sums(torch.nn.Module):
+        def forward(self, x):
+            return x.sum(-1)
+
+    x = torch.full((1, 16), 1 / 3)
+    method = Method(Sums(), (x,))
+    error = export.half_error(method, method.eager()[0])
+    assert error == pytest.approx(16 * abs(float(x[0, 0].half()) - 1 / 3), rel=1e-3)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(
+    not Runtime.get().backend_registry.is_available("VulkanBackend"),
+    reason="this build has no Vulkan backend, or no device is here",
+)
+def test_mobilenet_in_half_precision(tmp_path: Path) -> None:
+    """VK-013: the document's command with a model that is here."""
+    assert export.main(["-m", "mv2", "-o", str(tmp_path), "-fp16", "-t"]) == 0
 
 
 def test_flags_become_options() -> None:

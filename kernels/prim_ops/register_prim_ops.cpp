@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of prim ops: name and function, one row each.
+//
+// With ET_PRIM_OPS_SELECTIVE_BUILD only those are registered, and linked, that selected_prim_ops.h
+// names: what the models of a build call (codegen/tools/gen_selected_prim_ops.py).
 #include <executorch/kernels/prim_ops/prim_ops.h>
+
+#include <array>
+#include <initializer_list>
+#include <string_view>
+
 #include <executorch/kernels/prim_ops/scalar_ops.h>
 #include <executorch/runtime/kernel/operator_registry.h>
+#ifdef ET_PRIM_OPS_SELECTIVE_BUILD
+#include <executorch/kernels/prim_ops/selected_prim_ops.h>
+#endif
 
 namespace executorch::runtime {
 namespace {
@@ -47,11 +58,72 @@ constexpr Row kPrimOps[] = {
     {"executorch_prim::et_view.default", et_view},
 };
 
+#ifdef ET_SELECTED_PRIM_OPS
+constexpr bool is_word(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+         (letter >= '0' && letter <= '9') || letter == '_';
+}
+
+// Whether INCLUDE_EXECUTORCH_PRIM_ADD_SCALAR is the macro of executorch_prim::add.Scalar: its words
+// in capital letters, with one _ for whatever divides them.
+constexpr bool is_macro_of(std::string_view op, std::string_view macro) {
+  size_t at = std::string_view("INCLUDE_").size();
+  for (size_t i = 0; i < op.size(); ++i) {
+    const bool in_word = is_word(op[i]);
+    if (!in_word && i > 0 && !is_word(op[i - 1])) {
+      continue;
+    }
+    const bool is_small = op[i] >= 'a' && op[i] <= 'z';
+    const char expected = !in_word ? '_' : is_small ? static_cast<char>(op[i] - 'a' + 'A') : op[i];
+    if (at >= macro.size() || macro[at++] != expected) {
+      return false;
+    }
+  }
+  return at == macro.size();
+}
+
+constexpr bool is_selected(std::string_view op) {
+  for (const std::string_view macro :
+       std::initializer_list<std::string_view>{ET_SELECTED_PRIM_OPS}) {
+    if (is_macro_of(op, macro)) {
+      return true;
+    }
+  }
+  return false;
+}
+#else
+constexpr bool is_selected(std::string_view) {
+  return true;
+}
+#endif
+
+constexpr size_t count_selected() {
+  size_t count = 0;
+  for (const Row& row : kPrimOps) {
+    count += is_selected(row.name) ? 1 : 0;
+  }
+  return count;
+}
+
+// Rows of their own, so that nothing refers to the functions of the others.
+constexpr auto select() {
+  std::array<Row, count_selected() + 1> found{};
+  size_t count = 0;
+  for (const Row& row : kPrimOps) {
+    if (is_selected(row.name)) {
+      found[count++] = row;
+    }
+  }
+  return found;
+}
+
+constexpr auto kSelected = select();
+
 }  // namespace
 
 Error register_prim_ops() {
-  for (const Row& row : kPrimOps) {
-    const Error error = register_kernel(Kernel(row.name, row.function));
+  for (size_t i = 0; i + 1 < kSelected.size(); ++i) {
+    const Error error = register_kernel(Kernel(kSelected[i].name, kSelected[i].function));
     if (error != Error::Ok) {
       return error;
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <executorch/runtime/core/event_tracer_hooks.h>
+#include <executorch/runtime/executor/program_structure.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/extended_header.h>
@@ -85,19 +86,11 @@ Error check_identifier(const uint8_t* data, size_t size) {
   return Error::Ok;
 }
 
-// What load() follows in any case: the root table and the vectors in it.
-bool verify_root(const uint8_t* data, size_t size) {
-  flatbuffers::Verifier verifier(data, size);
-  const size_t root = verifier.VerifyOffset<flatbuffers::uoffset_t>(0);
-  return root != 0 && verifier.VerifyTableStart(data + root);
-}
-
 Error verify(const uint8_t* data, const FileLayout& layout, Program::Verification verification) {
   if (verification == Program::Verification::Minimal || !ET_ENABLE_PROGRAM_VERIFICATION) {
-    ET_CHECK_OR_RETURN_ERROR(
-        layout.program_size < FLATBUFFERS_MAX_BUFFER_SIZE && verify_root(data, layout.program_size),
-        InvalidProgram, "Program data of %zu bytes is corrupted: no root table",
-        layout.program_size);
+    ET_CHECK_OR_RETURN_ERROR(has_root_table(data, layout.program_size), InvalidProgram,
+                             "Program data of %zu bytes is corrupted: no root table",
+                             layout.program_size);
     return Error::Ok;
   }
 #if ET_ENABLE_PROGRAM_VERIFICATION

@@ -7,8 +7,18 @@
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/executor/program_structure.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/program_generated.h>
+
+// ET_CHECK_OR_RETURN_FALSE without the condition's source text, which the message says in words.
+#define VALID_OR_RETURN_FALSE(condition, ...) \
+  {                                           \
+    if (!(condition)) {                       \
+      ET_LOG(Error, __VA_ARGS__);             \
+      return false;                           \
+    }                                         \
+  }
 
 namespace executorch::runtime {
 namespace {
@@ -58,28 +68,28 @@ ByteCount count_bytes(const fb::Tensor& tensor, uint64_t* nbytes) {
 
 // Everything about the shape but its byte count.
 bool valid_shape(const fb::Tensor& tensor) {
-  ET_CHECK_OR_RETURN_FALSE(valid_scalar_type(tensor), "Tensor: expected an element type, found %d",
-                           static_cast<int>(tensor.scalar_type()));
+  VALID_OR_RETURN_FALSE(valid_scalar_type(tensor), "Tensor: expected an element type, found %d",
+                        static_cast<int>(tensor.scalar_type()));
   const auto* sizes = tensor.sizes();
   const auto* dim_order = tensor.dim_order();
-  ET_CHECK_OR_RETURN_FALSE(
+  VALID_OR_RETURN_FALSE(
       sizes != nullptr && dim_order != nullptr && sizes->size() == dim_order->size(),
       "Tensor: expected as many dim order entries as sizes, found %" PRIu32 " and %" PRIu32,
       count(dim_order), count(sizes));
   const uint32_t rank = sizes->size();
-  ET_CHECK_OR_RETURN_FALSE(rank <= kMaxTensorRank,
-                           "Tensor: expected a rank of at most %zu, found %" PRIu32, kMaxTensorRank,
-                           rank);
+  VALID_OR_RETURN_FALSE(rank <= kMaxTensorRank,
+                        "Tensor: expected a rank of at most %zu, found %" PRIu32, kMaxTensorRank,
+                        rank);
   uint32_t seen = 0;
   for (uint32_t i = 0; i < rank; ++i) {
-    ET_CHECK_OR_RETURN_FALSE((*sizes)[i] >= 0,
-                             "Tensor: expected sizes >= 0, found %d at dimension %" PRIu32,
-                             static_cast<int>((*sizes)[i]), i);
+    VALID_OR_RETURN_FALSE((*sizes)[i] >= 0,
+                          "Tensor: expected sizes >= 0, found %d at dimension %" PRIu32,
+                          static_cast<int>((*sizes)[i]), i);
     seen |= (*dim_order)[i] < rank ? 1u << (*dim_order)[i] : 0;
   }
-  ET_CHECK_OR_RETURN_FALSE(
-      seen == (1u << rank) - 1,
-      "Tensor: the dim order is not a permutation of its %" PRIu32 " dimensions", rank);
+  VALID_OR_RETURN_FALSE(seen == (1u << rank) - 1,
+                        "Tensor: the dim order is not a permutation of its %" PRIu32 " dimensions",
+                        rank);
   return true;
 }
 
@@ -94,7 +104,7 @@ class ProgramVerifier {
   // Counts items that are about to be visited: one vector may be shared by many tables.
   bool charge(uint64_t items) {
     visited_ += items;
-    ET_CHECK_OR_RETURN_FALSE(
+    VALID_OR_RETURN_FALSE(
         extent_ == nullptr || visited_ <= extent_->program_size,
         "Program: its lists have more items than the %zu bytes of program data can hold",
         extent_ == nullptr ? 0 : extent_->program_size);
@@ -105,8 +115,8 @@ class ProgramVerifier {
   // only.
   template <typename Item>
   bool admit(const flatbuffers::Vector<Item>* items) {
-    ET_CHECK_OR_RETURN_FALSE(items != nullptr, "Program: a list is missing");
-    ET_CHECK_OR_RETURN_FALSE(
+    VALID_OR_RETURN_FALSE(items != nullptr, "Program: a list is missing");
+    VALID_OR_RETURN_FALSE(
         reinterpret_cast<uintptr_t>(items->data()) % sizeof(Item) == 0 || items->size() == 0,
         "Program: the items of a list are not aligned to %zu bytes", sizeof(Item));
     return charge(items->size());
@@ -154,7 +164,7 @@ class ProgramVerifier {
 
 bool ProgramVerifier::verify() {
   const auto* plans = program_.execution_plan();
-  ET_CHECK_OR_RETURN_FALSE(plans != nullptr, "Program: no methods");
+  VALID_OR_RETURN_FALSE(plans != nullptr, "Program: no methods");
   if (!verify_segments()) {
     return false;
   }
@@ -175,14 +185,14 @@ bool ProgramVerifier::verify_segments() {
   for (uint32_t i = 0; i < num_segments && extent_ != nullptr; ++i) {
     const uint64_t offset = segments->Get(i)->offset();
     const uint64_t limit = extent_->segment_data_size;
-    ET_CHECK_OR_RETURN_FALSE(offset <= limit && segments->Get(i)->size() <= limit - offset,
-                             "Program: segment %" PRIu32 " ends outside the %" PRIu64
-                             " bytes of segment data",
-                             i, static_cast<uint64_t>(limit));
+    VALID_OR_RETURN_FALSE(offset <= limit && segments->Get(i)->size() <= limit - offset,
+                          "Program: segment %" PRIu32 " ends outside the %" PRIu64
+                          " bytes of segment data",
+                          i, static_cast<uint64_t>(limit));
   }
   const auto* constants = program_.constant_segment();
   if (constants != nullptr && count(constants->offsets()) > 0) {
-    ET_CHECK_OR_RETURN_FALSE(
+    VALID_OR_RETURN_FALSE(
         count(constants->offsets()) == 1 || count(program_.constant_buffer()) == 0,
         "Program: constants both inline and in a segment");
     if (!verify_subsegments(*constants)) {
@@ -198,27 +208,27 @@ bool ProgramVerifier::verify_segments() {
   const auto* named_data = program_.named_data();
   for (uint32_t i = 0; i < count(named_data); ++i) {
     const fb::NamedData& entry = *named_data->Get(i);
-    ET_CHECK_OR_RETURN_FALSE(entry.key() != nullptr && entry.segment_index() < num_segments,
-                             "Program: named data %" PRIu32 " has no key or names segment %" PRIu32
-                             " of %" PRIu32,
-                             i, static_cast<uint32_t>(entry.segment_index()), num_segments);
+    VALID_OR_RETURN_FALSE(entry.key() != nullptr && entry.segment_index() < num_segments,
+                          "Program: named data %" PRIu32 " has no key or names segment %" PRIu32
+                          " of %" PRIu32,
+                          i, static_cast<uint32_t>(entry.segment_index()), num_segments);
   }
   return true;
 }
 
 bool ProgramVerifier::verify_subsegments(const fb::SubsegmentOffsets& table) {
   const uint32_t index = table.segment_index();
-  ET_CHECK_OR_RETURN_FALSE(index < count(program_.segments()),
-                           "Program: segment %" PRIu32 " of %" PRIu32 " does not exist",
-                           static_cast<uint32_t>(index), count(program_.segments()));
+  VALID_OR_RETURN_FALSE(index < count(program_.segments()),
+                        "Program: segment %" PRIu32 " of %" PRIu32 " does not exist",
+                        static_cast<uint32_t>(index), count(program_.segments()));
   const uint64_t segment_size = program_.segments()->Get(index)->size();
   if (table.offsets() != nullptr && !admit(table.offsets())) {
     return false;
   }
   for (uint32_t i = 0; i < count(table.offsets()); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(table.offsets()->Get(i) <= segment_size,
-                             "Program: item %" PRIu32 " of segment %" PRIu32 " starts outside it",
-                             i, static_cast<uint32_t>(index));
+    VALID_OR_RETURN_FALSE(table.offsets()->Get(i) <= segment_size,
+                          "Program: item %" PRIu32 " of segment %" PRIu32 " starts outside it", i,
+                          static_cast<uint32_t>(index));
   }
   return true;
 }
@@ -226,22 +236,22 @@ bool ProgramVerifier::verify_subsegments(const fb::SubsegmentOffsets& table) {
 // Item `index` of a segment has `nbytes` bytes. The table itself has been verified.
 bool ProgramVerifier::verify_subrange(const fb::SubsegmentOffsets* table, uint32_t index,
                                       uint64_t nbytes) const {
-  ET_CHECK_OR_RETURN_FALSE(table != nullptr && index < count(table->offsets()),
-                           "Tensor: data buffer %" PRIu32 " of %" PRIu32 " does not exist",
-                           static_cast<uint32_t>(index),
-                           static_cast<uint32_t>(table == nullptr ? 0 : count(table->offsets())));
+  VALID_OR_RETURN_FALSE(table != nullptr && index < count(table->offsets()),
+                        "Tensor: data buffer %" PRIu32 " of %" PRIu32 " does not exist",
+                        static_cast<uint32_t>(index),
+                        static_cast<uint32_t>(table == nullptr ? 0 : count(table->offsets())));
   const uint64_t size = program_.segments()->Get(table->segment_index())->size();
-  ET_CHECK_OR_RETURN_FALSE(nbytes <= size - table->offsets()->Get(index),
-                           "Tensor: its %" PRIu64 " bytes at data buffer %" PRIu32
-                           " end outside the segment",
-                           static_cast<uint64_t>(nbytes), static_cast<uint32_t>(index));
+  VALID_OR_RETURN_FALSE(nbytes <= size - table->offsets()->Get(index),
+                        "Tensor: its %" PRIu64 " bytes at data buffer %" PRIu32
+                        " end outside the segment",
+                        static_cast<uint64_t>(nbytes), static_cast<uint32_t>(index));
   return true;
 }
 
 // ---- Methods ----
 
 bool ProgramVerifier::verify_plan() {
-  ET_CHECK_OR_RETURN_FALSE(
+  VALID_OR_RETURN_FALSE(
       plan_->name() != nullptr && plan_->values() != nullptr && plan_->inputs() != nullptr &&
           plan_->outputs() != nullptr && plan_->chains() != nullptr &&
           plan_->non_const_buffer_sizes() != nullptr,
@@ -263,8 +273,8 @@ bool ProgramVerifier::verify_plan() {
     return false;
   }
   for (uint32_t i = 0; i < count(plan_->operators()); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(plan_->operators()->Get(i)->name() != nullptr,
-                             "Method: operator %" PRIu32 " has no name", i);
+    VALID_OR_RETURN_FALSE(plan_->operators()->Get(i)->name() != nullptr,
+                          "Method: operator %" PRIu32 " has no name", i);
   }
   for (uint32_t i = 0; i < count(plan_->delegates()); ++i) {
     if (!verify_delegate(*plan_->delegates()->Get(i))) {
@@ -303,10 +313,10 @@ bool ProgramVerifier::verify_input_dimensions() {
             row.min <= tensor->sizes()->Get(static_cast<uint32_t>(row.dimension)) &&
             row.scale != 0 && row.same_n_as >= -1 && row.same_n_as < static_cast<int64_t>(i);
   }
-  ET_CHECK_OR_RETURN_FALSE(valid,
-                           "Method: input_dimensions has no rows of six, or one that is of no "
-                           "dimension that varies, has scale 0, a minimum that the sizes do not "
-                           "allow, or refers to no earlier row");
+  VALID_OR_RETURN_FALSE(valid,
+                        "Method: input_dimensions has no rows of six, or one that is of no "
+                        "dimension that varies, has scale 0, a minimum that the sizes do not "
+                        "allow, or refers to no earlier row");
   return true;
 }
 
@@ -316,15 +326,15 @@ bool ProgramVerifier::verify_memory() {
     return false;
   }
   for (uint32_t i = 0; i < sizes.size(); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(sizes[i] >= 0 && static_cast<uint64_t>(sizes[i]) <= PTRDIFF_MAX,
-                             "Method: planned buffer %" PRIu32 " has an impossible size", i);
+    VALID_OR_RETURN_FALSE(sizes[i] >= 0 && static_cast<uint64_t>(sizes[i]) <= PTRDIFF_MAX,
+                          "Method: planned buffer %" PRIu32 " has an impossible size", i);
   }
   const auto* devices = plan_->non_const_buffer_device();
   for (uint32_t i = 0; i < count(devices); ++i) {
     const int32_t index = devices->Get(i)->buffer_idx();
-    ET_CHECK_OR_RETURN_FALSE(index > 0 && in_range(index, sizes.size()),
-                             "Method: planned buffer %d of %" PRIu32 " has a device",
-                             static_cast<int>(index), static_cast<uint32_t>(sizes.size()));
+    VALID_OR_RETURN_FALSE(index > 0 && in_range(index, sizes.size()),
+                          "Method: planned buffer %d of %" PRIu32 " has a device",
+                          static_cast<int>(index), static_cast<uint32_t>(sizes.size()));
   }
   return true;
 }
@@ -336,10 +346,10 @@ bool ProgramVerifier::verify_indices(const flatbuffers::Vector<Item>* items, boo
   }
   for (uint32_t i = 0; i < items->size(); ++i) {
     const Item index = items->Get(i);
-    ET_CHECK_OR_RETURN_FALSE(in_range(index, num_values_) || (may_be_none && index == -1),
-                             "Method: expected indices of values, found item %" PRIu32
-                             " to be %" PRId64 " of %" PRIu32,
-                             i, static_cast<int64_t>(index), static_cast<uint32_t>(num_values_));
+    VALID_OR_RETURN_FALSE(in_range(index, num_values_) || (may_be_none && index == -1),
+                          "Method: expected indices of values, found item %" PRIu32
+                          " to be %" PRId64 " of %" PRIu32,
+                          i, static_cast<int64_t>(index), static_cast<uint32_t>(num_values_));
   }
   return true;
 }
@@ -357,9 +367,9 @@ bool ProgramVerifier::verify_list(const flatbuffers::Vector<Item>* items, fb::Ke
       continue;
     }
     const fb::KernelTypes found = plan_->values()->Get(static_cast<uint32_t>(index))->val_type();
-    ET_CHECK_OR_RETURN_FALSE(found == type || (optional && found == fb::KernelTypes::Null),
-                             "List: item %" PRIu32 " is a value of type %d, expected type %d", i,
-                             static_cast<int>(found), static_cast<int>(type));
+    VALID_OR_RETURN_FALSE(found == type || (optional && found == fb::KernelTypes::Null),
+                          "List: item %" PRIu32 " is a value of type %d, expected type %d", i,
+                          static_cast<int>(found), static_cast<int>(type));
   }
   return true;
 }
@@ -369,7 +379,7 @@ bool ProgramVerifier::verify_value(uint32_t index) {
   if (value.val_type() == fb::KernelTypes::Null) {
     return true;
   }
-  ET_CHECK_OR_RETURN_FALSE(value.val() != nullptr, "Value: it has no content");
+  VALID_OR_RETURN_FALSE(value.val() != nullptr, "Value: it has no content");
   switch (value.val_type()) {
     case fb::KernelTypes::Int:
     case fb::KernelTypes::Bool:
@@ -378,8 +388,8 @@ bool ProgramVerifier::verify_value(uint32_t index) {
     case fb::KernelTypes::Tensor:
       return verify_tensor(*value.val_as_Tensor(), index);
     case fb::KernelTypes::String:
-      ET_CHECK_OR_RETURN_FALSE(value.val_as_String()->string_val() != nullptr,
-                               "String: it has no content");
+      VALID_OR_RETURN_FALSE(value.val_as_String()->string_val() != nullptr,
+                            "String: it has no content");
       return true;
     case fb::KernelTypes::IntList:
       return verify_list(value.val_as_IntList()->items(), fb::KernelTypes::Int, false);
@@ -403,8 +413,8 @@ bool ProgramVerifier::verify_bools(const flatbuffers::Vector<uint8_t>* items) {
     return false;
   }
   for (uint32_t i = 0; i < items->size(); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(items->Get(i) <= 1, "BoolList: item %" PRIu32 " is %" PRIu32, i,
-                             static_cast<uint32_t>(items->Get(i)));
+    VALID_OR_RETURN_FALSE(items->Get(i) <= 1, "BoolList: item %" PRIu32 " is %" PRIu32, i,
+                          static_cast<uint32_t>(items->Get(i)));
   }
   return true;
 }
@@ -429,15 +439,15 @@ bool ProgramVerifier::verify_tensor(const fb::Tensor& tensor, uint32_t index) {
     return false;
   }
   const fb::TensorShapeDynamism dynamism = tensor.shape_dynamism();
-  ET_CHECK_OR_RETURN_FALSE(in_range(static_cast<int>(dynamism), 3),
-                           "Tensor: unknown shape dynamism %d", static_cast<int>(dynamism));
+  VALID_OR_RETURN_FALSE(in_range(static_cast<int>(dynamism), 3),
+                        "Tensor: unknown shape dynamism %d", static_cast<int>(dynamism));
   uint64_t nbytes = 0;
   if (count_bytes(tensor, &nbytes) == ByteCount::kOverflows) {
     // An input whose bounds are open-ended gets its real sizes, and their check, with each input.
-    ET_CHECK_OR_RETURN_FALSE(dynamism != fb::TensorShapeDynamism::STATIC &&
-                                 tensor.allocation_info() == nullptr &&
-                                 tensor.data_buffer_idx() == 0 && is_input(index),
-                             "Tensor: its byte count overflows");
+    VALID_OR_RETURN_FALSE(dynamism != fb::TensorShapeDynamism::STATIC &&
+                              tensor.allocation_info() == nullptr &&
+                              tensor.data_buffer_idx() == 0 && is_input(index),
+                          "Tensor: its byte count overflows");
   }
   return verify_tensor_data(tensor, nbytes);
 }
@@ -446,21 +456,21 @@ bool ProgramVerifier::verify_tensor_data(const fb::Tensor& tensor, uint64_t nbyt
   const fb::AllocationDetails* planned = tensor.allocation_info();
   if (planned != nullptr) {
     const uint32_t num_buffers = plan_->non_const_buffer_sizes()->size();
-    ET_CHECK_OR_RETURN_FALSE(planned->memory_id() > 0 && planned->memory_id() < num_buffers,
-                             "Tensor: planned buffer %" PRIu32 " of %" PRIu32 " does not exist",
-                             static_cast<uint32_t>(planned->memory_id()),
-                             static_cast<uint32_t>(num_buffers));
+    VALID_OR_RETURN_FALSE(planned->memory_id() > 0 && planned->memory_id() < num_buffers,
+                          "Tensor: planned buffer %" PRIu32 " of %" PRIu32 " does not exist",
+                          static_cast<uint32_t>(planned->memory_id()),
+                          static_cast<uint32_t>(num_buffers));
   }
   const fb::ExtraTensorInfo* extra = tensor.extra_tensor_info();
   if (extra != nullptr) {
-    ET_CHECK_OR_RETURN_FALSE(in_range(static_cast<int>(extra->location()), 2) &&
-                                 in_range(static_cast<int>(extra->device_type()), 2),
-                             "Tensor: unknown data location %d or device type %d",
-                             static_cast<int>(extra->location()),
-                             static_cast<int>(extra->device_type()));
+    VALID_OR_RETURN_FALSE(in_range(static_cast<int>(extra->location()), 2) &&
+                              in_range(static_cast<int>(extra->device_type()), 2),
+                          "Tensor: unknown data location %d or device type %d",
+                          static_cast<int>(extra->location()),
+                          static_cast<int>(extra->device_type()));
     if (extra->location() == fb::TensorDataLocation::EXTERNAL) {
-      ET_CHECK_OR_RETURN_FALSE(extra->fully_qualified_name() != nullptr,
-                               "Tensor: external data without a name");
+      VALID_OR_RETURN_FALSE(extra->fully_qualified_name() != nullptr,
+                            "Tensor: external data without a name");
       return true;
     }
   }
@@ -476,11 +486,11 @@ bool ProgramVerifier::verify_tensor_data(const fb::Tensor& tensor, uint64_t nbyt
   if (constants != nullptr && count(constants->offsets()) > 0) {
     return verify_subrange(constants, buffer, nbytes);
   }
-  ET_CHECK_OR_RETURN_FALSE(buffer < count(program_.constant_buffer()) &&
-                               nbytes <= count(program_.constant_buffer()->Get(buffer)->storage()),
-                           "Tensor: constant buffer %" PRIu32
-                           " does not exist or is shorter than the tensor",
-                           static_cast<uint32_t>(buffer));
+  VALID_OR_RETURN_FALSE(buffer < count(program_.constant_buffer()) &&
+                            nbytes <= count(program_.constant_buffer()->Get(buffer)->storage()),
+                        "Tensor: constant buffer %" PRIu32
+                        " does not exist or is shorter than the tensor",
+                        static_cast<uint32_t>(buffer));
   return true;
 }
 
@@ -488,12 +498,12 @@ bool ProgramVerifier::verify_tensor_data(const fb::Tensor& tensor, uint64_t nbyt
 
 bool ProgramVerifier::verify_delegate(const fb::BackendDelegate& delegate) {
   const auto* data = delegate.processed();
-  ET_CHECK_OR_RETURN_FALSE(delegate.id() != nullptr && data != nullptr,
-                           "Delegate: no backend name or no data");
+  VALID_OR_RETURN_FALSE(delegate.id() != nullptr && data != nullptr,
+                        "Delegate: no backend name or no data");
   const bool is_inline = data->location() == fb::DataLocation::INLINE;
   const uint32_t size =
       is_inline ? count(program_.backend_delegate_data()) : count(program_.segments());
-  ET_CHECK_OR_RETURN_FALSE(
+  VALID_OR_RETURN_FALSE(
       (is_inline || data->location() == fb::DataLocation::SEGMENT) && data->index() < size,
       "Delegate: data %" PRIu32 " of %" PRIu32 " does not exist",
       static_cast<uint32_t>(data->index()), static_cast<uint32_t>(size));
@@ -502,8 +512,8 @@ bool ProgramVerifier::verify_delegate(const fb::BackendDelegate& delegate) {
     return false;
   }
   for (uint32_t i = 0; i < count(specs); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(specs->Get(i)->key() != nullptr,
-                             "Delegate: compile spec %" PRIu32 " has no key", i);
+    VALID_OR_RETURN_FALSE(specs->Get(i)->key() != nullptr,
+                          "Delegate: compile spec %" PRIu32 " has no key", i);
   }
   return true;
 }
@@ -511,7 +521,7 @@ bool ProgramVerifier::verify_delegate(const fb::BackendDelegate& delegate) {
 // ---- Instructions ----
 
 bool ProgramVerifier::verify_chain(const fb::Chain& chain) {
-  ET_CHECK_OR_RETURN_FALSE(chain.instructions() != nullptr, "Chain: it has no instructions");
+  VALID_OR_RETURN_FALSE(chain.instructions() != nullptr, "Chain: it has no instructions");
   const auto& instructions = *chain.instructions();
   if (!charge(instructions.size())) {
     return false;
@@ -528,27 +538,25 @@ bool ProgramVerifier::verify_chain(const fb::Chain& chain) {
 }
 
 bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
-  ET_CHECK_OR_RETURN_FALSE(instruction.instr_args() != nullptr, "Instruction: it has no content");
+  VALID_OR_RETURN_FALSE(instruction.instr_args() != nullptr, "Instruction: it has no content");
   switch (instruction.instr_args_type()) {
     case fb::InstructionArguments::KernelCall: {
       const auto& call = *instruction.instr_args_as_KernelCall();
-      ET_CHECK_OR_RETURN_FALSE(
-          in_range(call.op_index(), count(plan_->operators())),
-          "KernelCall: expected the index of an operator, found %d of %" PRIu32,
-          static_cast<int>(call.op_index()), count(plan_->operators()));
+      VALID_OR_RETURN_FALSE(in_range(call.op_index(), count(plan_->operators())),
+                            "KernelCall: expected the index of an operator, found %d of %" PRIu32,
+                            static_cast<int>(call.op_index()), count(plan_->operators()));
       return verify_indices(call.args());
     }
     case fb::InstructionArguments::DelegateCall: {
       const auto& call = *instruction.instr_args_as_DelegateCall();
-      ET_CHECK_OR_RETURN_FALSE(
-          in_range(call.delegate_index(), count(plan_->delegates())),
-          "DelegateCall: expected the index of a delegate, found %d of %" PRIu32,
-          static_cast<int>(call.delegate_index()), count(plan_->delegates()));
+      VALID_OR_RETURN_FALSE(in_range(call.delegate_index(), count(plan_->delegates())),
+                            "DelegateCall: expected the index of a delegate, found %d of %" PRIu32,
+                            static_cast<int>(call.delegate_index()), count(plan_->delegates()));
       return verify_indices(call.args());
     }
     case fb::InstructionArguments::MoveCall: {
       const auto& call = *instruction.instr_args_as_MoveCall();
-      ET_CHECK_OR_RETURN_FALSE(
+      VALID_OR_RETURN_FALSE(
           in_range(call.move_from(), num_values_) && in_range(call.move_to(), num_values_),
           "MoveCall: expected indices of values, found %d and %d of %" PRIu32,
           static_cast<int>(call.move_from()), static_cast<int>(call.move_to()),
@@ -557,7 +565,7 @@ bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
     }
     case fb::InstructionArguments::JumpFalseCall: {
       const int32_t condition = instruction.instr_args_as_JumpFalseCall()->cond_value_index();
-      ET_CHECK_OR_RETURN_FALSE(
+      VALID_OR_RETURN_FALSE(
           in_range(condition, num_values_),
           "JumpFalseCall: expected the index of a condition, found %d of %" PRIu32,
           static_cast<int>(condition), static_cast<uint32_t>(num_values_));
@@ -565,11 +573,10 @@ bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
     }
     case fb::InstructionArguments::FreeCall: {
       const int32_t index = instruction.instr_args_as_FreeCall()->value_index();
-      ET_CHECK_OR_RETURN_FALSE(in_range(index, num_values_) &&
-                                   plan_->values()->Get(static_cast<uint32_t>(index))->val_type() ==
-                                       fb::KernelTypes::Tensor,
-                               "FreeCall: expected a tensor, found value %d",
-                               static_cast<int>(index));
+      VALID_OR_RETURN_FALSE(in_range(index, num_values_) &&
+                                plan_->values()->Get(static_cast<uint32_t>(index))->val_type() ==
+                                    fb::KernelTypes::Tensor,
+                            "FreeCall: expected a tensor, found value %d", static_cast<int>(index));
       return true;
     }
     default:
@@ -585,10 +592,9 @@ bool ProgramVerifier::verify_jump(const fb::Chain& chain, uint32_t index) {
   const auto& instructions = *chain.instructions();
   const auto& jump = *instructions[index]->instr_args_as_JumpFalseCall();
   const int32_t target = jump.destination_instruction();
-  ET_CHECK_OR_RETURN_FALSE(
-      target >= 0 && static_cast<uint32_t>(target) <= instructions.size(),
-      "JumpFalseCall: expected the index of an instruction, found %d of %" PRIu32,
-      static_cast<int>(target), static_cast<uint32_t>(instructions.size()));
+  VALID_OR_RETURN_FALSE(target >= 0 && static_cast<uint32_t>(target) <= instructions.size(),
+                        "JumpFalseCall: expected the index of an instruction, found %d of %" PRIu32,
+                        static_cast<int>(target), static_cast<uint32_t>(instructions.size()));
   if (static_cast<uint32_t>(target) > index) {
     return true;
   }
@@ -638,15 +644,8 @@ Error run(const fb::Program* program, const ProgramExtent* extent) {
 }  // namespace
 
 Error verify_flatbuffer(const void* data, size_t size) {
-  flatbuffers::Verifier::Options options;
-  ET_CHECK_OR_RETURN_ERROR(size < options.max_size, InvalidProgram,
-                           "Program data of %zu bytes is too large", size);
-  // Each table takes at least the four bytes of its vtable offset, so shared tables are all this
-  // limit cuts off.
-  options.max_tables = static_cast<flatbuffers::uoffset_t>(size);
-  flatbuffers::Verifier verifier(static_cast<const uint8_t*>(data), size, options);
   ET_CHECK_OR_RETURN_ERROR(
-      fb::VerifyProgramBuffer(verifier), InvalidProgram,
+      has_program_structure(static_cast<const uint8_t*>(data), size), InvalidProgram,
       "Program data is corrupted: an offset, vector or string leaves its %zu bytes", size);
   return Error::Ok;
 }

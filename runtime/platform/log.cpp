@@ -61,6 +61,14 @@ void logf(LogLevel level, et_timestamp_t timestamp, const char* filename, const 
   va_end(args);
 }
 
+void log_at(uint32_t place, const char* filename, const char* function, const char* format, ...) {
+  std::va_list args;
+  va_start(args, format);
+  vlogf(static_cast<LogLevel>(place >> 24), get_log_timestamp(), filename, function,
+        place & 0xFFFFFF, format, args);
+  va_end(args);
+}
+
 }  // namespace internal
 }  // namespace runtime
 }  // namespace executorch

@@ -53,6 +53,16 @@ ET_PRINTFLIKE(6, 0)
 void vlogf(LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
            size_t line, const char* format, std::va_list args);
 
+/// What ET_LOG calls: vlogf() at the present time. `place` is level_and_line(). Few arguments: a
+/// small program has hundreds of calls.
+ET_PRINTFLIKE(4, 5)
+void log_at(uint32_t place, const char* filename, const char* function, const char* format, ...);
+
+/// The level in the upper byte, the line in the others.
+constexpr uint32_t level_and_line(LogLevel level, uint32_t line) {
+  return static_cast<uint32_t>(level) << 24 | (line & 0xFFFFFF);
+}
+
 // Arguments instead of the macros: files of one program may have different settings.
 constexpr bool is_log_level_compiled_in(LogLevel level, bool is_enabled, LogLevel min_level) {
   return is_enabled && level >= min_level;
@@ -68,14 +78,14 @@ constexpr bool is_log_level_compiled_in(LogLevel level, bool is_enabled, LogLeve
       ::executorch::runtime::LogLevel::_level, ET_LOG_ENABLED, \
       ::executorch::runtime::LogLevel::ET_MIN_LOG_LEVEL))
 
-#define ET_LOG(_level, _format, ...)                                                              \
-  do {                                                                                            \
-    if constexpr (ET_IS_LOGGED(_level)) {                                                         \
-      ::executorch::runtime::internal::logf(::executorch::runtime::LogLevel::_level,              \
-                                            ::executorch::runtime::internal::get_log_timestamp(), \
-                                            ET_SHORT_FILENAME, ET_FUNCTION, ET_LINE, _format,     \
-                                            ##__VA_ARGS__);                                       \
-    }                                                                                             \
+#define ET_LOG(_level, _format, ...)                                                               \
+  do {                                                                                             \
+    if constexpr (ET_IS_LOGGED(_level)) {                                                          \
+      ::executorch::runtime::internal::log_at(                                                     \
+          ::executorch::runtime::internal::level_and_line(::executorch::runtime::LogLevel::_level, \
+                                                          ET_LINE),                                \
+          ET_SHORT_FILENAME, ET_FUNCTION, _format, ##__VA_ARGS__);                                 \
+    }                                                                                              \
   } while (0)
 
 /// Logs when the condition does not hold, and goes on.

@@ -19,6 +19,8 @@ DOCUMENTED = (
     "backends/apple/coreml/compiler/enumerated_shape_utils",
     "backends/arm/common",
     "backends/arm/util",
+    "backends/cadence/aot/utils",
+    "backends/cadence/runtime/utils",
     "backends/xnnpack/utils",
     "exir/_program_utils",
     "exir/backend/utils",

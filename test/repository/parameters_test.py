@@ -56,6 +56,7 @@ NOT_READ: dict[str, list[str]] = {
         "int4:ExportableInt4Tensor:__new__ group_size",
         "int4:ExportableInt4Tensor:__new__ scale",
         "int4:ExportableInt4Tensor:__new__ zero_point",
+        "memory_planning:PositionBasedGreedyWithHierarchy:__call__ graph_*",
         "memory_planning:greedy graph_module",
         "memory_planning:greedy graph_signature",
         "memory_planning:naive graph_module",
@@ -68,6 +69,17 @@ NOT_READ: dict[str, list[str]] = {
         "tracer:PythonTensor:__repr__ options",
         "tracer:PythonTensor:__torch_dispatch__ types",
         "_ops:EdgeOpOverload:__deepcopy__ memo",
+    ],
+    "schemas of operators are the documents': other arguments say the same, or it is for a chip alone": [
+        "convolutions:quantized_* offset",
+        "convolutions:quantized_* out_multiplier",
+        "convolutions:quantized_* out_shift",
+        "elementwise:dequantize_per_tensor *",
+        "moves:idma_copy *",
+        "products:quantized_linear offset",
+        "products:linalg_svd driver",
+        "reductions:softmax_f32_f32 half_to_float",
+        "reductions:quantized_softmax mask",
     ],
     "says what a checkpoint is; nothing that is computed depends on it": [
         "args:ModelArgs base_model_name_or_path",
@@ -111,6 +123,8 @@ NOT_READ: dict[str, list[str]] = {
     ],
     "either value gives the same: what it asks for is always so here": [
         "arm_quantizer:TOSAQuantizer:__init__ use_composable_quantizer",
+        # captured programs have composed operators whole
+        "compiler:trace ops_to_keep",
         # the decomposition makes no tensors
         "decompose_sdpa:DecomposeScaledDotProductAttention allow_non_fake_inputs",
         "decompose_sdpa:DecomposeScaledDotProductAttention:call allow_non_fake_inputs",
@@ -246,6 +260,12 @@ UNNAMED = {
     "log_capture.cpp timestamp function length": "the text has none of them",
     "adamw.cpp options": "other rules' buffers depend on them",
     "op_sdpa.cpp dropout_p": "documented: attention in programs drops nothing out",
+    "convolutions.cpp offset out_multiplier out_shift": "documented: the scales say the same; nothing has an offset",
+    "elementwise.cpp quant_min quant_max": "stored values are within them",
+    "moves.cpp task_num channel": "copies are done when they return",
+    "products.cpp offset": "documented: nothing has one",
+    "reductions.cpp mask half_to_float": "the mask's type says all; values are float32",
+    "svd.cpp driver": "there is one algorithm",
     "fd_reader.cpp size": "free() needs none",
     "simd_math-inl.h d": "names the vector's type",
     "binary_simd.cpp i n": "one value for all elements",

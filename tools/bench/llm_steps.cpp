@@ -185,10 +185,12 @@ Error run(const std::string& path, const std::string& packed, int32_t sessions, 
     }
   }
   ET_CHECK_OK_OR_RETURN_ERROR(texts[0].decoder->load());
+  const int64_t piece =
+      llm::tokens_per_call(&opened, "forward", {{llm::kMaxSeqLen, most}, {llm::kUseKVCache, 1}});
   for (Text& text : texts) {
     text.prefiller = std::make_unique<llm::TextPrefiller>(
         text.decoder.get(), /*use_kv_cache=*/true, /*enable_parallel_prefill=*/true,
-        sessions == 0 ? most : std::min<int64_t>(most - 1, kSharedPromptTokens));
+        sessions == 0 ? piece : std::min<int64_t>(most - 1, kSharedPromptTokens));
   }
   const double load = since(start);
   if (read > 0) {

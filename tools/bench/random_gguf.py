@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes a GGUF file of a shape with random weights of 4 bits (Q4_0, output layer tied to the embedding), on which
-llama.cpp is measured. It has no tokenizer. Needs the package gguf. Example:
+"""Writes a GGUF file of a shape with random weights of 4 bits (output layer tied to the embedding), on which ours,
+llama.cpp and OpenVINO GenAI are measured. It has no tokenizer. Needs the package gguf. Example:
 
-python -m tools.bench.random_gguf llama3_2_1b llama.gguf
+python -m tools.bench.random_gguf llama3_2_1b llama.gguf --format Q4_K
 """
 
 from __future__ import annotations
@@ -13,7 +13,23 @@ from pathlib import Path
 
 import numpy as np
 
-CONTEXT, BLOCK, BLOCK_BYTES = 2048, 32, 18  # of Q4_0: a scale of 16 bits, and 32 numbers
+CONTEXT = 2048
+
+
+@dataclass(frozen=True)
+class Format:
+    """Numbers and bytes of a block, which begins with float16 numbers: `halves` over the root of the columns."""
+
+    numbers: int
+    bytes: int
+    halves: tuple[float, ...]
+
+
+# Q4_K: a scale and a minimum of 6 bits, 31.5 on average, so that codes of 7.5 on average come to lie around 0
+FORMATS = {
+    "Q4_0": Format(32, 18, (0.2,)),
+    "Q4_K": Format(256, 144, (0.2 / 31.5, 0.2 / 31.5 * 7.5)),
+}
 
 
 @dataclass(frozen=True)
@@ -64,15 +80,16 @@ def norms(shape: Shape) -> dict[str, int]:
     return found
 
 
-def random_q4_0(rows: int, columns: int, random: np.random.Generator) -> np.ndarray:
+def random_blocks(form: Format, rows: int, columns: int, random: np.random.Generator) -> np.ndarray:
     """Blocks as bytes, (rows, bytes of a row): numbers of about 1 over the square root of the columns."""
-    blocks = random.integers(0, 256, (rows * columns // BLOCK, BLOCK_BYTES), dtype=np.uint8)
-    scale = np.float16(0.2 / np.sqrt(columns))
-    blocks[:, :2] = np.frombuffer(scale.tobytes(), np.uint8)
+    blocks = random.integers(0, 256, (rows * columns // form.numbers, form.bytes), dtype=np.uint8)
+    for i, half in enumerate(form.halves):
+        scale = np.float16(half / np.sqrt(columns))
+        blocks[:, 2 * i : 2 * i + 2] = np.frombuffer(scale.tobytes(), np.uint8)
     return blocks.reshape(rows, -1)
 
 
-def write(shape: Shape, path: Path) -> None:
+def write(shape: Shape, path: Path, form: str = "Q4_0") -> None:
     import gguf
 
     random = np.random.default_rng(0)
@@ -91,8 +108,8 @@ def write(shape: Shape, path: Path) -> None:
     writer.add_vocab_size(shape.vocabulary)
     writer.add_tokenizer_model("none")
     for name, (rows, columns) in matrices(shape).items():
-        data = random_q4_0(rows, columns, random)
-        writer.add_tensor(f"{name}.weight", data, raw_dtype=gguf.GGMLQuantizationType.Q4_0)
+        data = random_blocks(FORMATS[form], rows, columns, random)
+        writer.add_tensor(f"{name}.weight", data, raw_dtype=gguf.GGMLQuantizationType[form])
     for name, width in norms(shape).items():
         writer.add_tensor(f"{name}.weight", np.ones(width, np.float32))
     writer.write_header_to_file()
@@ -109,8 +126,9 @@ def main() -> None:
     )
     parser.add_argument("shape", choices=SHAPES)
     parser.add_argument("path", type=Path)
+    parser.add_argument("--format", choices=FORMATS, default="Q4_0")
     options = parser.parse_args()
-    write(SHAPES[options.shape], options.path)
+    write(SHAPES[options.shape], options.path, options.format)
 
 
 if __name__ == "__main__":

@@ -108,10 +108,12 @@ def perplexity(rows: list[Row]) -> str:
             f"{row['perplexity']:.4f}",
             f"{100 * (row['perplexity'] / base - 1):+.3f} %",
             _megabytes(row.get("bytes")),
+            f"{row['tokens'] / row['seconds']:,.0f}" if "seconds" in row else "",
         ]
         for row in rows
     ]
-    text = _table(("precision", "perplexity", "beside transformers", "file, MB"), cells)
+    heads = ("precision", "perplexity", "beside transformers", "file, MB", "tokens/s, all logits")
+    text = _table(heads, cells)
     return f"{text}\n{rows[0]['tokens']:,} tokens predicted.\n"
 
 

@@ -65,6 +65,9 @@ PRECISIONS = (
     Precision("float (GGUF blocks dequantized)", (smollm2.FLOAT,)),
     Precision("float, 8-bit KV cache", _EIGHT_BIT_CACHE),
     Precision("the GGUF file's own bits (qmode=gguf)"),
+    Precision("own bits, caches of fp16", ("model.use_sdpa_with_kv_cache=True",)),
+    Precision("own bits, 8-bit KV cache", _EIGHT_BIT_CACHE[1:]),
+    Precision("own bits, activations of 16 bits", ("quantization.activation_bits=16",)),
     Precision("8da4w, group 32, embedding 4 bits, group 32", _FEW_BITS),
     Precision("the same bits, weights rotated (R1, R2)", _FEW_BITS, is_rotated=True),
 )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 from torch.fx import Node
 
 from executorch.backends.arm.aot.emitter import FLOATS, TYPES
@@ -44,14 +43,7 @@ def direct(op: str) -> Unary:
 
 def limits(w: TosaWriter, step: Step) -> None:
     low, high = limits_of(step.head)
-    x = w.take(step.head.args[0])
-    if w.dtype(x) == "INT32":
-        info = np.iinfo(np.int32)
-        x = w.with_number("MAXIMUM", x, max(low, info.min)) if math.isfinite(low) else x
-        x = w.with_number("MINIMUM", x, min(high, info.max)) if math.isfinite(high) else x
-        w.give(x)
-    else:
-        w.give(w.clamp(x, low, high))
+    w.give(w.clamp(w.take(step.head.args[0]), low, high))
 
 
 def sqrt(w: TosaWriter, x: int) -> int:
@@ -188,13 +180,13 @@ def binary(op: str, dtype: str = "", swap: bool = False) -> Callable[[TosaWriter
         alpha = step.head.kwargs.get("alpha", 1)
         if alpha != 1:
             y = w.mul32(y, w.full(alpha, w.dtype(y), w.rank(y)))
-        w.give(w.with_limits(w.binary(op, *((y, x) if swap else (x, y)), dtype)))
+        w.give(w.binary(op, *((y, x) if swap else (x, y)), dtype))
 
     return lower
 
 
 def product(w: TosaWriter, step: Step) -> None:
-    w.give(w.with_limits(w.mul32(*operands(w, step))))
+    w.give(w.mul32(*operands(w, step)))
 
 
 def not_equal(w: TosaWriter, step: Step) -> None:
@@ -210,7 +202,7 @@ def quotient(w: TosaWriter, step: Step) -> None:
     else:
         x = w.take(head.args[0])
         y = w.full(1 / head.args[1], w.dtype(x), w.rank(x))
-    w.give(w.with_limits(w.binary("MUL", x, y)))
+    w.give(w.binary("MUL", x, y))
 
 
 def power(w: TosaWriter, step: Step) -> None:

@@ -25,6 +25,7 @@ TYPES = {
 }
 _NUMPY = {
     "BOOL": np.bool_,
+    "INT4": np.int8,
     "INT8": np.int8,
     "INT16": np.int16,
     "INT32": np.int32,
@@ -51,8 +52,12 @@ class ShapeConstant:
 
 
 def bytes_of(array: np.ndarray, dtype: str) -> bytes:
-    """As a file has them; INT48 in six bytes."""
+    """As a file has them; INT48 in six bytes, INT4 two in one byte, the first one low."""
     made = np.ascontiguousarray(array.astype(_NUMPY[dtype]))
+    if dtype == "INT4":
+        halves = (made.reshape(-1) & 15).astype(np.uint8)
+        pairs = np.append(halves, np.zeros(made.size % 2, np.uint8)).reshape(-1, 2)
+        return (pairs[:, 0] | pairs[:, 1] << 4).tobytes()
     if dtype == "INT48":
         return made.astype("<i8").reshape(-1, 1).view(np.uint8)[:, :6].tobytes()
     return made.tobytes()
@@ -143,7 +148,7 @@ class Emitter:
 
     def _operator(self, op: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
         classes = SCHEMA.classes
-        if op in _WITH_NAN or op in ("CLAMP", "MAX_POOL2D", "ARGMAX"):
+        if op in _WITH_NAN or op in ("CLAMP", "MAX_POOL2D"):
             attributes["nan_mode"] = classes["NanPropagationMode"].PROPAGATE
         self.operations.append(
             SCHEMA.make(
@@ -203,11 +208,20 @@ class Emitter:
     def clamp(self, x: int, low: float, high: float) -> int:
         """To limits, infinite ones are the type's."""
         dtype = self.dtype(x)
+        if dtype == "INT32":  # of which there is no CLAMP
+            x = self.with_number("MAXIMUM", x, low) if low > -(2**31) else x
+            return self.with_number("MINIMUM", x, high) if high < 2**31 - 1 else x
         kind = _NUMPY[dtype]
         info = np.finfo(kind) if dtype in FLOATS else np.iinfo(kind)
         limits = [np.array(min(max(each, info.min), info.max)).astype(kind) for each in (low, high)]
         low_bytes, high_bytes = (each.tobytes() for each in limits)
         return self.emit("CLAMP", [x], self.shape(x), dtype, min_val=low_bytes, max_val=high_bytes)
+
+    def least(self, x: int) -> float:
+        """The least value of its type."""
+        dtype = self.dtype(x)
+        kind = _NUMPY[dtype]
+        return float((np.finfo if dtype in FLOATS else np.iinfo)(kind).min)
 
     def select(self, condition: int, x: int, y: int) -> int:
         condition, x, y = self.same_rank(condition, x, y)
@@ -228,6 +242,9 @@ class Emitter:
         if list(dims) == sorted(dims):
             return x
         shape = [self.shape(x)[dim] for dim in dims]
+        moved = [dim for dim in dims if self.shape(x)[dim] > 1]
+        if moved == sorted(moved):
+            return self.reshape(x, shape)
         return self.emit("TRANSPOSE", [x], shape, self.dtype(x), perms=[int(d) for d in dims])
 
     def slice(self, x: int, start: Sequence[int], sizes: Sequence[int]) -> int:
@@ -280,10 +297,6 @@ class Emitter:
                 shape[axis] = 1
                 x = self.emit(op, [x], shape, self.dtype(x), axis=axis)
         return x
-
-    def argmax(self, x: int, axis: int) -> int:
-        shape = [size for place, size in enumerate(self.shape(x)) if place != axis]
-        return self.emit("ARGMAX", [x], shape, "INT32", axis=axis)
 
     def matmul(self, x: int, y: int, x_zero: int = 0, y_zero: int = 0) -> int:
         """Of rank 3."""

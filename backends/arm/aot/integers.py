@@ -5,18 +5,20 @@ operands, and rounded once at the end."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 import torch
 from torch.fx import Node
 
 from executorch.backends.arm.aot.emitter import TYPES
+from executorch.backends.arm.aot.norms import divided
 from executorch.backends.arm.aot.steps import Step
-from executorch.backends.arm.aot.writer import TosaWriter
+from executorch.backends.arm.aot.writer import TosaWriter, stored
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
 from executorch.exir.graph_facts import without_dialect
 
+_FINER_QUOTIENT = 4  # bits below a quantum
 _HEADROOM = {torch.int8: 20, torch.int16: 12}  # bits below the unit of a sum
 
 
@@ -66,6 +68,18 @@ def product(w: TosaWriter, step: Step) -> None:
         return
     x, y = (_operand(w, step, place, None) for place in (0, 1))
     w.give(w.narrowed(w.mul32(x, y), said[0].scale * said[1].scale))
+
+
+def quotient(w: TosaWriter, step: Step) -> None:
+    """By a number, or of one, a table. Else by the reciprocal of what CLZ brings to 31 bits, as softmax divides."""
+    if is_of_one_value(step.head, w.constants):
+        table(w, step)
+        return
+    above, below = _said(w, step)
+    x, y = (_operand(w, step, place, None) for place in (0, 1))
+    unit = w.said.scale / 2**_FINER_QUOTIENT
+    factor, exponent = math.frexp(above.scale / (below.scale * unit))
+    w.give(w.narrowed(divided(w, x, y, exponent), unit * factor))
 
 
 def extreme(op: str) -> Callable[[TosaWriter, Step], None]:
@@ -122,14 +136,7 @@ def requantize(w: TosaWriter, step: Step) -> None:
 
 def where(w: TosaWriter, step: Step) -> None:
     condition, *both = step.head.args
-    made = []
-    for each in both:
-        if is_dequantize(each):
-            made.append(w.requantized(w.take(each), w.said_of(each)))
-        else:
-            values = w.constants[each].detach().double()
-            made.append(w.const(stored(values, w.said), TYPES[w.said.dtype]))
-    w.give(w.select(w.take(condition), *made))
+    w.give(w.select(w.take(condition), *map(w.as_result, both)))
 
 
 def constant(w: TosaWriter, step: Step) -> None:
@@ -139,13 +146,14 @@ def constant(w: TosaWriter, step: Step) -> None:
     w.give(w.const(stored(values, w.said), TYPES[w.said.dtype], head.name))
 
 
-def stored(values: torch.Tensor, said: Quantization) -> torch.Tensor:
-    """As PyTorch quantizes: in float32."""
-    made = torch.round(values.float() * (1.0 / np.float32(said.scale))) + said.zero_point
-    return made.clamp(said.quant_min, said.quant_max).to(said.dtype)
-
-
 # ---- Tables ----
+
+
+def is_of_one_value(node: Node, constants: Collection[Node]) -> bool:
+    """Whether a table has all results: one operand varies, others are numbers."""
+    known = [each for each in node.all_input_nodes if each in constants]
+    is_one = len(node.all_input_nodes) == len(known) + 1
+    return is_one and all(each.meta["val"].numel() == 1 for each in known)
 
 
 def table(w: TosaWriter, step: Step) -> None:

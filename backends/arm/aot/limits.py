@@ -9,9 +9,16 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.arm.aot.integers import interpolation_error
-from executorch.backends.arm.aot.norms import stored_eps
-from executorch.backends.arm.aot.reduce import pool_window, resize_numbers
+from executorch.backends.arm.aot.integers import interpolation_error, is_of_one_value
+from executorch.backends.arm.aot.moves import MAX_RUNS, runs_of
+from executorch.backends.arm.aot.norms import rms_eps, stored_eps
+from executorch.backends.arm.aot.reduce import (
+    covers_image,
+    dims_of,
+    less_of,
+    pool_window,
+    resize_numbers,
+)
 from executorch.backends.arm.aot.steps import quantized_result, static
 from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
@@ -96,6 +103,17 @@ def _interpolates(node: Node, constants: Constants) -> bool:
     return interpolation_error(before, static(stored), function) <= MAX_INTERPOLATION_ERROR
 
 
+def _divides(node: Node, constants: Constants) -> bool:
+    """By a table, or both operands of 8 bits."""
+    if is_of_one_value(node, constants):
+        return _interpolates(node, constants)
+    operands = [static(each) for each in node.args[:2] if is_dequantize(each)]
+    return [each.dtype for each in operands if each is not None] == [torch.int8] * 2
+
+
+DIVIDES = Condition(
+    _divides, "a number as one operand, or two operands of 8 bits that are quantized, are expected"
+)
 INTERPOLATES = Condition(
     _interpolates,
     "of 16 bits: a function that 513 points give to 1/512 of its range is expected",
@@ -121,6 +139,11 @@ SMALL_EPS = Condition(
     lambda node, constants: stored_eps(node.args[-1], static(node.args[0]).scale) < 2**30,
     "an eps below 65536 squared quanta of the operand is expected",
 )
+SMALL_RMS_EPS = Condition(
+    lambda node, constants: stored_eps(rms_eps(node), static(node.args[0]).scale) < 2**30,
+    SMALL_EPS.reason,
+)
+RMS_NORM_CONSTANTS = Condition(_has_constants(2), "scales that are known ahead are expected")
 VARIES = Condition(_first_varies, "a first operand that varies is expected")
 
 
@@ -219,8 +242,12 @@ U55_CONVOLUTION = Condition(
 
 
 def _known_max_pool(node: Node, constants: Constants) -> bool:
+    """Dilated, as long as it moves by one."""
     _, window = pool_window(node)
-    return window.dilation == [1, 1] and node.args[0].meta["val"].dim() == 4
+    moves = zip(window.stride, window.dilation, strict=True)
+    is_known = all(stride == 1 or gap == 1 for stride, gap in moves)
+    is_cut = len(node.args) > 5 and node.args[5] and window.dilation != [1, 1]
+    return is_known and not is_cut and node.args[0].meta["val"].dim() == 4
 
 
 def _reads_whole_windows(node: Node, constants: Constants) -> bool:
@@ -245,14 +272,18 @@ def _pads_less_than_kernel(node: Node, constants: Constants) -> bool:
     return all(pad < tap for pad, tap in zip(window.padding, kernel, strict=True))
 
 
-def _sizes_divide(node: Node, constants: Constants) -> bool:
+def _is_few_windows(node: Node, constants: Constants) -> bool:
+    """Windows that differ in size are taken one by one."""
     sizes, out = shape_of(node.args[0]), shape_of(node)
-    return len(sizes) == 4 and all(a % b == 0 for a, b in zip(sizes[2:], out[2:], strict=True))
+    is_even = all(a % b == 0 for a, b in zip(sizes[2:], out[2:], strict=True))
+    return len(sizes) == 4 and (is_even or prod(out[2:]) <= MAX_WINDOWS)
 
 
 def _u55_pool(node: Node, constants: Constants) -> bool:
     kernel, window = pool_window(node)
     is_average = "avg" in op_name(node)
+    if is_average and covers_image(node):
+        return True
     fits = all(each <= 3 for each in window.stride) and kernel[1] <= 256
     if is_average:
         fits = fits and shape_of(node.args[0])[0] == 1
@@ -261,12 +292,17 @@ def _u55_pool(node: Node, constants: Constants) -> bool:
     return fits and max(shape_of(node.args[0])) <= LARGEST
 
 
-MAX_POOL = Condition(_known_max_pool, "a pool over an image without dilation is expected")
+MAX_POOL = Condition(
+    _known_max_pool, "a pool over an image is expected, moved by one where it is dilated"
+)
 AVERAGE_POOL = (
     Condition(_reads_whole_windows, "windows within the padding of an image are expected"),
     Condition(_pads_less_than_kernel, "padding below the kernel is expected"),
 )
-WHOLE_WINDOWS = Condition(_sizes_divide, "sizes of an image that the results' divide are expected")
+MAX_WINDOWS = 256
+WHOLE_WINDOWS = Condition(
+    _is_few_windows, "sizes of an image that the results' divide, or 256 windows, are expected"
+)
 U55_POOL = Condition(
     _u55_pool,
     "Ethos-U55 and U65: strides up to 3, kernels up to 256 wide, averages of one image are expected",
@@ -274,10 +310,6 @@ U55_POOL = Condition(
 
 
 # ---- Moves ----
-
-
-def _is_contiguous_view(node: Node, constants: Constants) -> bool:
-    return node.args[0].meta["val"].numel() == node.meta["val"].numel()
 
 
 def _unread_index(node: Node, constants: Constants) -> bool:
@@ -319,10 +351,32 @@ def _keeps_scales(node: Node, constants: Constants) -> bool:
     )
 
 
-def _argmax_fits(node: Node, constants: Constants) -> bool:
-    return len(node.args) > 1 and isinstance(node.args[1], int)
+def _spreads(node: Node, constants: Constants) -> bool:
+    sizes = shape_of(node.args[0])
+    return prod(sizes[dim] for dim in dims_of(node)) > less_of(node)
 
 
+def _index_of_rows(node: Node, constants: Constants) -> bool:
+    """One index of one dimension, known ahead."""
+    indices = [each for each in node.args[1] if each is not None]
+    is_one = len(indices) == 1 and indices[0] in constants
+    return is_one and indices[0].meta["val"].dim() == 1 and _is_integer(indices[0])
+
+
+def _is_integer(node: Node) -> bool:
+    return node.meta["val"].dtype in (torch.int64, torch.int32)
+
+
+def _few_runs(node: Node, constants: Constants) -> bool:
+    (index,) = (each for each in node.args[1] if each is not None)
+    return len(runs_of(constants[index].tolist())) <= MAX_RUNS
+
+
+MORE_VALUES = Condition(_spreads, "more values than the correction of a variance are expected")
+INDEX_OF_ROWS = Condition(
+    _index_of_rows, "one index of one dimension that is known ahead is expected"
+)
+FEW_RUNS = Condition(_few_runs, "Ethos-U55 and U65: indices of at most 64 runs are expected")
 UNREAD_INDEX = Condition(_unread_index, "indices that nobody reads are expected")
 INDEX_SECOND, INDEX_THIRD = _int32_index(1), _int32_index(2)
 RESIZES = (

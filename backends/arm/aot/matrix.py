@@ -24,17 +24,19 @@ Ways = Mapping[Layout, Way]
 
 @dataclass
 class Weights:
-    """`data` as it is stored, with output channels first; `scales`: of float weights None, else one or one for each
-    channel; `bias` in the unit of sums."""
+    """`data` as it is stored, with output channels first, of `dtype` where it is quantized; `scales`: of float weights
+    None, else one or one for each channel; `bias` in the unit of sums."""
 
     data: Tensor
     bias: Tensor
     scales: Tensor | None = None
+    dtype: str = "INT8"
 
     def part(self, data: Tensor, rows: slice) -> Weights:
         """Of some output channels."""
         has_one = self.scales is None or self.scales.numel() == 1
-        return Weights(data, self.bias[rows], self.scales if has_one else self.scales[rows])
+        scales = self.scales if has_one else self.scales[rows]
+        return Weights(data, self.bias[rows], scales, self.dtype)
 
 
 def channels_last(step: Step, operands: Sequence[Node]) -> Ways:
@@ -61,7 +63,8 @@ def weights_of(
         numbers = w.constants[quantization_of(bias).source].detach().long()
     else:
         numbers = torch.round(w.constants[bias].detach().double() / unit).long()
-    return Weights(said.source, numbers, scales)
+    is_small = quantization_of(weight).bits <= 4 and w.spec.support_extension("int4")
+    return Weights(said.source, numbers, scales, "INT4" if is_small else "INT8")
 
 
 def _with_norm(w: TosaWriter, step: Step, weights: Weights) -> Weights:
@@ -104,7 +107,7 @@ def norm_numbers(w: TosaWriter, norm: Node) -> tuple[Tensor, Tensor]:
 def finished(w: TosaWriter, step: Step, sums: int, weights: Weights) -> int:
     """Sums as the result of the step, within its limits."""
     if not step.is_quantized:
-        return w.with_limits(sums)
+        return sums
     unit = weights.scales.double() * w.said_of(step.head.args[0]).scale
     return w.narrowed(sums, unit.tolist() if unit.numel() > 1 else float(unit))
 
@@ -199,7 +202,7 @@ def _sums(
         size = w.shape(x)[place + 1] + sum(attributes["pad"][2 * place : 2 * place + 2])
         out.append((size - window.dilation[place] * (tap - 1) - 1) // window.stride[place] + 1)
     out.append(len(weights.bias))
-    return _weighted(w, step, op, x, data, weights.bias, out, attributes)
+    return _weighted(w, step, op, x, data, weights, out, attributes)
 
 
 def _weighted(
@@ -208,7 +211,7 @@ def _weighted(
     op: str,
     x: int,
     data: Tensor,
-    bias: Tensor,
+    weights: Weights,
     sizes: Sequence[int],
     attributes: Mapping[str, Any],
 ) -> int:
@@ -217,12 +220,12 @@ def _weighted(
     sum_name, acc_type = w.accumulator(kind)
     is_float = not step.is_quantized
     result = kind if is_float else sum_name
-    weight_type = kind if is_float else "INT8"
+    weight_type = kind if is_float else weights.dtype
     zero = 0 if is_float else w.said_of(step.head.args[0]).zero_point
     inputs = [
         x,
         w.const(data.contiguous(), weight_type, f"{step.head.name}_weight"),
-        w.const(bias, result, f"{step.head.name}_bias"),
+        w.const(weights.bias, result, f"{step.head.name}_bias"),
         w.one(zero, kind),
         w.one(0, weight_type),
     ]
@@ -247,9 +250,7 @@ def _transposed(w: TosaWriter, step: Step, x: int) -> int:
         rows = data[group * inside : (group + 1) * inside]
         part = weights.part(rows.permute(1, 2, 3, 0), slice(group * outside, (group + 1) * outside))
         wanted = (*sizes, outside)
-        sums = _weighted(
-            w, step, "TRANSPOSE_CONV2D", piece, part.data, part.bias, wanted, attributes
-        )
+        sums = _weighted(w, step, "TRANSPOSE_CONV2D", piece, part.data, part, wanted, attributes)
         parts.append(finished(w, step, sums, part))
     return w.concat(parts, 3)
 
@@ -274,7 +275,7 @@ def addmm(w: TosaWriter, step: Step) -> None:
     if beta != 1:
         added = w.with_number("MUL", added, beta)
     made = w.binary("ADD", made, added)
-    w.give(w.with_limits(made))
+    w.give(made)
 
 
 def _linear(w: TosaWriter, step: Step, source: Node, weight: Node, bias: Node | None) -> None:
@@ -301,13 +302,13 @@ def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node 
     made = w.reshape(made, shape_of(step.head))
     if bias is not None:
         made = w.binary("ADD", made, w.read(bias, PLAIN))
-    w.give(w.with_limits(made))
+    w.give(made)
 
 
 def matmul(w: TosaWriter, step: Step) -> None:
     x, y = step.head.args[:2]
     made = _product(w, step, x, y)
-    w.give(made if step.is_quantized else w.with_limits(made))
+    w.give(made)
 
 
 def _product(w: TosaWriter, step: Step, x: Node, y: Node) -> int:

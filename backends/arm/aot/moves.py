@@ -14,7 +14,6 @@ from executorch.backends.arm.aot.steps import Step, quantized_result, static
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way, dims_in
 from executorch.exir.backend.lowering.payload.writer import num_bytes
-from executorch.exir.graph_facts import op_name
 
 Ways = Mapping[Layout, Way]
 
@@ -94,12 +93,8 @@ def transpose(w: TosaWriter, step: Step) -> None:
 def concat(w: TosaWriter, step: Step) -> None:
     parts, dim = step.head.args[0], (step.head.args[1] if len(step.head.args) > 1 else 0)
     parts = [each for each in parts if each.meta["val"].numel() or each.meta["val"].dim() > 1]
-    values = [w.take(each) for each in parts]
+    values = [w.as_result(each) if step.is_quantized else w.take(each) for each in parts]
     rank = step.head.meta["val"].dim()
-    if step.is_quantized:
-        values = [
-            w.requantized(value, w.said_of(node)) for value, node in zip(values, parts, strict=True)
-        ]
     w.give(w.concat(values, dims_in(w.layout, rank).index(dim % rank)))
 
 
@@ -108,11 +103,7 @@ def stack(w: TosaWriter, step: Step) -> None:
     sizes = shape_of(step.head)
     axis = dim % len(sizes)
     sizes[axis] = 1
-    values = [plain_of(w, each) for each in parts]
-    if step.is_quantized:
-        values = [
-            w.requantized(value, w.said_of(node)) for value, node in zip(values, parts, strict=True)
-        ]
+    values = [w.as_result(each) if step.is_quantized else plain_of(w, each) for each in parts]
     w.give(w.concat([w.reshape(each, sizes) for each in values], axis))
 
 
@@ -257,9 +248,23 @@ def pad(w: TosaWriter, step: Step) -> None:
     moved(w, step, w.pad(x, kept, number))
 
 
+def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
+    """Either, of an image."""
+    ways = {PLAIN: Way((PLAIN,), PLAIN)}
+    is_image = step.head.meta["val"].dim() == 4
+    return {**ways, NHWC: Way((NHWC,), NHWC)} if is_image else ways
+
+
 def pixel_shuffle(w: TosaWriter, step: Step) -> None:
-    """[.., C r r, H, W] -> [.., C, H r, W r]"""
+    """[.., C r r, H, W] -> [.., C, H r, W r]; channels last by two transposes of four dimensions."""
     node, r = step.head.args
+    if w.layout == NHWC:
+        batch, height, width, channels = w.shape(x := w.read(node, NHWC))
+        rows, count = batch * height, channels // (r * r)
+        x = w.permute(w.reshape(x, (rows, width, count, r * r)), [0, 1, 3, 2])
+        x = w.permute(w.reshape(x, (rows, width, r, r * count)), [0, 2, 1, 3])
+        moved(w, step, w.reshape(x, (batch, height * r, width * r, count)))
+        return
     *batch, channels, height, width = shape_of(node)
     x = w.reshape(plain_of(w, node), (prod(batch), channels // (r * r), r, r, height, width))
     x = w.permute(x, [0, 1, 4, 2, 5, 3])
@@ -268,6 +273,13 @@ def pixel_shuffle(w: TosaWriter, step: Step) -> None:
 
 def pixel_unshuffle(w: TosaWriter, step: Step) -> None:
     node, r = step.head.args
+    if w.layout == NHWC:
+        batch, height, width, channels = w.shape(x := w.read(node, NHWC))
+        rows, columns = batch * height // r, width // r
+        x = w.permute(w.reshape(x, (rows, r, columns, r * channels)), [0, 2, 1, 3])
+        x = w.permute(w.reshape(x, (rows, columns, r * r, channels)), [0, 1, 3, 2])
+        moved(w, step, w.reshape(x, (batch, height // r, columns, channels * r * r)))
+        return
     *batch, channels, height, width = shape_of(node)
     x = w.reshape(plain_of(w, node), (prod(batch), channels, height // r, r, width // r, r))
     x = w.permute(x, [0, 1, 3, 5, 2, 4])
@@ -292,13 +304,39 @@ def embedding(w: TosaWriter, step: Step) -> None:
 def index_select(w: TosaWriter, step: Step) -> None:
     node, dim, indices = step.head.args
     x = plain_of(w, node)
-    axis = dim % w.rank(x)
+    moved(w, step, _rows_along(w, x, dim % w.rank(x), plain_of(w, indices)))
+
+
+def _rows_along(w: TosaWriter, x: int, axis: int, indices: int) -> int:
     order = [axis, *(each for each in range(w.rank(x)) if each != axis)]
     x = w.permute(x, order)
-    sizes = [w.num_elements(plain_of(w, indices)), *w.shape(x)[1:]]
-    found = take_rows(w, x, plain_of(w, indices), sizes)
-    moved(w, step, w.permute(found, [order.index(each) for each in range(len(order))]))
+    found = take_rows(w, x, indices, [w.num_elements(indices), *w.shape(x)[1:]])
+    return w.permute(found, [order.index(each) for each in range(len(order))])
 
 
-def is_move(node: Node) -> bool:
-    return op_name(node).startswith("dim_order_ops._clone")
+MAX_RUNS = 64  # of an index, as slices
+
+
+def runs_of(places: Sequence[int]) -> list[tuple[int, int]]:
+    """First place and length of each stretch of an index in which places follow one another."""
+    found: list[tuple[int, int]] = []
+    for place in places:
+        if found and sum(found[-1]) == place:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((place, 1))
+    return found
+
+
+def index(w: TosaWriter, step: Step) -> None:
+    """By one index that is known: stretches of it, as of a pad that reflects, else rows."""
+    node, indices = step.head.args
+    (dim,) = (place for place, each in enumerate(indices) if each is not None)
+    x, axis = w.take(node), w.axis(dim)
+    size = w.shape(x)[axis]
+    places = w.constants[indices[dim]].detach() % size
+    runs = runs_of(places.tolist())
+    if len(runs) <= MAX_RUNS:
+        moved(w, step, w.concat([w.slice_axis(x, axis, *each) for each in runs], axis))
+        return
+    moved(w, step, _rows_along(w, x, axis, w.const(places.to(torch.int32), "INT32")))

@@ -5,6 +5,7 @@ brought to 31 bits by CLZ and a shift, so that one table of 16 bits has their re
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -19,6 +20,7 @@ from executorch.exir.backend.lowering.quantized import Quantization
 
 _POINTS = np.linspace(-(2**15), 2**15, 513)  # of a table of 16 bits
 _ONE = 15  # powers: 1 is 2^15
+_BELOW_ONE = 16  # bits of a divisor that is zero
 _FINER = 64  # differences from a mean are in this part of a quantum
 _NORMAL = 2**7 * math.sqrt(2**13)  # 1 of a normalized value
 
@@ -90,9 +92,24 @@ def _divided(w: TosaWriter, powers: int, total: int) -> int:
     return w.narrowed(_shifted_right(w, ratio, down), 2.0**-29)
 
 
+def divided(w: TosaWriter, x: int, y: int, exponent: int) -> int:
+    """x / y * 2^exponent of 9 bits each, to 15 bits, as INT32; what does not fit there is larger than any result, by
+    zero, too, which counts as 2^-16."""
+    below = w.with_number("MAXIMUM", w.with_number("MINIMUM", y, 0), -1)  # -1 or 0
+    sign = w.with_number("ADD", w.binary("ADD", below, below), 1)
+    size = w.mul32(w.mul32(y, sign), w.full(2**_BELOW_ONE, "INT32", w.rank(y)))
+    normal, up = _normal(w, w.with_number("MAXIMUM", size, 1))
+    inverse = _looked_up(w, _fraction(w, normal), 2**15 / (1 + np.maximum(_POINTS, 0) / 2**15))
+    ratio = w.mul32(w.mul32(x, sign), inverse)
+    down = w.number_with("SUB", 45 - _BELOW_ONE - exponent, up)
+    down = w.with_number("MINIMUM", w.with_number("MAXIMUM", down, 0), 31)
+    return _shifted_right(w, ratio, down)
+
+
 def _shifted_right(w: TosaWriter, x: int, by: int) -> int:
     both = w.same_rank(x, by)
-    return w.emit("ARITHMETIC_RIGHT_SHIFT", both, w.shape(x), "INT32", round=True)
+    shape = np.broadcast_shapes(*map(w.shape, both))
+    return w.emit("ARITHMETIC_RIGHT_SHIFT", both, shape, "INT32", round=True)
 
 
 def _log2(w: TosaWriter, total: int) -> int:
@@ -147,17 +164,18 @@ def _flat(w: TosaWriter, node: Node | None) -> torch.Tensor | None:
 
 def stored_eps(eps: float, scale: float) -> float:
     """In the unit of variances, which take 2^30 beside it."""
-    return 4 * eps * (_FINER / scale) ** 2
+    return eps * _variance_unit(scale)
 
 
 def _normalized(w: TosaWriter, rows: int, count: int, said: Quantization, eps: float) -> int:
     """The distance to the mean over the root of the variance, 1 as _NORMAL."""
-    fine = w.rescale(rows, "INT32", [float(_FINER)], said.zero_point)
-    mean = w.rescale(w.reduce("REDUCE_SUM", fine, [1]), "INT32", [1 / count])
-    apart = w.binary("SUB", fine, mean)  # of 14 bits
-    squares = w.rescale(w.mul32(apart, apart), "INT32", [4 / count])
-    more = round(stored_eps(eps, said.scale))
-    variance = w.with_number("ADD", w.reduce("REDUCE_SUM", squares, [1]), max(more, 1))
+    apart, variance = _spread(w, rows, [1], count, said)
+    return _over_root(w, apart, variance, stored_eps(eps, said.scale))
+
+
+def _over_root(w: TosaWriter, apart: int, variance: int, eps: float) -> int:
+    """apart / root(variance + eps), of which the variance is in units of apart^2 / 4; 1 as _NORMAL."""
+    variance = w.with_number("ADD", variance, max(round(eps), 1))
     half = w.emit(
         "ARITHMETIC_RIGHT_SHIFT",
         w.same_rank(w.with_number("SUB", w.unary("CLZ", variance), 1), w.full(1, "INT32", 2)),
@@ -171,6 +189,50 @@ def _normalized(w: TosaWriter, rows: int, count: int, said: Quantization, eps: f
     root = 2**15 * np.sqrt(2**13 / np.maximum(_POINTS, 2**13))
     product = w.mul32(apart, _looked_up(w, short, root))
     return _shifted_right(w, product, w.number_with("SUB", 15, half))
+
+
+def rms_norm(w: TosaWriter, step: Step) -> None:
+    """Over the last axes, as rows, around zero."""
+    source, sizes, gamma = (*step.head.args[:3], None)[:3]
+    count = prod(sizes)
+    x = w.read(source, PLAIN)
+    said, shape = w.said_of(source), w.shape(x)
+    rows = w.reshape(x, (prod(shape) // count, count))
+    fine = w.rescale(
+        rows, "INT32", [_FINER / 2], said.zero_point
+    )  # of 14 bits: twice as far from 0 as from a mean
+    squares = w.reduce("REDUCE_SUM", w.rescale(w.mul32(fine, fine), "INT32", [4 / count]), [1])
+    made = _over_root(w, fine, squares, rms_eps(step.head) * _variance_unit(said.scale * 2))
+    w.give(w.reshape(_scaled_and_moved(w, made, _flat(w, gamma), None), shape))
+
+
+def rms_eps(head: Node) -> float:
+    eps = head.args[3] if len(head.args) > 3 else None
+    return torch.finfo(torch.float32).eps if eps is None else eps
+
+
+def _spread(
+    w: TosaWriter, x: int, axes: Sequence[int], count: int, said: Quantization
+) -> tuple[int, int]:
+    """Distances to the mean, of 14 bits, and the mean of their squares, which is `_variance_unit` times as large."""
+    fine = w.rescale(x, "INT32", [float(_FINER)], said.zero_point)
+    mean = w.rescale(w.reduce("REDUCE_SUM", fine, axes), "INT32", [1 / count])
+    apart = w.binary("SUB", fine, mean)
+    squares = w.rescale(w.mul32(apart, apart), "INT32", [4 / count])
+    return apart, w.reduce("REDUCE_SUM", squares, axes)
+
+
+def _variance_unit(scale: float) -> float:
+    return 4 * (_FINER / scale) ** 2
+
+
+def variance(
+    w: TosaWriter, x: int, axes: Sequence[int], source: Node, count: int, less: float
+) -> int:
+    """Of stored values, as the step gives it."""
+    said = w.said_of(source)
+    _, found = _spread(w, x, axes, count, said)
+    return w.narrowed(found, count / (count - less) / _variance_unit(said.scale))
 
 
 def _scaled_and_moved(

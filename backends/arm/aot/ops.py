@@ -11,7 +11,10 @@ from executorch.backends.arm.aot.elementwise import either
 from executorch.backends.arm.aot.limits import (
     AVERAGE_POOL,
     CONVOLUTION,
+    DIVIDES,
+    FEW_RUNS,
     GROUP_NORM_CONSTANTS,
+    INDEX_OF_ROWS,
     INDEX_SECOND,
     INDEX_THIRD,
     INTERPOLATES,
@@ -19,13 +22,16 @@ from executorch.backends.arm.aot.limits import (
     LAYER_NORM_CONSTANTS,
     MATRICES,
     MAX_POOL,
+    MORE_VALUES,
     NORM_CONSTANTS,
     NUMBER_BEHIND,
     NUMBER_LIMITS,
     NUMBER_POWER,
     ONE_VALUE,
     RESIZES,
+    RMS_NORM_CONSTANTS,
     SMALL_EPS,
+    SMALL_RMS_EPS,
     STORED_WEIGHT,
     U55_CONVOLUTION,
     U55_POOL,
@@ -99,7 +105,12 @@ _WHOLE = (
     "cosh",
     "tan",
 )
-_BY_TABLE_ALONE = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv")
+_BY_TABLE_ALONE = (
+    *(f"{name}.default" for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv")),
+    "floor_divide.default",
+    "remainder.Scalar",
+    "remainder.Tensor",
+)
 _COMPARISONS = {
     "eq": ("EQUAL", False, False),
     "ge": ("GREATER_EQUAL", False, False),
@@ -122,7 +133,7 @@ def _functions() -> dict[str, ArmRow]:
         f"aten.{name}.default": _table_row(of.unary(formula), whole=name in _WHOLE)
         for name, formula in _FUNCTIONS.items()
     }
-    rows |= {f"aten.{name}.default": _table_row(None) for name in _BY_TABLE_ALONE}
+    rows |= {f"aten.{name}": _table_row(None) for name in _BY_TABLE_ALONE}
     rows |= {
         "aten.leaky_relu.default": _table_row(of.leaky_relu, whole=True),
         "aten.elu.default": _table_row(of.elu, whole=True),
@@ -169,7 +180,6 @@ def _binary() -> dict[str, ArmRow]:
             quantized=quantized,
             dtypes=NUMBERS,
             layouts=either,
-            tail=LIMITS,
             annotation=ARITHMETIC,
             **more,
         )
@@ -182,11 +192,10 @@ def _binary() -> dict[str, ArmRow]:
         "aten.minimum.default": taken(of.binary("MINIMUM"), integers.extreme("MINIMUM")),
         "aten.div.Tensor": row(
             of.quotient,
-            quantized=integers.table,
-            when_quantized=(ONE_VALUE, NUMBER_BEHIND, INTERPOLATES),
+            quantized=integers.quotient,
+            when_quantized=(DIVIDES,),
             layouts=either,
-            tail=LIMITS,
-            annotation=Annotation(ARITHMETIC.kind, when=_has_number),
+            annotation=ARITHMETIC,
         ),
         "aten.pow.Tensor_Tensor": row(of.power, layouts=either),
     }
@@ -225,11 +234,6 @@ def _binary() -> dict[str, ArmRow]:
     return rows
 
 
-def _has_number(node: object) -> bool:
-    """Of a captured call: a quotient by a number is a table."""
-    return len(node.all_input_nodes) == 1 or node.all_input_nodes[1].op == "get_attr"
-
-
 def _matrices() -> dict[str, ArmRow]:
     weighted = {
         "when_quantized": STORED_WEIGHT,
@@ -249,17 +253,12 @@ def _matrices() -> dict[str, ArmRow]:
             matrix.linear, quantized=matrix.linear, tail=LIMITS, whole=True, **weighted
         ),
         "aten.addmm.default": row(matrix.addmm, tail=LIMITS),
-        "aten.mm.default": row(
-            matrix.matmul, quantized=matrix.matmul, tail=LIMITS, annotation=ARITHMETIC
-        ),
-        "aten.bmm.default": row(
-            matrix.matmul, quantized=matrix.matmul, tail=LIMITS, annotation=ARITHMETIC
-        ),
+        "aten.mm.default": row(matrix.matmul, quantized=matrix.matmul, annotation=ARITHMETIC),
+        "aten.bmm.default": row(matrix.matmul, quantized=matrix.matmul, annotation=ARITHMETIC),
         "aten.matmul.default": row(
             matrix.matmul,
             MATRICES,
             quantized=matrix.matmul,
-            tail=LIMITS,
             whole=True,
             annotation=ARITHMETIC,
         ),
@@ -303,8 +302,8 @@ def _moves() -> dict[str, ArmRow]:
         "aten.permute_copy.default": moved(moves.permute, layouts=moves.permute_ways),
         "aten.transpose_copy.int": moved(moves.transpose),
         "aten.t_copy.default": moved(moves.transpose),
-        "aten.cat.default": moved(moves.concat, layouts=either),
-        "aten.stack.default": moved(moves.stack, whole=True),
+        "aten.cat.default": moved(moves.concat, layouts=either, annotation=SHARED_FLOATS),
+        "aten.stack.default": moved(moves.stack, whole=True, annotation=SHARED_FLOATS),
         "aten.slice_copy.Tensor": moved(moves.slice_copy, layouts=either),
         "aten.select_copy.int": moved(moves.select),
         "aten.split_with_sizes_copy.default": moved(moves.split),
@@ -315,13 +314,20 @@ def _moves() -> dict[str, ArmRow]:
         "aten.flip.default": moved(moves.flip, layouts=either, u55=(NOT_U55,)),
         "aten.roll.default": moved(moves.roll, layouts=either),
         "aten.constant_pad_nd.default": moved(moves.pad, layouts=either),
-        "aten.pixel_shuffle.default": moved(moves.pixel_shuffle, whole=True),
-        "aten.pixel_unshuffle.default": moved(moves.pixel_unshuffle, whole=True),
+        "aten.pixel_shuffle.default": moved(
+            moves.pixel_shuffle, layouts=moves.image_ways, whole=True
+        ),
+        "aten.pixel_unshuffle.default": moved(
+            moves.pixel_unshuffle, layouts=moves.image_ways, whole=True
+        ),
         "aten.embedding.default": moved(
             moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.index_select.default": moved(
             moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=SHARED_FLOATS
+        ),
+        "aten.index.Tensor": moved(
+            moves.index, INDEX_OF_ROWS, layouts=either, u55=(FEW_RUNS,), annotation=SHARED_FLOATS
         ),
         "dim_order_ops._to_dim_order_copy.default": row(
             of.convert, dtypes=(*MOVED,), layouts=either
@@ -351,8 +357,8 @@ def _along_axes() -> dict[str, ArmRow]:
         ),
         "aten.max.dim": row(reduce.largest_of("REDUCE_MAX"), UNREAD_INDEX),
         "aten.min.dim": row(reduce.largest_of("REDUCE_MIN"), UNREAD_INDEX),
-        "aten.var.correction": row(reduce.variance, layouts=reduce.image_ways),
-        "aten.var.dim": row(reduce.variance, layouts=reduce.image_ways),
+        "aten.var.correction": reduced(reduce.variance, MORE_VALUES, stored=INT8),
+        "aten.var.dim": reduced(reduce.variance, MORE_VALUES, stored=INT8),
         "aten._softmax.default": row(
             reduce.softmax, quantized=norms.softmax, stored=INT8, annotation=FROM_0_TO_1
         ),
@@ -365,6 +371,16 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.native_group_norm.default": norm(
             reduce.group_norm, GROUP_NORM_CONSTANTS, quantized=norms.group_norm
         ),
+        "aten.rms_norm.default": row(
+            reduce.rms_norm,
+            RMS_NORM_CONSTANTS,
+            quantized=norms.rms_norm,
+            whole=True,
+            when_quantized=(SMALL_RMS_EPS,),
+            stored=INT8,
+            annotation=FIRST_OPERAND,
+        ),
+        "aten.cumsum.default": reduced(reduce.running_sum, layouts=None),
         "aten.max_pool2d_with_indices.default": reduced(
             reduce.max_pool,
             MAX_POOL,

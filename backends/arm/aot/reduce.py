@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from executorch.backends.arm.aot import norms
 from executorch.backends.arm.aot.matrix import Window
 from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
@@ -20,9 +21,8 @@ from executorch.exir.graph_facts import op_name
 Ways = Mapping[Layout, Way]
 
 
-def dims_of(step: Step, place: int = 1) -> list[int]:
+def dims_of(head: Node, place: int = 1) -> list[int]:
     """The dimensions that a call reduces; all where none is said."""
-    head = step.head
     rank = head.args[0].meta["val"].dim()
     said = head.args[place] if len(head.args) > place else None
     if said is None or said == []:
@@ -41,7 +41,7 @@ def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
     """Over an image, channels last; what is left of it without dimensions is plain."""
     rank = step.head.args[0].meta["val"].dim()
     plain = {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
-    dims = dims_of(step)
+    dims = dims_of(step.head)
     if rank < 3 or not operands:
         return plain
     if keeps_dims(step):
@@ -67,7 +67,7 @@ def reduction(op: str) -> Callable[[TosaWriter, Step], None]:
     def lower(w: TosaWriter, step: Step) -> None:
         source = step.head.args[0]
         x = w.read(source, w.layout)
-        axes = _axes(w, dims_of(step), w.rank(x))
+        axes = _axes(w, dims_of(step.head), w.rank(x))
         if step.is_quantized and op == "REDUCE_SUM":
             said = w.said_of(source)
             x = w.reduce(op, w.widened(source, x=x), axes)
@@ -85,36 +85,60 @@ def mean(w: TosaWriter, step: Step) -> None:
     """The sum, exactly, times 1 / N: quantized it is rounded once."""
     source = step.head.args[0]
     x = w.read(source, w.layout)
-    dims = dims_of(step)
+    dims = dims_of(step.head)
     count = prod(shape_of(source)[dim] for dim in dims)
     axes = _axes(w, dims, w.rank(x))
     if step.is_quantized:
         said = w.said_of(source)
         x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), said.scale / count)
     else:
-        x = w.with_limits(w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count))
+        x = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
     w.give(_shaped(w, step, x))
+
+
+def less_of(head: Node) -> float:
+    """By how much less than the number of values a variance divides."""
+    if op_name(head) == "aten.var.dim":
+        return 1 if len(head.args) < 3 or head.args[2] else 0
+    less = head.kwargs.get("correction", 1)
+    return 1 if less is None else less
 
 
 def variance(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     x = w.read(source, w.layout)
-    kwargs = step.head.kwargs
-    dims = dims_of(step)
+    dims, less = dims_of(step.head), less_of(step.head)
     count = prod(shape_of(source)[dim] for dim in dims)
-    less = kwargs.get("correction", 1)
-    if op_name(step.head) == "aten.var.dim":
-        less = 1 if len(step.head.args) < 3 or step.head.args[2] else 0
     axes = _axes(w, dims, w.rank(x))
+    if step.is_quantized:
+        w.give(_shaped(w, step, norms.variance(w, x, axes, source, count, less)))
+        return
     average = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
     apart = w.binary("SUB", x, average)
     total = w.reduce("REDUCE_SUM", w.binary("MUL", apart, apart), axes)
-    w.give(_shaped(w, step, w.with_number("MUL", total, 1 / max(count - (less or 0), 0.0))))
+    w.give(_shaped(w, step, w.with_number("MUL", total, 1 / (count - less))))
+
+
+def running_sum(w: TosaWriter, step: Step) -> None:
+    """By a product with a triangle of ones."""
+    source, dim = step.head.args[:2]
+    x = w.read(source, PLAIN)
+    rank, axis = w.rank(x), dim % w.rank(x)
+    order = [each for each in range(rank) if each != axis] + [axis]
+    x = w.permute(x, order)
+    shape, size = w.shape(x), w.shape(x)[-1]
+    rows = w.reshape(x, (1, w.num_elements(x) // size, size))
+    ones = w.const(torch.ones(1, size, size).triu(), w.dtype(x))
+    said = w.said_of(source) if step.is_quantized else None
+    made = w.matmul(rows, ones, 0 if said is None else said.zero_point)
+    if said is not None:
+        made = w.narrowed(made, said.scale)
+    w.give(w.permute(w.reshape(made, shape), [order.index(each) for each in range(rank)]))
 
 
 def any_of(w: TosaWriter, step: Step) -> None:
     x = w.read(step.head.args[0], w.layout)
-    w.give(_shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step), w.rank(x)))))
+    w.give(_shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step.head), w.rank(x)))))
 
 
 def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
@@ -122,16 +146,10 @@ def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
 
     def lower(w: TosaWriter, step: Step) -> None:
         x = w.read(step.head.args[0], PLAIN)
-        x = w.reduce(op, x, dims_of(step))
+        x = w.reduce(op, x, dims_of(step.head))
         w.define(step.result, w.reshape(x, shape_of(step.result)))
 
     return lower
-
-
-def argmax(w: TosaWriter, step: Step) -> None:
-    x = w.read(step.head.args[0], PLAIN)
-    found = w.argmax(x, step.head.args[1] % w.rank(x))
-    w.define(step.result, w.reshape(found, shape_of(step.result)))
 
 
 # ---- Pools ----
@@ -182,16 +200,63 @@ def shape_of_result(step: Step) -> list[int]:
 def max_pool(w: TosaWriter, step: Step) -> None:
     x = w.read(step.head.args[0], NHWC)
     kernel, window = pool_window(step.head)
-    made = _pooled(w, step, "MAX_POOL2D", x, kernel, window)
+    if window.dilation != [1, 1]:
+        made = _max_pool_by_phases(w, x, kernel, window, in_layout(shape_of_result(step), NHWC))
+    else:
+        made = _pooled(w, step, "MAX_POOL2D", x, kernel, window)
     if step.is_quantized:
         made = w.requantized(made, w.said_of(step.head.args[0]))
     w.give(made)
+
+
+def _max_pool_by_phases(
+    w: TosaWriter, x: int, kernel: list[int], window: Window, out: Sequence[int]
+) -> int:
+    """Every so many rows and columns are an image of their own, of which neighbours are neighbours."""
+    gaps, before = window.dilation, window.padding
+    ends = [(0, 0)]
+    for place in range(2):
+        whole = w.shape(x)[place + 1] + 2 * before[place]
+        ends.append((before[place], before[place] + -whole % gaps[place]))
+    x = w.pad(x, [*ends, (0, 0)], w.least(x))
+    batch, height, width, channels = w.shape(x)
+    (down, across), images = gaps, batch * gaps[0] * gaps[1]
+    x = w.reshape(x, (batch, height // down, down, width // across, across, channels))
+    x = w.reshape(
+        w.permute(x, [2, 4, 0, 1, 3, 5]), (images, height // down, width // across, channels)
+    )
+    sizes = [(w.shape(x)[p + 1] - kernel[p]) // window.stride[p] + 1 for p in range(2)]
+    x = _within(w, x, [(sizes[p] - 1) * window.stride[p] + kernel[p] for p in range(2)])
+    attributes = {"kernel": kernel, "stride": window.stride, "pad": [0] * 4}
+    x = w.emit("MAX_POOL2D", [x], (images, *sizes, channels), w.dtype(x), **attributes)
+    x = w.permute(w.reshape(x, (down, across, batch, *sizes, channels)), [2, 3, 0, 4, 1, 5])
+    x = w.reshape(x, (batch, sizes[0] * down, sizes[1] * across, channels))
+    return _within(w, x, out[1:3])
+
+
+def _within(w: TosaWriter, x: int, sizes: Sequence[int]) -> int:
+    """Rows and columns from the first on."""
+    for place, size in enumerate(sizes):
+        x = w.slice_axis(x, place + 1, 0, size)
+    return x
+
+
+def covers_image(node: Node) -> bool:
+    """Whether an average has one window, of all that there is; what it reads beyond does not count."""
+    kernel, window = pool_window(node)
+    args = [*node.args[1:], *[None] * 6]
+    sizes, out = shape_of(node.args[0])[-2:], shape_of(node)[-2:]
+    reads_all = all(tap >= size for tap, size in zip(kernel, sizes, strict=True))
+    return out == [1, 1] and reads_all and not any(window.padding) and not args[5]
 
 
 def avg_pool(w: TosaWriter, step: Step) -> None:
     """With padding that counts, over the zeros; another divisor is a product behind."""
     source = step.head.args[0]
     x = w.read(source, NHWC)
+    if covers_image(step.head):
+        w.give(_uneven_averages(w, step, x, [0, 1, 1]))
+        return
     kernel, window = pool_window(step.head)
     args = [*step.head.args[1:], *[None] * 6]
     counts = True if args[4] is None else args[4]
@@ -201,7 +266,11 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
         x = w.pad(x, ends, 0 if said is None else said.zero_point)
         window = Window(window.stride, [0, 0], window.dilation)
     divisor = args[5] or prod(kernel)
-    if said is not None and not any(window.padding):
+    if (
+        said is not None
+        and not any(window.padding)
+        and not _reads_beyond(w, step, x, kernel, window)
+    ):
         w.give(_exact_average(w, step, x, kernel, window, divisor))
         return
     zeros = [w.one(0 if said is None else said.zero_point, w.dtype(x))] * 2
@@ -215,6 +284,13 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     else:
         made = w.narrowed(w.rescale(made, "INT32", [1.0], said.zero_point), said.scale * factor)
     w.give(made)
+
+
+def _reads_beyond(w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window) -> bool:
+    """Whether windows, of ceil_mode, end behind the image: they count what is in it."""
+    out = in_layout(shape_of_result(step), NHWC)
+    ends = [(out[p + 1] - 1) * window.stride[p] + kernel[p] for p in range(2)]
+    return any(end > w.shape(x)[p + 1] for p, end in enumerate(ends))
 
 
 def _average_type(w: TosaWriter, x: int) -> Any:
@@ -254,10 +330,13 @@ def _exact_average(
 
 
 def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
-    """Windows of one size, where the sizes divide."""
+    """Windows of one size, where the sizes divide; else one by one."""
     source = step.head.args[0]
     x = w.read(source, NHWC)
     out = in_layout(shape_of(step.head), NHWC)
+    if any(w.shape(x)[place] % out[place] for place in (1, 2)):
+        w.give(_uneven_averages(w, step, x, out))
+        return
     kernel = [w.shape(x)[place] // out[place] for place in (1, 2)]
     said = w.said_of(source) if step.is_quantized else None
     if said is not None and out[1:3] == [1, 1]:
@@ -272,6 +351,32 @@ def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
     attributes = {"kernel": kernel, "stride": kernel, "pad": [0] * 4}
     acc = _average_type(w, x)
     w.give(w.emit("AVG_POOL2D", [x, *zeros], out, w.dtype(x), acc_type=acc, **attributes))
+
+
+def windows(size: int, count: int) -> list[tuple[int, int]]:
+    """First and end of each window of an adaptive pool."""
+    return [(size * i // count, -(-size * (i + 1) // count)) for i in range(count)]
+
+
+def _uneven_averages(w: TosaWriter, step: Step, x: int, out: Sequence[int]) -> int:
+    rows, columns = (windows(w.shape(x)[place], out[place]) for place in (1, 2))
+    if step.is_quantized:
+        x = w.widened(step.head.args[0], x=x)
+    bands = []
+    for top, bottom in rows:
+        band = w.reduce("REDUCE_SUM", w.slice_axis(x, 1, top, bottom - top), [1])
+        parts = []
+        for left, right in columns:
+            total = w.reduce("REDUCE_SUM", w.slice_axis(band, 2, left, right - left), [2])
+            parts.append(_over(w, step, total, (bottom - top) * (right - left)))
+        bands.append(w.concat(parts, 2))
+    return w.concat(bands, 1)
+
+
+def _over(w: TosaWriter, step: Step, total: int, count: int) -> int:
+    if step.is_quantized:
+        return w.narrowed(total, w.said_of(step.head.args[0]).scale / count)
+    return w.with_number("MUL", total, 1 / count)
 
 
 # ---- Softmax and norms, of floats ----
@@ -297,7 +402,19 @@ def layer_norm(w: TosaWriter, step: Step) -> None:
     for op, node in (("MUL", gamma), ("ADD", beta)):
         if node is not None:
             made = w.binary(op, made, w.read(node, PLAIN))
-    w.define(step.result, made)
+    w.give(made)
+
+
+def rms_norm(w: TosaWriter, step: Step) -> None:
+    source, sizes, gamma = (*step.head.args[:3], None)[:3]
+    x = w.read(source, PLAIN)
+    axes = list(range(w.rank(x) - len(sizes), w.rank(x)))
+    squares = w.with_number(
+        "MUL", w.reduce("REDUCE_SUM", w.binary("MUL", x, x), axes), 1 / prod(sizes)
+    )
+    root = w.unary("RSQRT", w.with_number("ADD", squares, norms.rms_eps(step.head)))
+    made = w.binary("MUL", x, root)
+    w.give(made if gamma is None else w.binary("MUL", made, w.read(gamma, PLAIN)))
 
 
 def group_norm(w: TosaWriter, step: Step) -> None:
@@ -310,7 +427,7 @@ def group_norm(w: TosaWriter, step: Step) -> None:
     for op, node in (("MUL", gamma), ("ADD", beta)):
         if node is not None:
             made = w.binary(op, made, w.reshape(w.read(node, PLAIN), by_channel))
-    w.define(step.result, made)
+    w.give(made)
 
 
 def _normalized(w: TosaWriter, x: int, axes: Sequence[int], count: int, eps: float) -> int:

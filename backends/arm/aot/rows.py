@@ -15,7 +15,7 @@ from executorch.backends.arm.aot.emitter import TYPES
 from executorch.backends.arm.aot.steps import Step, in_its_mode, is_float, results_of, static
 from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.backends.arm.tosa.specification import TosaSpecification
-from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
+from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation, Kind
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -28,6 +28,7 @@ from executorch.exir.backend.lowering.op_table import (
 )
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
+from executorch.exir.backend.lowering.steps import LIMITS
 from executorch.exir.graph_facts import is_shape_dynamic
 
 Lower = Callable[[TosaWriter, Step], None]
@@ -63,7 +64,10 @@ def row(
     annotation: Annotation = NOT_QUANTIZED,
     **more: Any,
 ) -> ArmRow:
-    """`lower` None: of quantized steps alone."""
+    """`lower` None: of quantized steps alone. Limits behind arithmetic are a part of it, for which quantizers take
+    them."""
+    if annotation.kind is Kind.ARITHMETIC:
+        more = {"tail": LIMITS, **more}
 
     def either(w: TosaWriter, step: Step) -> None:
         (quantized if step.is_quantized else lower)(w, step)

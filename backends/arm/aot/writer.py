@@ -17,6 +17,7 @@ from executorch.backends.arm.aot.emitter import TYPES, Emitter, Tensor
 from executorch.backends.arm.aot.fixed_point import multipliers_and_shifts
 from executorch.backends.arm.aot.schema import SCHEMA
 from executorch.backends.arm.aot.steps import Step, static
+from executorch.backends.arm.aot.turns import fits, turned
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
 from executorch.exir.backend.lowering.op_table import OpTable
@@ -36,6 +37,12 @@ def in_layout(shape: Sequence[Any], layout: Layout) -> list[Any]:
 
 def axis_in(axis: int, rank: int, layout: Layout) -> int:
     return dims_in(layout, rank).index(axis % rank)
+
+
+def stored(values: torch.Tensor, said: Quantization) -> torch.Tensor:
+    """As PyTorch quantizes: in float32."""
+    made = torch.round(values.float() * (1.0 / np.float32(said.scale))) + said.zero_point
+    return made.clamp(said.quant_min, said.quant_max).to(said.dtype)
 
 
 class TosaWriter(Emitter, Writer[Tensor, Any]):
@@ -155,12 +162,19 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         return first.dim()
 
     def give(self, value: int) -> None:
-        """The result of the step."""
+        """The result of the step; of floats within the limits of what runs with it, as `limited` has it of others."""
+        if self.step.limits is not None and not self.step.is_quantized:
+            value = self.clamp(value, *self.step.limits)
         self.define(self.step.result, value, self.way.gives or PLAIN)
 
     def axis(self, dim: int) -> int:
         """Where a plain dimension of the first operand is in the layout around the step."""
         return axis_in(dim, self.step.head.args[0].meta["val"].dim(), self.layout)
+
+    def permute(self, x: int, dims: Sequence[int]) -> int:
+        if self.spec.is_U55_subset and not fits(self.shape(x)) and list(dims) != sorted(dims):
+            return turned(self, x, dims)
+        return super().permute(x, dims)
 
     # ---- Integers ----
 
@@ -210,10 +224,6 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         made = self.rescale(x, TYPES[said.dtype], factors, 0, said.zero_point)
         return self.limited(made)
 
-    def with_limits(self, x: int) -> int:
-        """A result of floats within the limits of what runs with the step."""
-        return x if self.step.limits is None else self.clamp(x, *self.step.limits)
-
     def limited(self, x: int) -> int:
         """A stored result within the limits of what runs with the step, and of its quantize."""
         said = self.said
@@ -237,6 +247,15 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         if np.isinf(number):
             return number
         return float(np.rint(number / said.scale)) + said.zero_point
+
+    def as_result(self, node: Node) -> int:
+        """An operand whose values the result of a quantized step has, as that is stored."""
+        if is_dequantize(node):
+            return self.requantized(self.take(node), self.said_of(node))
+        values = self.constants[node].detach()
+        if values.dim() == self.rank_of_result():
+            values = values.permute(dims_in(self.layout, values.dim()))
+        return self.const(stored(values, self.said), TYPES[self.said.dtype])
 
     def requantized(self, x: int, before: Quantization) -> int:
         """A stored value as the result of the step is stored."""

@@ -13,6 +13,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, 
 from executorch.backends.arm.aot.ops import INT_TABLE, table_of
 from executorch.backends.arm.common.arm_compile_spec import ArmCompileSpec
 from executorch.backends.arm.ethosu.compile_spec import EthosUCompileSpec
+from executorch.backends.arm.quantizer.decompositions import decompose
 from executorch.backends.arm.quantizer.quantization_config import (  # noqa: F401, documented here
     QuantizationConfig,
     get_symmetric_a8w4_quantization_config,
@@ -23,6 +24,8 @@ from executorch.backends.arm.quantizer.quantization_config import (  # noqa: F40
 from executorch.backends.arm.quantizer.rewrites import splits_to_slices
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.backends.arm.vgf.compile_spec import VgfCompileSpec
+from executorch.exir.backend.lowering.quantizer.captured import CapturedTable
+from executorch.exir.backend.lowering.quantizer.rewrites import computed_operands_to_tensors
 from executorch.exir.backend.lowering.quantizer.table_quantizer import TableQuantizer
 
 
@@ -56,8 +59,15 @@ class TOSAQuantizer(TableQuantizer):
         for node in list(model.graph.nodes):
             if node.op == "call_module" and str(node.target).startswith("_guards"):
                 model.graph.erase_node(node)
-        splits_to_slices(model)
+        self._prepare(model)
+        decompose(model, CapturedTable(self.table))
+        self._prepare(model)  # what it has left
         return super().transform_for_annotation(model)
+
+    def _prepare(self, model: GraphModule) -> None:
+        splits_to_slices(model)
+        if not any(config.is_qat for config in self._configs()):
+            computed_operands_to_tensors(model)
 
     def validate(self, model: GraphModule) -> None:
         """All tensors of an operator are on one device."""

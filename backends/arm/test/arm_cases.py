@@ -55,6 +55,11 @@ def binary() -> Iterator[Case]:
         )
     yield "add relu", Function(lambda x, y: torch.relu(x + y)), both
     yield "div", Function(torch.div), (values((2, 3)), values((2, 3), 1, 2))
+    apart = values((8, 9), 0.2, 2) * values((8, 9), -1, 1).sign()
+    yield "div both signs", Function(torch.div), (values((8, 9)), apart)
+    yield "div broadcast", Function(torch.div), (values(IMAGE), values((4, 1, 1), 0.5, 2))
+    yield "number div", Function(lambda x: 2 / x), (values((2, 3), 1, 2),)
+    yield "remainder", Function(lambda x: x % 1.5), (values((2, 7)),)
     for name in "eq ne ge gt le lt".split():
         yield name, Function(getattr(torch, name)), both
     yield "gt number", Function(lambda x: x > 0.25), both[:1]
@@ -75,6 +80,7 @@ def moves() -> Iterator[Case]:
         "transpose": lambda x: x.transpose(1, 3) * 2,
         "cat": lambda x: torch.cat([x, x * 2], 1),
         "cat last": lambda x: torch.cat([x, x * 2], -1),
+        "cat constant": lambda x: torch.cat([torch.ones(1, 1, 6, 6), x * 2], 1),
         "stack": lambda x: torch.stack([x, x * 2], 1),
         "slice": lambda x: x[:, 1:3, :, 2:] * 2,
         "slice step": lambda x: x[:, :, ::2, 1::3] * 2,
@@ -92,6 +98,14 @@ def moves() -> Iterator[Case]:
         "pixel unshuffle": lambda x: F.pixel_unshuffle(x, 2) * 2,
         "squeeze": lambda x: (x * 2).squeeze(0).unsqueeze(2),
         "flatten": lambda x: (x * 2).flatten(1),
+        "unflatten": lambda x: x.unflatten(1, (2, 2)) * 2,
+        "movedim": lambda x: x.movedim(1, -1) * 2,
+        "reflect": lambda x: F.pad(x, (1, 2, 3, 1), mode="reflect") * 2,
+        "replicate": lambda x: F.pad(x, (1, 2, 3, 1), mode="replicate") * 2,
+        "circular": lambda x: F.pad(x, (1, 2, 3, 1), mode="circular") * 2,
+        "index": lambda x: x[:, [0, 3, 2]] * 2,
+        "nearest 1d": lambda x: F.interpolate(x[0], scale_factor=2),
+        "masked fill": lambda x: x.masked_fill(torch.ones(6, 6).tril() > 0, 0.5),
     }
     for name, function in functions.items():
         yield name, Function(function), (x,)
@@ -117,6 +131,8 @@ def matrices() -> Iterator[Case]:
     yield "conv relu6", nn.Sequential(nn.Conv2d(4, 8, 3), nn.ReLU6()), (x,)
     yield "conv hardtanh", nn.Sequential(nn.Conv2d(4, 8, 3), nn.Hardtanh()), (x,)
     yield "conv 1x1 stride", nn.Conv2d(4, 8, 1, stride=2), (x,)
+    yield "conv shuffle", nn.Sequential(nn.Conv2d(4, 8, 3), nn.PixelShuffle(2)), (x,)
+    yield "shuffle conv", nn.Sequential(nn.PixelUnshuffle(2), nn.Conv2d(16, 4, 3)), (x[:, :, :8],)
     yield "conv1d", nn.Conv1d(4, 6, 3, padding=1), (values((1, 4, 12)),)
     yield "conv3d", nn.Conv3d(2, 3, 2), (values((1, 2, 4, 5, 6)),)
     yield "conv transpose", nn.ConvTranspose2d(4, 3, 3, stride=2), (x,)
@@ -157,6 +173,11 @@ def along_axes() -> Iterator[Case]:
         "amax": lambda x: x.amax(-1),
         "amin": lambda x: x.amin((2, 3)),
         "max dim": lambda x: x.max(1)[0],
+        "min dim": lambda x: x.min(1, keepdim=True)[0],
+        "max": lambda x: x.max(),
+        "std": lambda x: x.std(-1),
+        "cumsum": lambda x: x.cumsum(-1),
+        "rms norm": lambda x: F.rms_norm(x, (8,)),
         "var": lambda x: x.var(1),
         "var kept": lambda x: x.var((2, 3), correction=0, keepdim=True),
         "softmax": lambda x: torch.softmax(x * 3, -1),
@@ -166,8 +187,12 @@ def along_axes() -> Iterator[Case]:
         "group norm": lambda x: F.group_norm(x, 2),
         "max pool": lambda x: F.max_pool2d(x, 2),
         "max pool pad": lambda x: F.max_pool2d(x, 3, 2, 1),
+        "max pool dilated": lambda x: F.max_pool2d(x, (2, 3), 1, 1, dilation=(2, 1)),
+        "max pool dilated stride": lambda x: F.max_pool2d(x, 3, (1, 2), dilation=(3, 1)),
         "avg pool": lambda x: F.avg_pool2d(x, 2),
+        "avg pool beyond": lambda x: F.avg_pool2d(x, 20, ceil_mode=True),
         "avg pool pad": lambda x: F.avg_pool2d(x, 3, 1, 1),
+        "avg pool ceil": lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True),
         "avg pool uncounted": lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
         "adaptive pool": lambda x: F.adaptive_avg_pool2d(x, 1),
         "adaptive pool 2": lambda x: F.adaptive_avg_pool2d(x, 2),
@@ -187,4 +212,56 @@ def along_axes() -> Iterator[Case]:
     yield "layer norm scaled", scaled, (x,)
 
 
-FAMILIES = {each.__name__: each for each in (unary, binary, moves, matrices, along_axes)}
+def _mask() -> Tensor:
+    return (torch.ones(8, 8).tril(2) > 0).triu(-2)
+
+
+class _First(nn.Module):
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self._module = module
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self._module(x)[0]
+
+
+def compounds() -> Iterator[Case]:
+    """What the quantizer takes apart, so that each part has its range."""
+    x, sequence = values((1, 4, 8, 8)), values((3, 2, 6))
+    two_ways = {"num_layers": 2, "bidirectional": True, "batch_first": True}
+    yield "lstm", _First(nn.LSTM(6, 5)), (sequence,)
+    yield "lstm two ways", _First(nn.LSTM(6, 5, **two_ways)), (sequence,)
+    yield "gru", _First(nn.GRU(6, 5, batch_first=True)), (sequence,)
+    yield "rnn", _First(nn.RNN(6, 5)), (sequence,)
+    yield "transformer layer", nn.TransformerEncoderLayer(8, 2, 16), (values((5, 1, 8)),)
+    yield "instance norm", nn.InstanceNorm2d(4, affine=True), (x,)
+    functions: dict[str, Callable[..., Any]] = {
+        "glu": F.glu,
+        "selu": F.selu,
+        "celu": lambda x: F.celu(x, 0.7),
+        "mish": F.mish,
+        "softplus": F.softplus,
+        "log sigmoid": F.logsigmoid,
+        "threshold": lambda x: F.threshold(x, 0.1, 0.5),
+        "number minus": lambda x: 2 - x,
+        "clamp min": lambda x: x.clamp_min(0.2) * 2,
+        "sqrt clamped": lambda x: (x * x).sqrt().clamp(0.3, 1.0),
+        "normalize": lambda x: F.normalize(x, dim=1),
+        "norm": lambda x: x.norm(dim=1),
+        "attention": lambda x: F.scaled_dot_product_attention(x, x, x),
+        "causal attention": lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True),
+        "masked attention": lambda x: F.scaled_dot_product_attention(x, x, x, _mask()),
+        "avg pool 1d": lambda x: F.avg_pool1d(x[0], 2),
+        "max pool 1d": lambda x: F.max_pool1d(x[0], 2),
+        "adaptive uneven": lambda x: F.adaptive_avg_pool2d(x, 3),
+        "adaptive max": lambda x: F.adaptive_max_pool2d(x, 3),
+    }
+    for name, function in functions.items():
+        yield name, Function(function), (x,)
+    yield "cosine", Function(F.cosine_similarity), (x, values((1, 4, 8, 8)))
+    yield "einsum", Function(lambda x, y: torch.einsum("nchw,nchv->nwv", x, y)), (x, x + 1)
+    yield "addmm", Function(torch.addmm), (values((5,)), values((3, 4)), values((4, 5)))
+    yield "baddbmm", Function(torch.baddbmm), tuple(map(values, ((2, 3, 5), (2, 3, 4), (2, 4, 5))))
+
+
+FAMILIES = {each.__name__: each for each in (unary, binary, moves, matrices, along_axes, compounds)}

@@ -8,7 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from executorch.backends.arm.quantizer import get_symmetric_a16w8_quantization_config
+from executorch.backends.arm.aot.schema import SCHEMA
+from executorch.backends.arm.quantizer import (
+    get_symmetric_a8w4_quantization_config,
+    get_symmetric_a16w8_quantization_config,
+)
 from executorch.backends.arm.test.arm_cases import FAMILIES
 from executorch.backends.arm.test.arm_reference import (
     delegates,
@@ -23,13 +27,6 @@ from executorch.exir.graph_facts import op_name
 
 pytestmark = needs_model
 
-NOT_QUANTIZED = {
-    "unary": set(),
-    "binary": {"div"},
-    "moves": set(),
-    "matrices": set(),
-    "along_axes": {"max dim", "var", "var kept"},
-}
 NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 # Of 16 bits 513 points are no steps, and too few beside poles and edges within the range that is quantized: at least
 # 8 to either side, by the least scale of the configuration, 2^-12.
@@ -37,15 +34,33 @@ STEPS = {"ceil", "floor", "round", "sign"}
 STEEP = {"log", "log2", "log1p", "rsqrt", "reciprocal", "sqrt", "root"}
 STEEP |= {"asin", "acos", "tan", "acosh"}
 OF_8_BITS = {"softmax", "softmax channels", "log softmax"}
-OF_8_BITS |= {"layer norm", "layer norm scaled", "group norm"}
+OF_8_BITS |= {"layer norm", "layer norm scaled", "group norm", "rms norm"}
+OF_8_BITS |= {"var", "var kept", "std"}
+COMPOUNDS_OF_8_BITS = {
+    "attention",
+    "causal attention",
+    "masked attention",
+    "transformer layer",
+    "instance norm",
+    "log sigmoid",
+    "mish",
+}
+COMPOUNDS_OF_8_BITS |= {"softplus", "cosine", "norm", "normalize"}
 OUTSIDE = {
-    "TOSA-1.0+FP": {"unary": NOT_IN_FLOATS},
-    "TOSA-1.0+INT": NOT_QUANTIZED,
+    "TOSA-1.0+FP": {
+        "unary": NOT_IN_FLOATS,
+        "binary": {"remainder"},
+        "moves": {"circular"},
+        "along_axes": {"max"},
+        "compounds": {"adaptive max", "cosine", "instance norm", "log sigmoid"},
+    },
+    "TOSA-1.0+INT": {},
     "TOSA-1.0+INT+int16": {
-        **NOT_QUANTIZED,
         "unary": {*STEPS, *STEEP},
+        "binary": {"div", "div both signs", "div broadcast", "number div", "remainder"},
         "matrices": {"batch norm"},
-        "along_axes": {*NOT_QUANTIZED["along_axes"], *OF_8_BITS},
+        "along_axes": OF_8_BITS,
+        "compounds": COMPOUNDS_OF_8_BITS,
     },
 }
 INTERPOLATED = 128  # quanta of 16 bits that tables may be off, of 65536
@@ -76,7 +91,7 @@ def test_rows_are_equal_in_the_reference_model(spec: str, family: str) -> None:
         error = (results[0].float() - expected.float()).abs().max().item()
         outputs = edge.exported_program().graph.output_node().all_input_nodes
         scales = [quantization_of(each).scale for each in outputs if quantization_of(each)]
-        quanta = INTERPOLATED if is_wide and family == "unary" else 1.01
+        quanta = INTERPOLATED if is_wide and family in ("unary", "compounds") else 1.01
         most = quanta * scales[0] if scales else 1e-3 * max(1, expected.float().abs().max().item())
         if results[0].shape != expected.shape or error > most:
             wrong.append((name, error, most))
@@ -100,6 +115,28 @@ def test_a_network_is_equal_in_the_reference_model(spec: str) -> None:
     (found,) = through_reference_all([(edge, inputs)])[0]
     most = 1e-5 if "FP" in spec else 1 / 256 + 1e-6
     torch.testing.assert_close(found, module(*inputs), rtol=0, atol=most)
+
+
+def test_weights_of_4_bits() -> None:
+    """Two in a byte; of all operators with weights (ARM-009)."""
+    torch.manual_seed(0)
+    spec, inputs = "TOSA-1.0+INT+int4", (torch.randn(1, 3, 10, 10),)
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3, groups=8), nn.ConvTranspose2d(8, 5, 2, 2), nn.Flatten(),
+        nn.Linear(720, 7),
+    )  # fmt: skip
+    config = get_symmetric_a8w4_quantization_config(is_qat=False)
+    converted = quantized(model, inputs, spec, config)
+    edge = lowered(converted, inputs, spec)
+    (delegate,) = delegates(edge)
+    (block,) = SCHEMA.unpack(bytes(delegate.processed_bytes)).regions[0].blocks
+    sizes = [
+        len(each.data) for each in block.tensors if each.type.name == "INT4" and len(each.shape) > 1
+    ]
+    assert sizes == [8 * 3 * 9 // 2, 8 * 9 // 2, 8 * 5 * 4 // 2, 720 * 7 // 2]
+    (found,) = through_reference_all([(edge, inputs)])[0]
+    scale = quantization_of(edge.exported_program().graph.output_node().all_input_nodes[0]).scale
+    torch.testing.assert_close(found, converted(*inputs), rtol=0, atol=1.01 * scale)
 
 
 def network() -> nn.Module:

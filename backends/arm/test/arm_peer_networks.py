@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Modules whose TOSA graphs are compared with 1.4.1's, and how both are lowered: run as a program by the interpreter of
-either, `arm_peer_networks.py FOLDER [site-packages of the tools]` writes a graph for each."""
+either, `arm_peer_networks.py FOLDER [site-packages of the tools]` writes a graph for each, and payloads of Ethos-U.
+`--dump OURS`: 1.4.1's own tool writes the graphs of that folder as JSON, too."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -49,33 +52,67 @@ EQUAL: dict[str, Made] = {
 }
 
 
-def write(folder: Path) -> None:
-    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+# Of which payloads are read and written again.
+COMPILED = ("add", "conv norm relu", "max pool")
 
-    from executorch.backends.arm.quantizer import TOSAQuantizer, get_symmetric_quantization_config
+
+def write(folder: Path) -> None:
+    from executorch.backends.arm.quantizer import TOSAQuantizer
     from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
     from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
+
+    spec = TosaCompileSpec("TOSA-1.0+INT")
+    for name in EQUAL:
+        payload = _payload(name, TOSAQuantizer(spec), TOSAPartitioner(spec))
+        (folder / f"{name}.tosa").write_bytes(payload)
+
+
+def write_compiled(folder: Path) -> None:
+    from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
+    from executorch.backends.arm.quantizer import EthosUQuantizer
+
+    spec = EthosUCompileSpec("ethos-u55-128")
+    for name in COMPILED:
+        payload = _payload(name, EthosUQuantizer(spec), EthosUPartitioner(spec))
+        (folder / f"{name}.bin").write_bytes(payload)
+
+
+def _payload(name: str, quantizer: Any, partitioner: Any) -> bytes:
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    from executorch.backends.arm.quantizer import get_symmetric_quantization_config
     from executorch.exir import to_edge_transform_and_lower
     from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
-    spec = TosaCompileSpec("TOSA-1.0+INT")
-    for name, make in EQUAL.items():
-        torch.manual_seed(0)
-        module, inputs = make()
-        captured = torch.export.export(module.eval(), inputs, strict=True)
-        quantizer = TOSAQuantizer(spec).set_global(get_symmetric_quantization_config())
-        prepared = prepare_pt2e(captured.module(check_guards=False), quantizer)
-        prepared(*inputs)
-        program = torch.export.export(convert_pt2e(prepared), inputs, strict=True)
-        edge = to_edge_transform_and_lower(program, partitioner=[TOSAPartitioner(spec)])
-        (delegate,) = get_lowered_backend_modules(edge.exported_program().graph_module)
-        (folder / f"{name}.tosa").write_bytes(delegate.processed_bytes)
+    torch.manual_seed(0)
+    module, inputs = EQUAL[name]()
+    captured = torch.export.export(module.eval(), inputs, strict=True)
+    quantizer.set_global(get_symmetric_quantization_config())
+    prepared = prepare_pt2e(captured.module(check_guards=False), quantizer)
+    prepared(*inputs)
+    program = torch.export.export(convert_pt2e(prepared), inputs, strict=True)
+    edge = to_edge_transform_and_lower(program, partitioner=[partitioner])
+    (delegate,) = get_lowered_backend_modules(edge.exported_program().graph_module)
+    return bytes(delegate.processed_bytes)
+
+
+def dump(ours: Path, folder: Path) -> None:
+    """By 1.4.1's tool."""
+    from executorch.backends.arm.test.runner_utils import dbg_tosa_fb_to_json
+
+    for path in ours.glob("*.tosa"):
+        found = dbg_tosa_fb_to_json(path.read_bytes())
+        (folder / f"{path.stem}.json").write_text(json.dumps(found))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the graphs go")
     parser.add_argument("packages", nargs="*", help="folders of Python packages, for the tools")
+    parser.add_argument("--dump", type=Path, help="a folder of our graphs")
     arguments = parser.parse_args()
     sys.path += arguments.packages
     write(arguments.folder)
+    write_compiled(arguments.folder)
+    if arguments.dump:
+        dump(arguments.dump, arguments.folder)

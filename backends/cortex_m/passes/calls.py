@@ -6,41 +6,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch.fx import Node
 
 from executorch.exir.backend.lowering.op_table import Condition, Constants
-from executorch.exir.backend.lowering.patterns import Call
-from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
-from executorch.exir.backend.lowering.steps import Step, limited
-
-QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
-
-
-def quantized(*names: str, limits: bool = False) -> Call:
-    """A call of one of these whose result is quantized, with limits in between if it may have some."""
-    op = Call(names, name="op")
-    return Call(QUANTIZE, limited(op) if limits else op)
-
-
-def call_of(step: Step) -> Node:
-    return step.named["op"]
-
-
-def said_of(node: Node) -> Quantization | None:
-    """What a call that dequantizes says; None of anything else."""
-    return quantization_of(node) if isinstance(node, Node) and is_dequantize(node) else None
-
-
-def operand(step: Step, place: int) -> Quantization:
-    """Of a call of which is_int8() holds."""
-    return quantization_of(call_of(step).args[place])
-
-
-def result(step: Step) -> Quantization:
-    return quantization_of(step.result)
+from executorch.exir.backend.lowering.quantized import Quantization
+from executorch.exir.backend.lowering.quantized_steps import call_of, of_call, result, said_of
+from executorch.exir.backend.lowering.steps import Step
 
 
 def is_int8(said: Quantization | None) -> bool:
@@ -64,10 +37,6 @@ def int8_operands(*places: int) -> Condition:
         holds,
         "operands and a result in the whole range of int8, each with one scale and one zero point, are expected",
     )
-
-
-def of_call(test: Callable[[Node], bool], reason: str) -> Condition:
-    return Condition(lambda step, constants: test(call_of(step)), reason)
 
 
 # ---- Numbers ----

@@ -11,15 +11,8 @@ from executorch.backends.cortex_m.ops.fixed_point import (
     softmax_parameters,
 )
 from executorch.backends.cortex_m.passes.calls import (
-    QUANTIZE,
-    call_of,
     int8_operands,
     is_channels_last,
-    of_call,
-    operand,
-    quantized,
-    result,
-    said_of,
     stored_limits,
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, FROM_0_TO_1
@@ -28,6 +21,15 @@ from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.backend.lowering.patterns import Call, Value
 from executorch.exir.backend.lowering.quantized import Quantization
+from executorch.exir.backend.lowering.quantized_steps import (
+    QUANTIZE,
+    call_of,
+    of_call,
+    operand,
+    quantized,
+    result,
+    said_of,
+)
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_facts import torch_op

@@ -10,22 +10,26 @@ from executorch.backends.cortex_m.library import cmsis_nn
 from executorch.backends.cortex_m.library.cmsis_nn import DataType
 from executorch.backends.cortex_m.passes.calls import (
     IMAGES,
-    call_of,
     int8_operands,
     is_channels_last,
     is_int8,
-    of_call,
-    operand,
     quantize_value,
-    quantized,
-    result,
-    said_of,
     stored_limits,
 )
 from executorch.exir.backend.lowering.annotation import SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
-from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
+from executorch.exir.backend.lowering.op_table import Condition, Row
+from executorch.exir.backend.lowering.quantized_steps import (
+    MOVES,
+    call_of,
+    keeps_parameters,
+    of_call,
+    operand,
+    quantized,
+    result,
+    write_move,
+)
 from executorch.exir.backend.lowering.steps import LIMITING, Step, has_limits, limits_of
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_facts import op_name
@@ -34,15 +38,8 @@ OWN = ops.edge.cortex_m
 STARTS = Annotation(Kind.SHARED, starts=True)
 
 
-def _keeps_parameters(step: Step, constants: Constants) -> bool:
-    """All float operands, and the result, have the same."""
-    y = result(step)
-    said = [said_of(each) for each in call_of(step).all_input_nodes]
-    return is_int8(y) and bool(said) and all(each == y for each in said)
-
-
 SAME = Condition(
-    _keeps_parameters,
+    lambda step, constants: is_int8(result(step)) and keeps_parameters(step),
     "one scale and one zero point of all operands and the result, in int8, are expected",
 )
 
@@ -135,42 +132,11 @@ def _is_small_pad(op: Node) -> bool:
     return 1 <= op.meta["val"].dim() <= 4 and all(each >= 0 for each in op.args[1])
 
 
-def _write_move(writer: KernelWriter, step: Step) -> Node:
-    """The same call on what is stored."""
-    op = call_of(step)
-    new = writer.graph.node_copy(op, lambda node: said_of(node).source)
-    return new
-
-
 def _write_limits(writer: KernelWriter, step: Step) -> Node:
     op, y = call_of(step), result(step)
     low, high = (quantize_value(each, y) for each in limits_of(op))
     return writer.call(ops.edge.aten.clamp.default, operand(step, 0).source, low, high)
 
-
-# Portable kernels move int8 as they move anything.
-MOVES = (
-    "aten.view_copy.default",
-    "aten.permute_copy.default",
-    "aten.constant_pad_nd.default",
-    "aten.cat.default",
-    "aten.stack.default",
-    "aten.slice_copy.Tensor",
-    "aten.select_copy.int",
-    "aten.squeeze_copy.dims",
-    "aten.unsqueeze_copy.default",
-    "aten.expand_copy.default",
-    "aten.repeat.default",
-    "aten.flip.default",
-    "aten.index_select.default",
-    "aten.pixel_shuffle.default",
-    "aten.pixel_unshuffle.default",
-    "aten.amax.default",
-    "aten.amin.default",
-    "aten.upsample_nearest2d.vec",
-    "dim_order_ops._clone_dim_order.default",
-    "dim_order_ops._to_dim_order_copy.default",
-)
 
 ROWS = {
     quantized("aten.avg_pool2d.default"): Row(
@@ -219,5 +185,5 @@ ROWS = {
         (int8_operands(0), SAME, of_call(has_limits, "limits that are numbers are expected")),
         annotation=SHARED,
     ),
-    quantized(*MOVES): Row(_write_move, (SAME,), annotation=SHARED),
+    quantized(*MOVES): Row(write_move, (SAME,), annotation=SHARED),
 }

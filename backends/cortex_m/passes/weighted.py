@@ -11,13 +11,7 @@ from executorch.backends.cortex_m.library import cmsis_nn
 from executorch.backends.cortex_m.library.cmsis_nn import Backend, DataType
 from executorch.backends.cortex_m.passes.calls import (
     IMAGES,
-    call_of,
     int8_operands,
-    of_call,
-    operand,
-    quantized,
-    result,
-    said_of,
     stored_limits,
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, WEIGHTED
@@ -25,6 +19,14 @@ from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.backend.lowering.quantized import Quantization
+from executorch.exir.backend.lowering.quantized_steps import (
+    call_of,
+    of_call,
+    operand,
+    quantized,
+    result,
+    said_of,
+)
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.dialects._ops import ops
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -125,7 +125,7 @@ class KernelBackend:
 
     `tolerance`: by which kernels may differ from the operators in PyTorch, 0 for the same bits. `step`: by which an
     operator of whole numbers may differ from the calls that it stands for, which round floats. `runtime`: whether the
-    kernels are here."""
+    kernels are here. `by_name`: operators that no row becomes, because programs call them by name."""
 
     name: str
     operators: KernelLibrary
@@ -135,6 +135,7 @@ class KernelBackend:
     tolerance: float = 0.0
     step: int = 1
     runtime: bool = True
+    by_name: Collection[str] = ()
 
     @property
     def id(self) -> str:

@@ -152,8 +152,8 @@ def _write_float(writer: Any, step: Step, x: int, said: Quantization) -> None:
     """Of weights alone."""
     linear, weight = step.named["linear"], step.named["weight"]
     bias = bias_of(linear)
-    if said.group_size:
-        args = [x, *_grouped(writer, weight, said), writer.scalar(said.group_size)]
+    if said.group_size or (bias is not None and fits_4_bits(said)):  # the call that takes a bias
+        args = [x, *_grouped(writer, weight, said), writer.scalar(group_of(said))]
         args.append(writer.null() if bias is None else writer.raw(bias))
         writer.call("et_vk.linear_q4gsw.default", args, step.result)
         return

@@ -13,9 +13,11 @@ from executorch.backends.vulkan.aot.convolution_rows import convolution_rows
 from executorch.backends.vulkan.aot.fused_int8 import int8_patterns
 from executorch.backends.vulkan.aot.fused_linear import linear_patterns
 from executorch.backends.vulkan.aot.fused_norm import norm_patterns
+from executorch.backends.vulkan.aot.fused_rotary import rotary_patterns
 from executorch.backends.vulkan.aot.places import is_int64, says_places
 from executorch.backends.vulkan.aot.quantized_rows import quantized_rows
 from executorch.backends.vulkan.aot.row import ALL
+from executorch.backends.vulkan.aot.sizes import is_size
 from executorch.backends.vulkan.aot.table import VulkanTable
 from executorch.exir.backend.lowering.op_table import (
     TensorCondition,
@@ -44,7 +46,8 @@ def _is_in_plain_order(tensor: Node, call: Node) -> bool:
 
 
 def _is_whole(tensor: Node, call: Node) -> bool:
-    return not is_int64(tensor) or says_places(TABLE, tensor)
+    """Of what only its sizes are read, elements do not matter."""
+    return not is_int64(tensor) or is_size(call) or says_places(TABLE, tensor)
 
 
 _DTYPES = ", ".join(sorted(str(each).removeprefix("torch.") for each in ALL))
@@ -53,6 +56,7 @@ TABLE = VulkanTable(
         **int8_patterns(),
         **linear_patterns(),
         **norm_patterns(),
+        **rotary_patterns(),
         **aten_rows(),
         **convolution_rows(),
         **quantized_rows(),

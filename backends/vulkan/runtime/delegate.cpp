@@ -166,8 +166,13 @@ Error Delegate::plan(bool is_timed) {
   return Error::Ok;
 }
 
-Error Delegate::take(size_t index, const EValue& value) {
-  const Tensor& tensor = graph_->tensor(graph_->payload().outputs[index]);
+Error Delegate::take(size_t index, EValue& value) {
+  const size_t id = graph_->payload().outputs[index];
+  if (graph_->payload().values[id].kind == GraphTypes::SymInt) {
+    value = EValue(graph_->symint(id));
+    return Error::Ok;
+  }
+  const Tensor& tensor = graph_->tensor(id);
   ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
                            "VulkanBackend: output %zu: expected a tensor", index);
   const executorch::aten::Tensor& out = value.toTensor();
@@ -220,12 +225,31 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
     ET_CHECK_OK_OR_RETURN_ERROR(take(i - num_inputs, *args[i]));
   }
   end(outputs);
-  end(whole);
+  const uint64_t num_bytes = runner_->num_bytes();
+  runtime::event_tracer_end_profiling_delegate(tracer, whole, &num_bytes, sizeof(num_bytes));
   return Error::Ok;
 }
 
-/// One event for each dispatch: its operator and shader, the device's times from where the run
-/// began.
+/// What an event says of a dispatch: whose it is, its pipeline, and the bytes of its tensors.
+std::string Delegate::describe(size_t index) const {
+  const Dispatch& dispatch = graph_->dispatches()[index];
+  const PayloadCall& call = graph_->payload().calls[dispatch.call];
+  uint64_t num_bytes = 0;
+  for (const Binding& binding : dispatch.bindings) {
+    num_bytes += graph_->storages()[static_cast<size_t>(binding.storage)].num_bytes;
+  }
+  std::string constants;
+  for (const int32_t constant : dispatch.key.constants) {
+    constants += (constants.empty() ? "" : ", ") + std::to_string(constant);
+  }
+  return "{\"operator\": {\"name\": \"" + call.name + "\"}, \"kernel_name\": \"" +
+         dispatch.key.shader + "\", \"constants\": [" + constants +
+         "], \"bytes\": " + std::to_string(num_bytes) +
+         ", \"operator_id\": " + std::to_string(call.node_id) +
+         ", \"dispatch_id\": " + std::to_string(index) + "}";
+}
+
+/// One event for each dispatch, the device's times from where the run began.
 void Delegate::report(runtime::EventTracer& tracer, uint64_t start) const {
   const auto times = runner_->times();
   if (!times.ok() || times->empty()) {
@@ -237,13 +261,8 @@ void Delegate::report(runtime::EventTracer& tracer, uint64_t start) const {
   const double to_ticks =
       to_ns * static_cast<double>(ratio.denominator) / static_cast<double>(ratio.numerator);
   const uint64_t first = times->front().begin;
-  const auto& dispatches = graph_->dispatches();
   for (size_t i = 0; i < times->size(); ++i) {
-    const PayloadCall& call = graph_->payload().calls[dispatches[i].call];
-    const std::string name = "{\"operator\": {\"name\": \"" + call.name +
-                             "\"}, \"kernel_name\": \"" + dispatches[i].key.shader +
-                             "\", \"operator_id\": " + std::to_string(call.node_id) +
-                             ", \"dispatch_id\": " + std::to_string(i) + "}";
+    const std::string name = describe(i);
     const auto at = [&](uint64_t ticks) {
       return start + static_cast<et_timestamp_t>(static_cast<double>(ticks - first) * to_ticks);
     };

@@ -40,7 +40,8 @@ class Delegate final {
   ET_NODISCARD runtime::Error fit_outputs(size_t num_args);
   ET_NODISCARD runtime::Error give(size_t index, const runtime::EValue& value);
   ET_NODISCARD runtime::Error plan(bool is_timed);
-  ET_NODISCARD runtime::Error take(size_t index, const runtime::EValue& value);
+  ET_NODISCARD runtime::Error take(size_t index, runtime::EValue& value);
+  std::string describe(size_t index) const;
   void report(runtime::EventTracer& tracer, uint64_t start) const;
 
   std::unique_ptr<Graph> graph_;

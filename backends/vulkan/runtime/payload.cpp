@@ -154,10 +154,11 @@ class Checker {
       ET_CHECK_OK_OR_RETURN_ERROR(check_call(call));
     }
     for (const uint32_t id : payload_.outputs) {
-      ET_CHECK_OR_RETURN_ERROR(id < payload_.values.size() && is_defined_[id] &&
-                                   payload_.values[id].kind == GraphTypes::VkTensor,
-                               InvalidProgram,
-                               "Vulkan output %" PRIu32 ": expected a tensor that is computed", id);
+      const bool is_known = id < payload_.values.size() && is_defined_[id];
+      const GraphTypes kind = is_known ? payload_.values[id].kind : GraphTypes::NONE;
+      ET_CHECK_OR_RETURN_ERROR(
+          kind == GraphTypes::VkTensor || kind == GraphTypes::SymInt, InvalidProgram,
+          "Vulkan output %" PRIu32 ": expected a tensor or a SymInt that is computed", id);
     }
     return Error::Ok;
   }

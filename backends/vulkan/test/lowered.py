@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -99,3 +100,16 @@ def payloads(file: bytes) -> list[bytes]:
     found = [each for plan in program.execution_plan for each in plan.delegates]
     data = program.backend_delegate_data
     return [bytes(data[each.processed.index].data) for each in found if each.id == "VulkanBackend"]
+
+
+def kernels_of(file: bytes) -> Counter[str]:
+    """Operators that a program file runs outside of delegates."""
+    from executorch.exir._serialize._program import deserialize_pte_binary
+
+    found: Counter[str] = Counter()
+    for plan in deserialize_pte_binary(file).program.execution_plan:
+        for chain in plan.chains:
+            calls = (each.instr_args for each in chain.instructions)
+            kernels = (each for each in calls if type(each).__name__ == "KernelCall")
+            found.update(plan.operators[each.op_index].name for each in kernels)
+    return found

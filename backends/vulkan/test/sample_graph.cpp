@@ -199,7 +199,8 @@ Loaded::~Loaded() {
   }
 }
 
-Error Loaded::run(const std::vector<extension::TensorPtr>& args) const {
+Error Loaded::run(const std::vector<extension::TensorPtr>& args,
+                  const std::vector<runtime::EValue*>& more) const {
   std::vector<runtime::EValue> values;
   values.reserve(args.size());
   std::vector<runtime::EValue*> pointers;
@@ -207,6 +208,7 @@ Error Loaded::run(const std::vector<extension::TensorPtr>& args) const {
     values.emplace_back(*arg);
     pointers.push_back(&values.back());
   }
+  pointers.insert(pointers.end(), more.begin(), more.end());
   runtime::BackendExecutionContext context;
   return backend_->execute(context, handle_, {pointers.data(), pointers.size()});
 }

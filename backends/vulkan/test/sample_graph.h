@@ -59,8 +59,9 @@ class Loaded {
   Loaded& operator=(const Loaded&) = delete;
 
   runtime::Error error() const { return error_; }
-  /// Inputs, then outputs.
-  runtime::Error run(const std::vector<extension::TensorPtr>& args) const;
+  /// Inputs, then outputs, then others that are no tensors.
+  runtime::Error run(const std::vector<extension::TensorPtr>& args,
+                     const std::vector<runtime::EValue*>& more = {}) const;
 
  private:
   std::vector<uint64_t> bytes_;

@@ -102,4 +102,5 @@ def test_a_small_llama_is_exported(tmp_path: Path) -> None:
     path = tiny_llama.export_llama(tiny_llama.build(given))
     names = [name for payload in payloads(Path(path).read_bytes()) for name in names_of(payload)]
     assert names.count("sdpa_with_kv_cache.default") == 2, names
+    assert names.count("et_vk.apply_rotary_emb.default") == 2
     assert "et_vk.rms_norm.default" in names

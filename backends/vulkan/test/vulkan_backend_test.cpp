@@ -187,6 +187,25 @@ TEST_F(VulkanBackendTest, SymIntsSayWhereASliceEnds) {
   }
 }
 
+TEST_F(VulkanBackendTest, SymIntsAreGiven) {
+  RecordProperty("req", "VK-012");
+  GraphBuilder builder;
+  const int32_t x = builder.input({8});
+  const int32_t size = builder.symint();
+  const int32_t double_size = builder.symint();
+  builder.call("sym_size.int", {x, builder.integer(0), size});
+  builder.call("mul", {size, builder.integer(2), double_size});
+  builder.output(double_size);
+  const Loaded delegate(builder.pack());
+  ASSERT_EQ(delegate.error(), Error::Ok);
+  for (const int32_t count : {8, 3, 3}) {
+    runtime::EValue out(int64_t{0});
+    const auto in = floats({count}, std::vector<float>(static_cast<size_t>(count)));
+    ASSERT_EQ(delegate.run({in}, {&out}), Error::Ok);
+    EXPECT_EQ(out.toInt(), 2 * count);
+  }
+}
+
 TEST_F(VulkanBackendTest, WhatIsBeyond32BitsMeansTheMost) {
   GraphBuilder builder;
   const int32_t x = builder.input({8});

@@ -147,6 +147,24 @@ def test_sizes_that_change() -> None:
     assert graph.values[graph.input_ids[0]].value.dims == [1, 32, 8]
 
 
+def test_sizes_of_int64_of_another_delegate() -> None:
+    """The second delegate reads nothing of the tokens but how many they are."""
+
+    class Tokens(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = nn.Embedding(8, 4)
+
+        def forward(self, tokens):
+            rows = self.table(tokens).cumsum(1)
+            return rows * 2 + torch.arange(tokens.shape[1]).view(1, -1, 1)
+
+    tokens = torch.tensor([[1, 2, 7]])
+    shapes = ({1: Dim("count", min=1, max=8)},)
+    edge = lower(Tokens(), (tokens,), dynamic_shapes=shapes)
+    assert "aten.cumsum.default" in left(edge) and len(delegates(edge)) == 2
+
+
 def test_buffers_that_are_written() -> None:
     class Sum(nn.Module):
         def __init__(self) -> None:

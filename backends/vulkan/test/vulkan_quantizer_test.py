@@ -37,14 +37,22 @@ def by_weights(is_dynamic: bool, bits: int) -> VulkanQuantizer:
 
 
 @pytest.mark.parametrize(
-    ("bits", "name"), [(8, "aten._weight_int8pack_mm"), (4, "et_vk.linear_qcs4w")]
+    ("bits", "layer"),
+    [
+        (8, ["aten._weight_int8pack_mm.default", "aten.add.Tensor"]),
+        (4, ["et_vk.linear_q4gsw.default"]),
+    ],
 )
-def test_weights_alone(bits: int, name: str) -> None:
-    """As many calls as upstream writes for the same model: kernel and bias of each layer."""
+def test_weights_alone(bits: int, layer: list[str]) -> None:
+    """No more calls than upstream writes for the same model, kernel and bias of each layer."""
     model = quantized(layers(), (X,), by_weights(False, bits))
     edge = check_values(model, (X,))
-    layer = [f"{name}.default", "aten.add.Tensor"]
     assert left(edge) == [] and chain(edge) == [*layer, "aten.relu.default", *layer]
+
+
+def test_weights_of_4_bits_without_a_bias() -> None:
+    model = quantized(nn.Linear(64, 12, bias=False), (X,), by_weights(False, 4))
+    assert chain(check_values(model, (X,))) == ["et_vk.linear_qcs4w.default"]
 
 
 @pytest.mark.parametrize("bits", [8, 4])

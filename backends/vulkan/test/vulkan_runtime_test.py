@@ -106,7 +106,7 @@ def test_sizes_that_change() -> None:
 
 
 def test_every_shader_has_an_event(tmp_path: Path) -> None:
-    """VK-018: its operator and its time on the device, inside of the delegate's run."""
+    """VK-018: its operator, the bytes of its tensors, its time on the device, inside of the delegate's run."""
     x = torch.randn(2, 8)
     model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Softmax(-1))
     buffer = lower(model, (x,)).to_executorch().buffer
@@ -122,6 +122,9 @@ def test_every_shader_has_an_event(tmp_path: Path) -> None:
         json.loads(name)["kernel_name"]: time for name, time in times.items() if name[0] == "{"
     }
     assert set(found) == {"matmul", "unary", "softmax"}
+    said = {name: json.loads(name) for name in times if name[0] == "{"}
+    (relu,) = (each for each in said.values() if each["operator"]["name"] == "aten.relu.default")
+    assert relu["bytes"] == 2 * x.numel() * x.element_size()
     assert 0 < sum(found.values()) <= times["ETVK_COMPUTE_GRAPH_EXECUTE"] <= times["ETVK_EXECUTE"]
 
 
@@ -135,24 +138,40 @@ def test_attention_keeps_its_caches() -> None:
         torch.testing.assert_close(loaded.execute(inputs)[0], model(*inputs), atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.req("VK-019")
-def test_a_small_llama(tmp_path: Path) -> None:
-    """Its logits are those of the file without a backend, prompt first, then token by token."""
+FEW_BITS = {"qmode": "8da4w", "group_size": 32, "embedding_quantize": "4,32"}
+
+
+@pytest.mark.req("VK-019", "LLM-017")
+@pytest.mark.parametrize(
+    "quantization",
+    [pytest.param({}, id="float"), pytest.param(FEW_BITS, id="8da4w", marks=pytest.mark.full)],
+)
+def test_a_small_llama(quantization: dict[str, Any], tmp_path: Path) -> None:
+    """Its logits are those of the file without a backend, prompt first, then token by token; and so is the text that
+    the runner of language models writes."""
+    from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
     from executorch.extension.llm.runner.test import tiny_llama
 
-    tiny_llama.make(tmp_path)
+    llama = tiny_llama.make(tmp_path)
     lengths = {"max_seq_length": 64, "max_context_length": 64}
-    methods = []
+    methods, answers = [], []
     for enabled in (True, False):
         given = {
             "base": {"model_class": "llama3_2", "checkpoint": str(tmp_path)},
             "model": {"use_kv_cache": True, "use_sdpa_with_kv_cache": True},
             "backend": {"vulkan": {"enabled": enabled}},
+            "quantization": quantization,
             "export": {**lengths, "output_name": str(tmp_path / f"{enabled}.pte")},
         }
         path = tiny_llama.export_llama(tiny_llama.build(given))
         methods.append(Runtime.get().load_program(Path(path)).load_method("forward"))
+        runner = TextLLMRunner(Path(path), llama.tokenizer)
+        config = GenerationConfig(max_new_tokens=24, temperature=0.0, echo=False)
+        pieces: list[str] = []
+        runner.generate(tiny_llama.TEXTS[0], config, pieces.append)
+        answers.append(pieces)
     for start, tokens in ((0, [1, 5, 9, 2]), (4, [7]), (5, [3]), (6, [8])):
         inputs = [torch.tensor([tokens]), torch.tensor([start])]
         found, expected = (each.execute(inputs)[0] for each in methods)
         torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-3)
+    assert answers[0] == answers[1] and len(answers[0]) > 8

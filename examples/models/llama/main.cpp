@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <executorch/backends/xnnpack/runtime/packed_cache.h>
@@ -29,7 +30,7 @@ namespace {
 struct Options {
   std::string model_path = "llama2.pte";
   std::string data_paths;
-  std::string tokenizer_path = "tokenizer.bin";
+  std::string tokenizer_path;
   std::string prompt = "The answer to the ultimate question is";
   std::string prompt_file;
   double temperature = 0.8;
@@ -54,7 +55,7 @@ FlagTable flags_of(Options* options) {
        {"data_paths", &options->data_paths, "Its data files (.ptd), separated by commas."},
        {"tokenizer_path", &options->tokenizer_path,
         "tokenizer.json or its folder, tekken.json, a tiktoken or SentencePiece .model file, or a "
-        "Llama2.c .bin file."},
+        "Llama2.c .bin file. Default: the tokenizer in the program."},
        {"prompt", &options->prompt, "The text that the model continues."},
        {"prompt_file", &options->prompt_file, "A file with the text, instead of --prompt."},
        {"temperature", &options->temperature,
@@ -127,9 +128,12 @@ Error run(const Options& options, Tracing& tracing) {
   if (keeps_packed) {
     ET_CHECK_OK_OR_RETURN_ERROR(xnnpack::use_packed_cache(options.packed_cache_path.c_str()));
   }
-  auto runner = llm::create_text_llm_runner(
-      options.model_path, llm::load_tokenizer(options.tokenizer_path), split(options.data_paths),
-      -1.0f, nullptr, options.method_name, Module::LoadMode::Mmap);
+  auto tokenizer = options.tokenizer_path.empty()
+                       ? llm::load_tokenizer_of_program(options.model_path)
+                       : llm::load_tokenizer(options.tokenizer_path);
+  auto runner = llm::create_text_llm_runner(options.model_path, std::move(tokenizer),
+                                            split(options.data_paths), -1.0f, nullptr,
+                                            options.method_name, Module::LoadMode::Mmap);
   ET_CHECK_OR_RETURN_ERROR(runner != nullptr, InvalidArgument,
                            "Cannot run %s: check --model_path and --tokenizer_path",
                            options.model_path.c_str());

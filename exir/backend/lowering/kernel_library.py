@@ -34,19 +34,14 @@ class KernelLibrary:
         """Of the functional forms, such as `add` or `add.per_channel`."""
         return list(self._outs)
 
-    def implement(self, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def implement(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """For all operators of these names, which take the same arguments."""
+
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
-            outs = self._outs[name]
-
-            def write(*args: Any, **kwargs: Any) -> Any:
-                given = [kwargs.pop(each) for each in outs]
-                made = function(*args, **kwargs)
-                for out, result in zip(given, (made,) if len(outs) == 1 else made, strict=True):
-                    out.resize_(result.shape).copy_(result)
-                return given[0] if len(given) == 1 else tuple(given)
-
-            self._library.impl(name, function, "CompositeExplicitAutograd")
-            self._library.impl(self._variants[name], write, "CompositeExplicitAutograd")
+            for name in names:
+                write = _writer(function, self._outs[name])
+                self._library.impl(name, function, "CompositeExplicitAutograd")
+                self._library.impl(self._variants[name], write, "CompositeExplicitAutograd")
             return function
 
         return register
@@ -68,3 +63,16 @@ class KernelLibrary:
         self._library.define(out_variant)
         self._outs[functional] = [each.rpartition(" ")[2] for each in outs]
         self._variants[functional] = name
+
+
+def _writer(function: Callable[..., Any], outs: list[str]) -> Callable[..., Any]:
+    """The out variant, whose results have these names."""
+
+    def write(*args: Any, **kwargs: Any) -> Any:
+        given = [kwargs.pop(each) for each in outs]
+        made = function(*args, **kwargs)
+        for out, result in zip(given, (made,) if len(outs) == 1 else made, strict=True):
+            out.resize_(result.shape).copy_(result)
+        return given[0] if len(given) == 1 else tuple(given)
+
+    return write

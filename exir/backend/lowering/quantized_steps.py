@@ -16,12 +16,16 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from executorch.exir.backend.lowering.kernel_writer import KernelWriter
+from executorch.exir.backend.lowering.op_table import Condition
+from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
     is_quantize,
     quantization_of,
 )
+from executorch.exir.backend.lowering.steps import Step, limited
 from executorch.exir.graph_facts import op_name
 
 
@@ -141,3 +145,77 @@ def chain_of(node: Node) -> Chain | None:
     if torch.int8 not in stored.args:
         return None
     return Chain(source, (maker, *items, stored, node))
+
+
+# ---- What rows of a backend that is kernels ask of a call on quantized values: dequantize, operator, quantize ----
+
+QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
+DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
+# Portable kernels move stored values as they move anything.
+MOVES = (
+    "aten.view_copy.default",
+    "aten.permute_copy.default",
+    "aten.constant_pad_nd.default",
+    "aten.cat.default",
+    "aten.stack.default",
+    "aten.slice_copy.Tensor",
+    "aten.select_copy.int",
+    "aten.squeeze_copy.dims",
+    "aten.unsqueeze_copy.default",
+    "aten.expand_copy.default",
+    "aten.repeat.default",
+    "aten.flip.default",
+    "aten.index_select.default",
+    "aten.pixel_shuffle.default",
+    "aten.pixel_unshuffle.default",
+    "aten.amax.default",
+    "aten.amin.default",
+    "aten.upsample_nearest2d.vec",
+    "dim_order_ops._clone_dim_order.default",
+    "dim_order_ops._to_dim_order_copy.default",
+)
+
+
+def quantized(*names: str, limits: bool = False) -> Call:
+    """A call of one of these whose result is quantized, with limits in between if it may have some."""
+    op = Call(names, name="op")
+    return Call(QUANTIZE, limited(op) if limits else op)
+
+
+def call_of(step: Step) -> Node:
+    return step.named["op"]
+
+
+def said_of(node: object) -> Quantization | None:
+    """What a call that dequantizes says; None of anything else."""
+    return quantization_of(node) if isinstance(node, Node) and is_dequantize(node) else None
+
+
+def said_of_argument(step: Step, place: int) -> Quantization | None:
+    """The same of an operand, which may be missing."""
+    args = call_of(step).args
+    return said_of(args[place]) if place < len(args) else None
+
+
+def operand(step: Step, place: int) -> Quantization:
+    """Of one that is known to be dequantized."""
+    return quantization_of(call_of(step).args[place])
+
+
+def result(step: Step) -> Quantization:
+    return quantization_of(step.result)
+
+
+def of_call(test: Callable[[Node], bool], reason: str) -> Condition:
+    return Condition(lambda step, constants: test(call_of(step)), reason)
+
+
+def keeps_parameters(step: Step) -> bool:
+    """All float operands, and the result, have the same."""
+    said = [said_of(each) for each in call_of(step).all_input_nodes]
+    return bool(said) and all(each == result(step) for each in said)
+
+
+def write_move(writer: KernelWriter, step: Step) -> Node:
+    """The same call on what is stored."""
+    return writer.graph.node_copy(call_of(step), lambda node: said_of(node).source)

@@ -11,7 +11,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 from executorch.exir.backend.lowering.kernel_writer import KernelWriter, ProgramData
 from executorch.exir.backend.lowering.op_table import OpTable, Row
 from executorch.exir.backend.lowering.patterns import find
-from executorch.exir.backend.lowering.steps import Step
+from executorch.exir.backend.lowering.steps import Step, nodes_of
 from executorch.exir.graph_facts import called_op, is_pure, op_name
 
 
@@ -40,7 +40,7 @@ class TablePass:
         return PassResult(graph_module, bool(changed))
 
     def why_not(self, graph_module: GraphModule) -> dict[Node, str]:
-        """Results of what looks like a row and stays as it is, and why."""
+        """Results of what looks like a row and stays as it is, and why: not those that another row takes."""
         graph = graph_module.graph
         constants = self._constants(graph)
         found = {
@@ -52,16 +52,19 @@ class TablePass:
                 if calls is not None:
                     step = Step(node, node, calls.calls, calls.named, pattern)
                     found[node] = self.table.step_why_not(step, constants)
-        return {node: reason for node, reason in found.items() if reason}
+        taken = {node for step in self._taken(graph, constants) for node in nodes_of(step)}
+        return {node: reason for node, reason in found.items() if reason and node not in taken}
 
-    def _rewrite(self, graph: Graph) -> bool:
-        constants = self._constants(graph)
-        steps = [
+    def _taken(self, graph: Graph, constants: set[Node]) -> list[Step]:
+        return [
             step
             for step in self.table.steps(graph, constants)
             if (step.pattern is not None or self._has_row(step.head))
             and not self.table.step_why_not(step, constants)
         ]
+
+    def _rewrite(self, graph: Graph) -> bool:
+        steps = self._taken(graph, self._constants(graph))
         made = []
         writer = KernelWriter(graph, self._data, self._options)
         for step in steps:  # all are written before any goes: steps read each other's results

@@ -129,7 +129,7 @@ def _bf16(b: Bytes) -> Floats:
     return (b.copy().view(np.uint16).astype(np.uint32) << 16).view(np.float32)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # each is itself: a table of numbers has no hash
 class BlockFormat:
     """A number is scale * (code - offset), or scale * code + minimum; with `table`, codes are places in it. Formats
     that are plain numbers have no fields."""

@@ -139,13 +139,19 @@ def test_safetensors_of_every_type_come_back(tmp_path: Path) -> None:
         assert found[name].float().tolist() == value.float().tolist(), name
 
 
-def write_gguf(folder: Path, kind: gguf.GGMLQuantizationType) -> tuple[Path, Transformer]:
-    """A Llama whose matrices are quantized; the second result holds what they stand for."""
-    original = model()
+def write_gguf(
+    folder: Path,
+    kind: gguf.GGMLQuantizationType,
+    quantize: Callable[..., np.ndarray] = gguf.quants.quantize,
+    **changes: int,
+) -> tuple[Path, Transformer]:
+    """A Llama of SHAPE with `changes` whose matrices are `quantize(matrix, kind)`; the second result holds what they
+    stand for."""
+    original, shape = model(**changes), {**SHAPE, **changes}
     writer = gguf.GGUFWriter(folder / "model.gguf", "llama")
     writer.add_block_count(2)
-    writer.add_embedding_length(64)
-    writer.add_feed_forward_length(96)
+    writer.add_embedding_length(shape["dim"])
+    writer.add_feed_forward_length(shape["hidden_dim"])
     writer.add_head_count(4)
     writer.add_head_count_kv(2)
     writer.add_layer_norm_rms_eps(1e-5)
@@ -169,7 +175,7 @@ def write_gguf(folder: Path, kind: gguf.GGMLQuantizationType) -> tuple[Path, Tra
             if data.ndim == 1:
                 writer.add_tensor(theirs.replace("{}", str(layer)), data)
                 continue
-            blocks = gguf.quants.quantize(data, kind)
+            blocks = quantize(data, kind)
             state[name].copy_(torch.from_numpy(gguf.quants.dequantize(blocks, kind)))
             writer.add_tensor(theirs.replace("{}", str(layer)), blocks, raw_dtype=kind)
     writer.write_header_to_file()

@@ -21,7 +21,6 @@ from executorch.extension.llm.custom_ops import (
 
 _library = torch.library.Library("llama", "FRAGMENT")
 _own = torch.library.Library("executorch", "FRAGMENT")
-_HALVES = (torch.float16, torch.bfloat16)
 
 
 def _expect(condition: bool, message: str) -> None:
@@ -38,15 +37,16 @@ def _check_attention(
 ) -> None:
     for label, tensor in (("query", query), ("key", key), ("value", value)):
         _expect(tensor.dim() == 4, f"{name}: expected {label} of 4 dims, found {tensor.dim()}")
-        _expect(
-            tensor.dtype == query.dtype,
-            f"{name}: expected {label} of the query's {query.dtype}, found {tensor.dtype}",
-        )
         depths = query.size(3), tensor.size(3)
         _expect(
             not _is_known(*depths) or depths[0] == depths[1],
             f"{name}: expected {label} of the query's depth {depths[0]}, found {depths[1]}",
         )
+    _expect(
+        key.dtype == value.dtype and (key.dtype == query.dtype or eager.narrows(query, key)),
+        f"{name}: expected key and value of the query's {query.dtype}, or of float16 or bfloat16 with float32, found "
+        f"{key.dtype} and {value.dtype}",
+    )
     if mask is not None:
         _expect(not is_causal, f"{name}: expected attn_mask or is_causal, found both")
         _expect(mask.dim() == 2, f"{name}: expected attn_mask of 2 dims, found {mask.dim()}")
@@ -54,7 +54,7 @@ def _check_attention(
 
 def _check_float_attention(name: str, query: Tensor, *rest: Any) -> None:
     _expect(
-        query.dtype in (torch.float32, *_HALVES),
+        query.dtype in (torch.float32, *eager.HALVES),
         f"{name}: expected float32, float16 or bfloat16, found {query.dtype}",
     )
     _check_attention(name, query, *rest)
@@ -119,8 +119,9 @@ def update_cache_meta(value, cache, start_pos):
             tensor.dim() == 4, f"update_cache: expected {label} of 4 dims, found {tensor.dim()}"
         )
     _expect(
-        value.dtype == cache.dtype,
-        f"update_cache: expected value of the cache's {cache.dtype}, found {value.dtype}",
+        value.dtype == cache.dtype or eager.narrows(value, cache),
+        f"update_cache: expected value of the cache's {cache.dtype}, or float32 of float16 or bfloat16, found "
+        f"{value.dtype}",
     )
     for dim in (0, 2, 3):
         sizes = value.size(dim), cache.size(dim)

@@ -95,6 +95,21 @@ def test_caches_get_rows() -> None:
     assert torch.equal(cache[1, 2], value[1, 1])  # the last of equal indices
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_caches_of_half_the_size_hold_floats_rounded(dtype: torch.dtype) -> None:
+    cache, value = torch.zeros(1, 6, 2, 4, dtype=dtype), rows(1, 2, 2, 4)
+    llama.update_cache(value, cache, 1)
+    llama.update_cache_with_indices(-value, cache, 0, torch.tensor([[5, 4]]))
+    assert torch.equal(cache[:, 1:3], value.to(dtype))
+    assert torch.equal(cache[:, 4:].flip(1), -value.to(dtype))
+    query = rows(1, 3, 4, 4)
+    found = llama.custom_sdpa(query, cache, -cache, 2, None, 0.0, True)
+    assert found.dtype == torch.float32
+    assert torch.equal(
+        found, llama.custom_sdpa(query, cache.float(), -cache.float(), 2, None, 0.0, True)
+    )
+
+
 @pytest.mark.parametrize("size", [1, 2, 64, 28, 56])
 def test_hadamard_is_a_product_with_its_matrix(size: int) -> None:
     matrix = llama.fast_hadamard_transform(torch.eye(size, dtype=torch.float64))
@@ -199,6 +214,9 @@ BAD: dict[str, tuple[Any, ...]] = {
     "int64": (llama.update_cache_with_indices, Q, K, 0, torch.tensor([[0, 1]], dtype=torch.int32)),
     "heads": (llama.custom_sdpa, rows(1, 2, 3, 4), K, K, 0),
     "keys": (llama.custom_sdpa, Q, K, K, 5),
+    "key and value": (llama.custom_sdpa, Q, K.half(), K, 0),
+    "of the query's torch.float16": (llama.custom_sdpa, Q.half(), K, K, 0),
+    "one size": (llama.update_cache, Q.double(), K.half(), 0),
     "both": (llama.custom_sdpa, Q, K, K, 0, rows(2, 6), 0.0, True),
     "attn_mask": (llama.custom_sdpa, Q, K, K, 0, rows(2, 5)),
     "scales": (llama.custom_quantized_sdpa, I8, I8, I8, 0),

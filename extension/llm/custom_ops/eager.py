@@ -8,6 +8,8 @@ import math
 import torch
 from torch import Tensor
 
+HALVES = (torch.float16, torch.bfloat16)
+
 
 def update_cache(value: Tensor, cache: Tensor, start_pos: int) -> Tensor:
     """cache[:, start_pos + s] = value[:, s]; returns a tensor of one element that nobody reads."""
@@ -18,7 +20,7 @@ def update_cache(value: Tensor, cache: Tensor, start_pos: int) -> Tensor:
             f"update_cache: expected rows [start_pos, start_pos + {rows}) within the cache's {cache.size(1)}, "
             f"found start_pos {start_pos}"
         )
-    cache.narrow(1, start_pos, rows).copy_(_as(cache.dtype, value))
+    cache.narrow(1, start_pos, rows).copy_(_as_held(value, cache))
     return value.new_zeros(1)
 
 
@@ -42,7 +44,7 @@ def update_cache_with_indices(
             f"found {int(indices.min())} to {int(indices.max())}"
         )
     batch = torch.arange(value.size(0))
-    for step, row in enumerate(_as(cache.dtype, value).unbind(1)):
+    for step, row in enumerate(_as_held(value, cache).unbind(1)):
         cache[batch, indices[:, step]] = row
     return value.new_zeros(1)
 
@@ -53,17 +55,25 @@ def _expect_rows_of(value: Tensor, cache: Tensor) -> None:
         and cache.dim() == 4
         and value.size(0) == cache.size(0)
         and value.shape[2:] == cache.shape[2:]
-        and value.element_size() == cache.element_size()
+        and (value.element_size() == cache.element_size() or narrows(value, cache))
     )
     if not fits:
         raise ValueError(
             "expected value [batch, rows, heads, depth] and cache [batch, all rows, heads, depth] with elements of one "
-            f"size, found {value.dtype} {tuple(value.shape)} and {cache.dtype} {tuple(cache.shape)}"
+            f"size, or float32 and float16 or bfloat16, found {value.dtype} {tuple(value.shape)} and {cache.dtype} "
+            f"{tuple(cache.shape)}"
         )
 
 
-def _as(dtype: torch.dtype, value: Tensor) -> Tensor:
-    return value if value.dtype == dtype else value.view(dtype)
+def narrows(value: Tensor, cache: Tensor) -> bool:
+    """Whether values are rounded on their way into the cache."""
+    return value.dtype == torch.float32 and cache.dtype in HALVES
+
+
+def _as_held(value: Tensor, cache: Tensor) -> Tensor:
+    if value.dtype == cache.dtype:
+        return value
+    return value.to(cache.dtype) if narrows(value, cache) else value.view(cache.dtype)
 
 
 def attend(
@@ -96,7 +106,7 @@ def attend(
         keys = end if end > 0 else keys
     if attn_mask is not None and tuple(attn_mask.shape) != (queries, keys):
         raise ValueError(f"expected attn_mask [{queries}, {keys}], found {list(attn_mask.shape)}")
-    wide = torch.float32 if query.dtype in (torch.float16, torch.bfloat16) else query.dtype
+    wide = torch.float32 if query.dtype in HALVES else query.dtype
     rows = (query, key[:, :keys], value[:, :keys])
     q, k, v = (each.to(wide).transpose(1, 2) for each in rows)
     if attn_mask is not None and attn_mask.dtype != torch.bool:

@@ -83,10 +83,10 @@ bool check_keys(const OpCall& call, const Arguments& a) {
   return true;
 }
 
-// All but the output.
-bool check_arguments(const OpCall& call, const Arguments& a, ScalarType type) {
-  if (!check_tensor(call, "query", a.query, type) || !check_tensor(call, "key", a.key, type) ||
-      !check_tensor(call, "value", a.value, type)) {
+// All but the output; `type` is the query's, `cached` that of keys and values.
+bool check_arguments(const OpCall& call, const Arguments& a, ScalarType type, ScalarType cached) {
+  if (!check_tensor(call, "query", a.query, type) || !check_tensor(call, "key", a.key, cached) ||
+      !check_tensor(call, "value", a.value, cached)) {
     return false;
   }
   bool fits = a.query.size(0) == a.key.size(0) && a.query.size(3) == a.key.size(3);
@@ -107,7 +107,10 @@ bool check_float_arguments(const OpCall& call, const Arguments& a) {
   ET_KERNEL_CHECK_MSG(call.ctx, type == ScalarType::Float || is_narrow_float(type), InvalidArgument,
                       false, "%s: expected query of Float, Half or BFloat16, found %s", call.op,
                       ::executorch::runtime::toString(type));
-  return check_arguments(call, a, type);
+  // Float queries read keys and values of half the size, too.
+  const ScalarType key = a.key.scalar_type();
+  return check_arguments(call, a, type,
+                         type == ScalarType::Float && is_narrow_float(key) ? key : type);
 }
 
 AttentionRows rows_of(const Tensor& tensor, SeqDim seq_dim) {
@@ -324,7 +327,7 @@ Tensor& custom_quantized_sdpa_out(
   const SeqDim seq_dim = is_seq_at_dim_2 ? SeqDim::TWO : SeqDim::ONE;
   const Arguments a{q, k, v, start_pos, attn_mask, is_causal, scale, seq_dim};
   constexpr ScalarType kScale = ScalarType::Float, kZero = ScalarType::Char;
-  if (!check_arguments(call, a, ScalarType::Char) ||
+  if (!check_arguments(call, a, ScalarType::Char, ScalarType::Char) ||
       !check_parameter(call, "q_zero_points", q, q_zero_points, kZero) ||
       !check_parameter(call, "q_scales", q, q_scales, kScale) ||
       !check_parameter(call, "k_zero_points", k, k_zero_points, kZero) ||

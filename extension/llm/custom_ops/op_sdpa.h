@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention on caches: query [batch, queries, heads, depth], key and value [batch, rows, key heads,
-// depth], all of one dtype (Float, Half, BFloat16) and in row-major order; key heads divide heads.
+// depth], of Float, Half or BFloat16 and in row-major order; key and value have the query's dtype,
+// or are Half or BFloat16 with a Float query. The result has the query's. Key heads divide heads.
 // Without a mask, keys are rows [0, start_pos + queries), of which a causal query i sees those up
 // to start_pos + i; with one ([queries, rows]: Bool, or added to the scores) all rows are. A query
 // that sees no key gives NaN. Dropout is ignored. Wrong arguments: InvalidArgument.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <executorch/extension/llm/custom_ops/cache_rows.h>
+#include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -21,20 +22,39 @@ namespace {
 
 constexpr int64_t kBytesPerTask = 256 * 1024;
 
-// value and cache as [batch][rows][bytes of a row].
+// Whether values are rounded on their way into the cache.
+bool narrows(const Tensor& value, const Tensor& cache) {
+  return value.scalar_type() == ScalarType::Float &&
+         kernels::optimized::is_narrow_float(cache.scalar_type());
+}
+
+// value and cache as [batch][rows][elements of a row].
 struct CacheRows {
-  int64_t batch, rows, capacity, row_bytes;
-  const uint8_t* value;
-  uint8_t* cache;
+  int64_t batch, rows, capacity, row;
+  const Tensor& value;
+  const Tensor& cache;
 
   CacheRows(const Tensor& value_tensor, const Tensor& cache_tensor)
       : batch(value_tensor.size(0)),
         rows(value_tensor.size(1)),
         capacity(cache_tensor.size(1)),
-        row_bytes(value_tensor.size(2) * value_tensor.size(3) *
-                  static_cast<int64_t>(value_tensor.element_size())),
-        value(static_cast<const uint8_t*>(value_tensor.const_data_ptr())),
-        cache(static_cast<uint8_t*>(cache_tensor.mutable_data_ptr())) {}
+        row(value_tensor.size(2) * value_tensor.size(3)),
+        value(value_tensor),
+        cache(cache_tensor) {}
+
+  // `count` elements from `from` of the value to `to` of the cache.
+  void copy(int64_t from, int64_t to, int64_t count) const {
+    const auto size = static_cast<int64_t>(value.element_size());
+    const auto* source = static_cast<const uint8_t*>(value.const_data_ptr()) + from * size;
+    auto* target = static_cast<uint8_t*>(cache.mutable_data_ptr()) +
+                   to * static_cast<int64_t>(cache.element_size());
+    if (narrows(value, cache)) {
+      kernels::optimized::narrow(cache.scalar_type(), reinterpret_cast<const float*>(source),
+                                 target, count);
+    } else {
+      std::memcpy(target, source, static_cast<size_t>(count * size));
+    }
+  }
 };
 
 bool check_pair(const OpCall& call, const Tensor& value, const Tensor& cache) {
@@ -48,9 +68,12 @@ bool check_pair(const OpCall& call, const Tensor& value, const Tensor& cache) {
                       "and %s",
                       call.op, ShapeText(value).text, ShapeText(cache).text);
   ET_KERNEL_CHECK_MSG(
-      call.ctx, value.element_size() == cache.element_size(), InvalidArgument, false,
-      "%s: expected value and cache with elements of one size, found %s and %s", call.op,
-      runtime::toString(value.scalar_type()), runtime::toString(cache.scalar_type()));
+      call.ctx, value.element_size() == cache.element_size() || narrows(value, cache),
+      InvalidArgument, false,
+      "%s: expected value and cache with elements of one size, or Float and Half or BFloat16, "
+      "found "
+      "%s and %s",
+      call.op, runtime::toString(value.scalar_type()), runtime::toString(cache.scalar_type()));
   ET_KERNEL_CHECK_MSG(call.ctx, is_row_major(value) && is_row_major(cache), InvalidArgument, false,
                       "%s: expected value and cache in row-major order, found another", call.op);
   return true;
@@ -94,18 +117,18 @@ bool check_cache_rows(const OpCall& call, const Tensor& value, const Tensor& cac
 
 void write_cache_rows(const Tensor& value, const Tensor& cache, int64_t start) {
   const CacheRows r(value, cache);
-  const int64_t bytes = r.rows * r.row_bytes;
-  if (bytes == 0) {
+  const int64_t count = r.rows * r.row;
+  if (count == 0) {
     return;
   }
   // Pieces of a batch's rows, which lie side by side.
-  const int64_t pieces = (bytes + kBytesPerTask - 1) / kBytesPerTask;
+  const int64_t piece = kBytesPerTask / static_cast<int64_t>(value.element_size());
+  const int64_t pieces = (count - 1) / piece + 1;
   parallel_for(0, r.batch * pieces, 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const int64_t batch = i / pieces, from = i % pieces * kBytesPerTask;
-      std::memcpy(r.cache + (batch * r.capacity + start) * r.row_bytes + from,
-                  r.value + batch * bytes + from,
-                  static_cast<size_t>(std::min(kBytesPerTask, bytes - from)));
+      const int64_t batch = i / pieces, from = i % pieces * piece;
+      r.copy(batch * count + from, (batch * r.capacity + start) * r.row + from,
+             std::min(piece, count - from));
     }
   });
 }
@@ -137,9 +160,8 @@ Tensor& update_cache_with_indices_out(RuntimeContext& ctx, const Tensor& value, 
   }
   const llm::CacheRows r(value, cache);
   const auto* rows = indices.const_data_ptr<int64_t>();
-  for (int64_t i = 0; r.row_bytes > 0 && i < r.batch * r.rows; ++i) {
-    std::memcpy(r.cache + (i / r.rows * r.capacity + rows[i]) * r.row_bytes,
-                r.value + i * r.row_bytes, static_cast<size_t>(r.row_bytes));
+  for (int64_t i = 0; r.row > 0 && i < r.batch * r.rows; ++i) {
+    r.copy(i * r.row, (i / r.rows * r.capacity + rows[i]) * r.row, r.row);
   }
   return output;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of new keys or values, written into a cache in place. Both [batch, rows, heads, depth], in
-// row-major order, with elements of one size; `output` is not touched. Wrong arguments and rows
-// beyond the cache: InvalidArgument, and nothing has been written.
+// row-major order, with elements of one size; or Float values, which a cache of Half or BFloat16
+// holds rounded. `output` is not touched. Wrong arguments and rows beyond the cache:
+// InvalidArgument, and nothing has been written.
 #pragma once
 
 #include <cstdint>

@@ -16,9 +16,12 @@ from executorch.extension.pybindings.portable_lib import _load_for_executorch_fr
 
 
 @pytest.mark.req("KS-007")
-def test_a_cache_lives_from_call_to_call() -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_a_cache_lives_from_call_to_call(dtype: torch.dtype) -> None:
     shapes = ({1: Dim("rows", min=1, max=7)}, None)
     model = Attention().eval()
+    for name in ("keys", "values"):
+        setattr(model, name, getattr(model, name).to(dtype))
     program = export(model, (rows(1, 3, 8), torch.tensor([1])), dynamic_shapes=shapes)
     edge = to_edge(program)
     buffer = edge.to_executorch().buffer

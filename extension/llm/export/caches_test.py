@@ -30,6 +30,14 @@ _OPERATORS = {"use_sdpa_with_kv_cache": True}
 ROWS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "plain": ({}, {"aten::index_put"}),
     "custom_sdpa": (_OPERATORS, {"llama::update_cache", "llama::custom_sdpa"}),
+    "half_sdpa": (
+        {**_OPERATORS, "kv_cache_dtype": "fp16"},
+        {"llama::update_cache", "llama::custom_sdpa"},
+    ),
+    "rings_half_sdpa": (
+        {**_OPERATORS, "local_global_attention": [4, 0], "kv_cache_dtype": "bf16"},
+        {"llama::update_cache_with_indices", "llama::custom_sdpa"},
+    ),
     "8_bits": ({"quantize_kv_cache": True}, {"quantized_decomposed::quantize_per_token"}),
     "8_bits_sdpa": (
         {**_OPERATORS, "quantize_kv_cache": True},
@@ -50,7 +58,7 @@ ROWS: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"llama::update_cache_with_indices", "llama::custom_sdpa"},
     ),
 }
-_ALWAYS = ("custom_sdpa", "8_bits_sdpa", "rings_8_bits_sdpa")
+_ALWAYS = ("custom_sdpa", "half_sdpa", "8_bits_sdpa", "rings_8_bits_sdpa")
 
 
 def operators(path: Path) -> set[str]:

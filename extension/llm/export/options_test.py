@@ -93,6 +93,7 @@ ELSEWHERE = {
     "model.use_shared_embedding": "extension/llm/transform/low_bits_test.py",
     "model.use_attention_sink": _CACHES,
     "model.quantize_kv_cache": _CACHES,
+    "model.kv_cache_dtype": _CACHES,
     "model.local_global_attention": _CACHES,
     "export.max_seq_length": _CACHES,
     "export.max_context_length": _CACHES,

@@ -18,7 +18,12 @@ from executorch.extension.llm.checkpoint.reader import is_gguf
 from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
 from executorch.extension.llm.export import companions
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
-from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
+from executorch.extension.llm.export.config.llm_config import (
+    GGUF_BITS,
+    DtypeOverride,
+    LlmConfig,
+    LoraConfig,
+)
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.config.rules import check, enabled_backends, takes_blocks
 from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
@@ -47,7 +52,17 @@ def as_config(options: ExportOptions) -> LlmConfig:
         tree = OmegaConf.to_container(options) if OmegaConf.is_config(options) else options
         options = build(tree)
     check(options)
-    return _with_own_bits(options) if takes_blocks(options) else options
+    config = _with_own_bits(options) if takes_blocks(options) else options
+    return _with_half_caches(config) if config.quantization.qmode == GGUF_BITS else config
+
+
+def _with_half_caches(config: LlmConfig) -> LlmConfig:
+    """Where nothing else is asked for: weights of few bits would be read beside keys and values of 32."""
+    model = config.model
+    other = model.kv_cache_dtype or model.quantize_kv_cache or model.dtype_override != "fp32"
+    if other or not model.use_sdpa_with_kv_cache:
+        return config
+    return replace(config, model=replace(model, kv_cache_dtype=DtypeOverride.fp16))
 
 
 def _with_own_bits(config: LlmConfig) -> LlmConfig:

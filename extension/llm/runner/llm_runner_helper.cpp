@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <filesystem>
+#include <fstream>
+#include <random>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +60,47 @@ Result<int64_t> constant(Module* module, const std::string& name) {
          : value.isBool() ? static_cast<int64_t>(value.toBool())
                           : static_cast<int64_t>(value.toDouble());
 }
+
+// What a program carries, as files, for readers that take a path. The folder goes with the object.
+class UnpackedData {
+ public:
+  explicit UnpackedData(const runtime::NamedDataMap& data) : data_(data) {
+    constexpr int kTries = 8;
+    std::error_code error;
+    const auto parent = std::filesystem::temp_directory_path(error);
+    std::random_device random;
+    for (int i = 0; i < kTries && !error && folder_.empty(); ++i) {
+      const auto place = parent / ("executorch-llm-" + std::to_string(random()));
+      if (std::filesystem::create_directory(place, error)) {
+        folder_ = place;
+      }
+    }
+  }
+  ~UnpackedData() {
+    std::error_code error;
+    if (!folder_.empty()) {
+      std::filesystem::remove_all(folder_, error);
+    }
+  }
+  UnpackedData(const UnpackedData&) = delete;
+  UnpackedData& operator=(const UnpackedData&) = delete;
+
+  // Whether the program has it, and it could be written.
+  bool unpack(const std::string& name) const {
+    const auto held = data_.get_data("llm/" + name);
+    if (!held.ok() || folder_.empty()) {
+      return false;
+    }
+    std::ofstream file(folder_ / name, std::ios::binary);
+    file.write(static_cast<const char*>(held->data()), static_cast<std::streamsize>(held->size()));
+    return static_cast<bool>(file.flush());
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  const runtime::NamedDataMap& data_;
+  std::filesystem::path folder_;
+};
 
 bool is_usable(const tokenizers::Tokenizer* tokenizer) {
   const bool usable = tokenizer != nullptr && tokenizer->is_loaded();
@@ -171,6 +215,30 @@ std::unique_ptr<tokenizers::Tokenizer> load_tokenizer(
                                     bos_token_index, eos_token_index);
 }
 
+std::unique_ptr<tokenizers::Tokenizer> load_tokenizer_of_program(const std::string& model_path) {
+  runtime::runtime_init();
+  Module module(model_path, Module::LoadMode::Mmap);
+  const Error loaded = module.load();
+  const auto data = loaded == Error::Ok ? module.program()->get_named_data_map() : loaded;
+  if (data.ok() && *data != nullptr) {
+    const UnpackedData unpacked(**data);
+    if (unpacked.unpack("tokenizer.json")) {
+      // Read from the folder, where its begin and end tokens are, too.
+      static_cast<void>(unpacked.unpack("tokenizer_config.json"));
+      return load_tokenizer(unpacked.path(""));
+    }
+    for (const char* name : {"tekken.json", "tokenizer.model"}) {
+      if (unpacked.unpack(name)) {
+        return load_tokenizer(unpacked.path(name));
+      }
+    }
+  }
+  ET_LOG(Error,
+         "%s: expected a program with a tokenizer, found none in it; give the tokenizer's file",
+         model_path.c_str());
+  return nullptr;
+}
+
 Result<std::unordered_map<std::string, int64_t>> get_llm_metadata(tokenizers::Tokenizer* tokenizer,
                                                                   Module* module) {
   const auto names = module->method_names();
@@ -254,7 +322,9 @@ std::vector<std::unique_ptr<TextLLMRunner>> create_text_llm_runners(
   Source source{model_path, data_files, method_name, load_mode, nullptr, nullptr};
   std::vector<std::unique_ptr<TextLLMRunner>> runners;
   for (size_t i = 0; i < count; ++i) {
-    auto runner = make_runner(source, load_tokenizer(tokenizer_path), temperature);
+    auto tokenizer = tokenizer_path.empty() ? load_tokenizer_of_program(model_path)
+                                            : load_tokenizer(tokenizer_path);
+    auto runner = make_runner(source, std::move(tokenizer), temperature);
     if (runner == nullptr) {
       return {};
     }

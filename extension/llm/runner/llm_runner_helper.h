@@ -31,6 +31,11 @@ std::unique_ptr<tokenizers::Tokenizer> load_tokenizer(
     std::optional<std::string> pattern = std::nullopt, size_t bos_token_index = 0,
     size_t eos_token_index = 1);
 
+// The tokenizer that the program itself carries (export.tokenizer_in_program). Null, with the
+// reason logged, if it has none, or none of a known format, or cannot be read. Initializes the
+// runtime.
+std::unique_ptr<tokenizers::Tokenizer> load_tokenizer_of_program(const std::string& model_path);
+
 // Constants of a program by the names of constants.h, with defaults for those that it lacks: 0 for
 // enable_dynamic_shape and use_sdpa_with_kv_cache, 1 for use_kv_cache, get_max_seq_len for
 // get_max_context_len, 1 for get_max_sessions, 1 for keeps_all_positions unless get_max_seq_len is
@@ -64,9 +69,10 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
     const std::string& method_name = "forward",
     Module::LoadMode load_mode = Module::LoadMode::MmapUseMlockIgnoreErrors);
 
-// `count` runners of one program, each with a tokenizer of its own. With a program of several
-// sessions (export.max_sessions) what threads generate by them at the same time is decoded in one
-// step; each needs a thread. Empty, with the reason logged, where one cannot be made.
+// `count` runners of one program, each with a tokenizer of its own; an empty tokenizer_path: with
+// that of the program. With a program of several sessions (export.max_sessions) what threads
+// generate by them at the same time is decoded in one step; each needs a thread. Empty, with the
+// reason logged, where one cannot be made.
 std::vector<std::unique_ptr<TextLLMRunner>> create_text_llm_runners(
     const std::string& model_path, const std::string& tokenizer_path, size_t count,
     const std::vector<std::string>& data_files = {}, float temperature = -1.0f,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import struct
 import subprocess
 import threading
@@ -347,6 +348,34 @@ def test_llama_main_writes_the_same(llama: TinyLlama, tmp_path: Path) -> None:
 
 
 @pytest.mark.req("LLM-043")
+def test_llama_main_reads_the_tokenizer_in_the_program(
+    llama: TinyLlama, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file alone, whose begin and end tokens are those of the settings that it carries, too."""
+    alone = tmp_path / "alone" / "m.pte"
+    alone.parent.mkdir()
+    shutil.copy(llama.with_few_bits(), alone)
+    rest = (f"--prompt={PROMPT}", "--temperature=0", "--max_new_tokens=9", "--verbose")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    found = llama_main(f"--model_path={alone}", *rest)
+    assert found.returncode == 0, found.stderr
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["alone"]  # nothing is left behind
+    beside = llama_main(
+        f"--model_path={alone}", f"--tokenizer_path={llama.tokenizer.parent}", *rest
+    )
+    said, wanted = (each.stdout.partition("\nPyTorchObserver ")[0] for each in (found, beside))
+    assert said == wanted and said.startswith(PROMPT)
+    lines = [
+        next(line for line in each.stderr.splitlines() if line.startswith("tokenizer: "))
+        for each in (found, beside)
+    ]
+    assert lines[0] == lines[1]
+    for program in (llama.program, tmp_path / "none.pte"):  # made before its tokenizer; no file
+        without = llama_main(f"--model_path={program}")
+        assert without.returncode != 0
+        assert "expected a program with a tokenizer, found none in it" in without.stderr
+
+
 def test_llama_main_keeps_packed_weights(llama: TinyLlama, tmp_path: Path) -> None:
     kept = tmp_path / "packed"
     flags = [

@@ -70,7 +70,7 @@ class CustomKVCache(nn.Module):
         """`indices` (batch, tokens): the rows to write, instead of those from `input_pos` on."""
         start, indices = self._rows_of(input_pos, indices)
         for value, cache in ((k_val, self.k_cache), (v_val, self.v_cache)):
-            _write(value.transpose(1, 2).to(cache.dtype).contiguous(), cache, start, indices)
+            _write(value.transpose(1, 2).contiguous(), cache, start, indices)
         return self.k_cache.transpose(1, 2), self.v_cache.transpose(1, 2)
 
     def _rows_of(
@@ -308,6 +308,15 @@ def replace_kv_cache_with_custom_kv_cache(module: nn.Module) -> nn.Module:
         else:
             continue
         owner.kv_cache = made
+    return module
+
+
+def hold_caches_in(module: nn.Module, dtype: torch.dtype) -> nn.Module:
+    """Custom caches hold keys and values in `dtype`, half of the memory; the operators round what they write, and read
+    it with the queries' floats."""
+    for _, cache in _caches(module):
+        for name in ("k_cache", "v_cache") if isinstance(cache, CustomKVCache) else ():
+            setattr(cache, name, getattr(cache, name).to(dtype))
     return module
 
 

@@ -6,18 +6,23 @@ from __future__ import annotations
 from pathlib import Path
 
 import gguf
+import numpy as np
 import pytest
 import torch
 
 from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.exir.schema import KernelCall
+from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
 from executorch.extension.llm.checkpoint.checkpoint_test import write_gguf
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
+from executorch.extension.llm.custom_ops.blocks_test import HALVES, blocks
 from executorch.extension.llm.export.config.reading import read
-from executorch.extension.llm.export.pipeline import export_llama
+from executorch.extension.llm.export.pipeline import as_config, export_llama
 from executorch.runtime import Runtime
 
 OPTIONS = ("base.model_class=smollm2", "model.use_kv_cache=True")
+NAMES = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL")
+RARE = tuple(name for name in HALVES if name not in NAMES)
 OWN_BITS = "quantization.qmode=gguf"
 
 
@@ -37,6 +42,46 @@ def test_a_program_has_the_files_bits(name: str, tmp_path: Path) -> None:
     assert program.stat().st_size < 1.06 * held + 40_000
     # of each of two layers q, k, v and gate, up are one call
     assert _calls(program, "llama::linear_of_blocks") == 2 * 4 + 1
+
+
+# two layers of 4 products each and the output's add the rounding of 8 bits 9 times: with a unit's largest number at
+# 2.5 times its mean, 10 log10(9 / (12 (127 / 2.5)^2)) is -35 dB; 16 bits are 127^2 times as fine
+@pytest.mark.req("LLM-008")
+@pytest.mark.parametrize(("bits", "noise"), [(8, -30), (16, -70)])
+@pytest.mark.parametrize("name", [*NAMES, *(pytest.param(n, marks=pytest.mark.full) for n in RARE)])
+def test_every_block_format_is_the_default_of_its_file(
+    name: str, bits: int, noise: float, tmp_path: Path
+) -> None:
+    kind = gguf.GGMLQuantizationType[name]
+    path, original = write_gguf(tmp_path, kind, drawn, dim=256, hidden_dim=512)
+    words = [*OPTIONS, f"base.checkpoint={path}", f"export.output_name={tmp_path / 'm.pte'}"]
+    words += ["model.use_sdpa_with_kv_cache=True", "model.kv_cache_dtype=fp32"]
+    program = Path(export_llama(read(None, [*words, f"quantization.activation_bits={bits}"])))
+    assert _calls(program, "llama::linear_of_blocks") == 2 * 4 + 1
+    tokens = torch.tensor([[3, 5, 90, 17, 17, 2]])
+    method = Runtime.get().load_program(program).load_method("forward")
+    found = method.execute([tokens, torch.tensor([0])])[0].clone()
+    one = torch.cat(  # by the kernels of single rows
+        [
+            method.execute([tokens[:, i : i + 1].clone(), torch.tensor([i])])[0].clone()
+            for i in range(6)
+        ]
+    )[-1:]
+    expected = original(tokens)
+    for logits in (found, one.reshape(found.shape)):
+        off = (logits - expected).pow(2).mean() / expected.pow(2).mean()
+        assert 10 * torch.log10(off) < noise
+
+
+def drawn(matrix: np.ndarray, kind: gguf.GGMLQuantizationType) -> np.ndarray:
+    """Random blocks, whatever the matrix holds, of numbers as large as a layer's are at its start."""
+    rows, columns = matrix.shape
+    raw = blocks(kind.name, rows, columns, seed=rows + columns)
+    size = BLOCK_FORMATS[kind].dequantize(raw).std() * columns**0.5
+    for at in HALVES[kind.name]:
+        halves = raw[:, at : at + 2].copy().view(np.float16) / size
+        raw[:, at : at + 2] = halves.astype(np.float16).view(np.uint8)
+    return raw.reshape(rows, -1)
 
 
 def _calls(program: Path, operator: str) -> int:
@@ -88,6 +133,27 @@ def test_activations_have_as_many_bits_as_asked_for(bits: int, noise: int, tmp_p
     with pytest.raises(ValueError, match="activation_bits=16 is of a GGUF file's own bits"):
         asked = ("quantization.activation_bits=16", "quantization.qmode=float")
         export_llama(read(None, [*words, *asked]))
+
+
+@pytest.mark.parametrize(
+    ("words", "dtype"),
+    [
+        ((), "fp16"),
+        (("quantization.qmode=gguf",), "fp16"),
+        (("model.kv_cache_dtype=fp32",), "fp32"),
+        (("model.quantize_kv_cache=True",), "None"),
+        (("quantization.qmode=float",), "None"),
+    ],
+)
+def test_caches_take_half_the_memory_beside_own_bits(
+    words: tuple[str, ...], dtype: str, tmp_path: Path
+) -> None:
+    path, _ = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
+    given = [*OPTIONS, f"base.checkpoint={path}", "model.use_sdpa_with_kv_cache=True", *words]
+    assert str(as_config(read(None, given)).model.kv_cache_dtype) == dtype
+    refused = [*OPTIONS, f"base.checkpoint={path}", "model.kv_cache_dtype=fp16"]
+    with pytest.raises(ValueError, match="set model.use_sdpa_with_kv_cache to True"):
+        as_config(read(None, refused))
 
 
 def test_what_cannot_go_together_is_told(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def _caches(options: object, args: ModelArgs) -> list[Transform]:
     # the operators of language models are registered when something needs them
     if not args.use_kv_cache:
         return []
+    from executorch.extension.llm.export.builder import DType
     from executorch.extension.llm.transform import custom_caches, sdpa
 
     found: list[Transform] = []
@@ -100,6 +101,9 @@ def _caches(options: object, args: ModelArgs) -> list[Transform]:
         found.append(sdpa.replace_sdpa_with_custom_op)
         found.append(sdpa.replace_delta_rule_with_custom_op)
         found.append(custom_caches.replace_kv_cache_with_custom_kv_cache)
+    if options.kv_cache_dtype:
+        dtype = DType(str(options.kv_cache_dtype)).to_torch_dtype()
+        found.append(partial(custom_caches.hold_caches_in, dtype=dtype))
     if options.quantize_kv_cache:
         found.append(custom_caches.replace_kv_cache_with_quantized_kv_cache)
         if options.use_sdpa_with_kv_cache:

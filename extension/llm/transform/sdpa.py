@@ -35,7 +35,9 @@ class SDPACustom(nn.Module):
         seqlen: int,
         mask: torch.Tensor,
     ) -> torch.Tensor:
-        rows = [x.transpose(1, 2).float() for x in (q, k, v)]
+        # a cache of fewer bits than the model's is read as it is
+        rows = [q.float(), *(x.float() if x.dtype == q.dtype else x for x in (k, v))]
+        rows = [x.transpose(1, 2) for x in rows]
         out = self._attend(input_pos, rows, mask)
         return out.view(bsz, seqlen, self.dim).to(q.dtype)
 

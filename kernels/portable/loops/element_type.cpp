@@ -39,15 +39,35 @@ struct Row {
   StoreRun store[5];
 };
 
+// Null where this build computes nothing in C.
+template <typename From, typename C>
+constexpr LoadRun loads() {
+  if constexpr (kIsComputed<C>) {
+    return load<From, C>;
+  } else {
+    return nullptr;
+  }
+}
+
+template <typename C, typename To>
+constexpr StoreRun stores() {
+  if constexpr (kIsComputed<C>) {
+    return store<C, To>;
+  } else {
+    return nullptr;
+  }
+}
+
 // The row of a dtype that this build leaves out answers to no dtype.
 template <typename T, ScalarType type>
 constexpr Row row(ComputeType compute) {
   if constexpr (should_include_dtype(type)) {
     return {type,
             compute,
-            {load<T, uint8_t>, load<T, int64_t>, load<T, float>, load<T, double>,
-             kHasComplex ? load<T, Complex> : nullptr},
-            {store<uint8_t, T>, store<int64_t, T>, store<float, T>, store<double, T>, nullptr}};
+            {loads<T, uint8_t>(), loads<T, int64_t>(), loads<T, float>(), loads<T, double>(),
+             loads<T, Complex>()},
+            {stores<uint8_t, T>(), stores<int64_t, T>(), stores<float, T>(), stores<double, T>(),
+             nullptr}};
   } else {
     return {ScalarType::Undefined, compute, {}, {}};
   }

@@ -29,6 +29,12 @@ constexpr bool kHasComplex = should_include_dtype(ScalarType::ComplexHalf) ||
                              should_include_dtype(ScalarType::ComplexFloat) ||
                              should_include_dtype(ScalarType::ComplexDouble);
 
+// Whether this build has tensors that are computed as integers.
+constexpr bool kHasIntegers =
+    should_include_dtype(ScalarType::Byte) || should_include_dtype(ScalarType::Char) ||
+    should_include_dtype(ScalarType::Short) || should_include_dtype(ScalarType::Int) ||
+    should_include_dtype(ScalarType::Long) || should_include_dtype(ScalarType::Bool);
+
 // Whether a functor takes complex numbers, too.
 template <typename Functor>
 constexpr bool takes_complex_v = false;
@@ -43,6 +49,16 @@ template <>
 constexpr ComputeType compute_type_v<double> = ComputeType::kDouble;
 template <>
 constexpr ComputeType compute_type_v<Complex> = ComputeType::kComplex;
+
+// Whether this build computes in the type C: in float and double always.
+template <typename C>
+constexpr bool kIsComputed = kHasIntegers;
+template <>
+constexpr bool kIsComputed<float> = true;
+template <>
+constexpr bool kIsComputed<double> = true;
+template <>
+constexpr bool kIsComputed<Complex> = kHasComplex;
 
 inline size_t compute_size(ComputeType type) {
   return type == ComputeType::kBool      ? 1

@@ -133,13 +133,12 @@ void with_float_compute_type(ComputeType type, const Body& body) {
 // The same for kernels that compute integers, too (bool and integers: int64_t).
 template <typename Body>
 void with_compute_type(ComputeType type, const Body& body) {
-  switch (type) {
-    case ComputeType::kFloat:
-    case ComputeType::kDouble:
-      return with_float_compute_type(type, body);
-    default:
+  if constexpr (kHasIntegers) {
+    if (type != ComputeType::kFloat && type != ComputeType::kDouble) {
       return body(int64_t(0));
+    }
   }
+  with_float_compute_type(type, body);
 }
 
 // The same for functors that may take complex numbers, see takes_complex_v.

@@ -163,9 +163,13 @@ Error Graph::make_tensors() {
   return Error::Ok;
 }
 
-/// Outputs that are constants have a copy for the host.
+/// Outputs that are constants have a copy for the host; SymInts are there already.
 Error Graph::make_outputs() {
   for (const uint32_t id : payload_.outputs) {
+    if (payload_.values[id].kind == GraphTypes::SymInt) {
+      output_storages_.push_back(-1);
+      continue;
+    }
     const Tensor& tensor = tensors_[id];
     ET_CHECK_OR_RETURN_ERROR(tensor.storage >= 0, InvalidProgram,
                              "Vulkan output %" PRIu32 " is not computed", id);
@@ -221,6 +225,9 @@ Error Graph::keep_outputs(size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const uint32_t output = payload_.outputs[i];
     const Tensor& tensor = tensors_[output];
+    ET_CHECK_OR_RETURN_ERROR(
+        payload_.values[output].kind == GraphTypes::VkTensor, InvalidProgram,
+        "Vulkan output %" PRIu32 ": the method has no argument for this SymInt", output);
     int32_t target = -1;
     for (const PayloadCall& call : payload_.calls) {
       if (call.name != kPrepack) {

@@ -109,7 +109,7 @@ class Graph final {
   void drop_constants() { payload_.constants.clear(); }
   int64_t symint(size_t id) const { return symints_[id]; }
   void set_symint(size_t id, int64_t value) { symints_[id] = value; }
-  /// Where the host reads output `index`: a storage that it sees.
+  /// Where the host reads output `index`: a storage that it sees; -1 for a SymInt.
   int32_t output_storage(size_t index) const { return output_storages_[index]; }
 
   /// The first `count` outputs are new contents of constants: each of the one that has its dtype

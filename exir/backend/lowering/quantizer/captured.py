@@ -100,6 +100,10 @@ class CapturedTable:
     def kind_of(self, node: Node) -> Kind:
         return self.annotation_of(node).kind
 
+    def has_row(self, name: str) -> bool:
+        """Whether calls of that name in captured graphs are quantized."""
+        return name in _DROPPED or self._of(name).kind is not Kind.NONE
+
     def has_weights(self, name: str) -> bool:
         """Whether calls of that name in captured graphs are WEIGHTED."""
         return self._of(name).kind is Kind.WEIGHTED

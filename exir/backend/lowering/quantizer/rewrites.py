@@ -116,6 +116,31 @@ def computed_weights_to_tensors(model: GraphModule, table: CapturedTable) -> Non
     model.recompile()
 
 
+def computed_operands_to_tensors(model: GraphModule) -> None:
+    """add(x, linear(zeros, w)) -> add(x, constant): what is computed of nothing but data, where anything else reads
+    it. Not for what is trained."""
+    constants: set[Node] = set()
+    read: dict[Node, None] = {}
+    for node in model.graph.nodes:
+        if node.op == "get_attr" or _is_made(node) or _is_of(node, constants):
+            constants.add(node)
+        else:
+            read |= dict.fromkeys(each for each in node.all_input_nodes if each in constants)
+    for node in read:
+        if node.op != "get_attr" and isinstance(node.meta.get("val"), torch.Tensor):
+            with torch.no_grad():
+                value = _value(model, node)
+            node.replace_all_uses_with(_constant(model, node, "_computed", value))
+    model.graph.eliminate_dead_code()
+    model.recompile()
+
+
+def _is_made(node: Node) -> bool:
+    """Of nothing, and always the same."""
+    is_call = isinstance(node.target, torch._ops.OpOverload) and not node.all_input_nodes
+    return is_call and is_pure(node.target)
+
+
 def _is_matrix(model: GraphModule, node: Node) -> bool:
     """What is learned; a table of filters or of waves is not."""
     is_parameter = node.op == "get_attr" and isinstance(attribute(model, node), torch.nn.Parameter)

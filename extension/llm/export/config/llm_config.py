@@ -100,6 +100,8 @@ class ModelConfig:
     input_prune_map: str | None = None
     use_kv_cache: bool = False
     quantize_kv_cache: bool = False
+    # of the caches that llama::update_cache writes; default: the model's, and fp16 with a GGUF file's own bits
+    kv_cache_dtype: DtypeOverride | None = None
     local_global_attention: list[int] | None = None
 
     def __post_init__(self) -> None:

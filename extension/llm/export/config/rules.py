@@ -123,6 +123,14 @@ RULES: tuple[Rule, ...] = (
         "model.quantize_kv_cache needs model.use_kv_cache: set it to True, too",
     ),
     (
+        lambda c: (
+            c.model.kv_cache_dtype
+            and (c.model.quantize_kv_cache or not c.model.use_sdpa_with_kv_cache)
+        ),
+        "model.kv_cache_dtype is of the caches that llama::update_cache writes: set model.use_sdpa_with_kv_cache to "
+        "True, and leave out model.quantize_kv_cache",
+    ),
+    (
         lambda c: c.model.use_attention_sink and not c.model.use_kv_cache,
         "model.use_attention_sink needs model.use_kv_cache: set it to True, too",
     ),

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Operators, passes and kernels of Cadence DSPs."""

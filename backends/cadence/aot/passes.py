@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The passes that rewrite an edge program, in order: fewer moves, quantizing where tensors are small, own operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.export import ExportedProgram
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.backends.cadence.aot.table import QUANTIZE_TABLE, TABLE
+from executorch.backends.transforms.edits import compute_value, finished, replace
+from executorch.backends.transforms.fuse_cascaded_transpose_or_permute_ops import (
+    FuseCascadedTransposeOrPermuteOps,
+)
+from executorch.backends.transforms.fuse_cascaded_view_ops import FuseCascadedViewOps
+from executorch.backends.transforms.fuse_transpose_or_permute_op_pairs_pass import (
+    FuseTransposeOrPermuteOpPairsPass,
+)
+from executorch.backends.transforms.remove_clone_ops import RemoveCloneOpsTransform
+from executorch.backends.transforms.remove_permutes_around_elementwise_ops import (
+    RemovePermutesAroundElementwiseOps,
+)
+from executorch.backends.transforms.replace_nop_transpose_or_permute_with_view import (
+    ReplaceNopTransposeOrPermuteWithViewPass,
+)
+from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize, quantization_of
+from executorch.exir.backend.lowering.quantized_steps import MOVES
+from executorch.exir.backend.lowering.table_pass import TablePass
+from executorch.exir.graph_facts import only_user, op_name
+
+# Moves that read one tensor, and may have the shape that they are given.
+_OF_ONE = frozenset(MOVES) - {
+    "aten.cat.default",
+    "aten.stack.default",
+    "aten.constant_pad_nd.default",
+}
+_NOPS = ("aten.view_copy.default", "aten.expand_copy.default", "aten.slice_copy.Tensor")
+
+
+def _is_whole(node: Node) -> bool:
+    said = quantization_of(node)
+    return said is not None and said.is_static
+
+
+class RemoveNopSliceOrViewOpPass:
+    """view(x), slice(x) and expand(x) of x's own sizes  ->  x"""
+
+    def __call__(self, graph_module: GraphModule) -> PassResult:
+        found = [node for node in graph_module.graph.nodes if self._is_nop(node)]
+        for node in found:
+            replace(node, node.args[0])
+        return finished(graph_module, bool(found))
+
+    def _is_nop(self, node: Node) -> bool:
+        if op_name(node) not in _NOPS:
+            return False
+        before, after = node.args[0].meta["val"], node.meta["val"]
+        is_output = any(user.op == "output" for user in node.users)
+        return not is_output and before.shape == after.shape and before.dtype == after.dtype
+
+
+class PostponeDequantizeOpBelowUseChainPass:
+    """view(dequantize(x))  ->  dequantize(view(x)): a quarter of the bytes is moved."""
+
+    def __call__(self, graph_module: GraphModule) -> PassResult:
+        graph, modified = graph_module.graph, False
+        for node in list(graph.nodes):
+            if op_name(node) not in _OF_ONE or not is_dequantize(node.args[0]):
+                continue
+            source = node.args[0]
+            if not _is_whole(source):
+                continue
+            with graph.inserting_before(node):
+                moved = graph.node_copy(
+                    node, lambda each, s=source: s.args[0] if each is s else each
+                )
+                compute_value(moved)
+                value = graph.call_function(source.target, (moved, *source.args[1:]), source.kwargs)
+                value.meta = dict(node.meta)
+            replace(node, value)
+            modified = True
+        return finished(graph_module, modified)
+
+
+class AdvanceQuantizeOpAboveDefChainPass:
+    """quantize(view(x))  ->  view(quantize(x)), where nobody else reads the view."""
+
+    def __call__(self, graph_module: GraphModule) -> PassResult:
+        graph, modified = graph_module.graph, False
+        for node in reversed(list(graph.nodes)):
+            if not is_quantize(node) or not _is_whole(node):
+                continue
+            move = node.args[0]
+            if op_name(move) not in _OF_ONE or only_user(move) is not node:
+                continue
+            with graph.inserting_before(node):
+                stored = graph.call_function(
+                    node.target, (move.args[0], *node.args[1:]), node.kwargs
+                )
+                compute_value(stored)
+                moved = graph.node_copy(
+                    move, lambda each, m=move, s=stored: s if each is m.args[0] else each
+                )
+                moved.meta = dict(node.meta)
+            replace(node, moved)
+            modified = True
+        return finished(graph_module, modified)
+
+
+# Each with the least level that it runs at.
+PASSES: tuple[tuple[int, type[Any]], ...] = (
+    (0, RemoveCloneOpsTransform),
+    (1, RemoveNopSliceOrViewOpPass),
+    (2, RemovePermutesAroundElementwiseOps),
+    (1, FuseTransposeOrPermuteOpPairsPass),
+    (1, FuseCascadedTransposeOrPermuteOps),
+    (1, FuseCascadedViewOps),
+    (1, PostponeDequantizeOpBelowUseChainPass),
+    (1, AdvanceQuantizeOpAboveDefChainPass),
+    (1, ReplaceNopTransposeOrPermuteWithViewPass),
+    (1, FuseCascadedViewOps),
+    (1, RemoveNopSliceOrViewOpPass),
+    (1, RemoveCloneOpsTransform),
+)
+
+
+def get_passes_in_default_order(opt_level: int = 1) -> list[type[Any]]:
+    return [each for level, each in PASSES if level <= opt_level]
+
+
+def cadence_passes(program: ExportedProgram, opt_level: int = 1) -> list[Any]:
+    made = [each() for each in get_passes_in_default_order(opt_level)]
+    return [*made, TablePass(TABLE, program), TablePass(QUANTIZE_TABLE)]
+
+
+def edge_passes(method_name: str, program: ExportedProgram) -> list[Any]:
+    """For `edge_transform_passes` of a recipe."""
+    return cadence_passes(program)

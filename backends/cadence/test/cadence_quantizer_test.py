@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each quantizer: which operators a model gets by it, and that the model stays near its floats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from executorch.backends.cadence.aot import compiler
+from executorch.backends.cadence.aot.programs import get_ops_count
+from executorch.backends.cadence.aot.quantizer import quantizer as q
+
+ATTENTION = (torch.randn(2, 4, 16), torch.randn(2, 16, 4))
+
+
+class Attention(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(torch.matmul(x, y), -1)
+
+
+class Joined(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x + y, y + x * 0.5])
+
+
+def normed() -> nn.Module:
+    return nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8))
+
+
+def convolved() -> nn.Module:
+    norm = nn.BatchNorm2d(4)
+    norm.running_mean = torch.randn(4)
+    return nn.Sequential(nn.Conv2d(3, 4, 3), norm, nn.ReLU())
+
+
+IMAGE = (torch.randn(1, 3, 6, 6),)
+ROWS = (torch.randn(6, 8),)
+# Quantizer, model, inputs, operators of cadence beside quantize and dequantize.
+CASES: list[tuple[Any, ...]] = [
+    (q.CadenceDefaultQuantizer, normed, ROWS, {"quantized_linear.per_tensor": 1}),
+    (q.CadenceNopQuantizer, normed, ROWS, {}),
+    (q.CadenceRmsNormNopQuantizer, lambda: nn.RMSNorm(8), ROWS, {}),
+    (q.CadenceDefaultQuantizer, Attention, ATTENTION, {"quantized_matmul.default": 1}),
+    (
+        q.CadenceWithLayerNormQuantizer,
+        normed,
+        ROWS,
+        {"quantized_linear.per_tensor": 1, "quantized_layer_norm.per_tensor": 1},
+    ),
+    (
+        q.CadenceWithSoftmaxQuantizer,
+        Attention,
+        ATTENTION,
+        {"quantized_matmul.default": 1, "quantized_softmax.per_tensor": 1},
+    ),
+    (q.CadenceWakeWordQuantizer, Joined, (ROWS[0], ROWS[0] * 2), {"quantized_add.per_tensor": 2}),
+    (q.CadenceFusedConvReluQuantizer, convolved, IMAGE, {"quantized_conv2d_nchw.per_tensor": 1}),
+    (
+        q.CadenceW8A32MixedQuantizer,
+        lambda: nn.Linear(8, 4),
+        (torch.randn(3, 1, 8),),
+        {"quantized_w8a32_linear.default": 1},
+    ),
+    (
+        q.CadenceWith16BitLinearActivationsQuantizer,
+        lambda: nn.Linear(8, 4),
+        ROWS,
+        {"quantized_linear.per_tensor": 1},
+    ),
+    (
+        q.CadenceWith16BitConvActivationsQuantizer,
+        lambda: nn.Conv2d(3, 4, 3),
+        IMAGE,
+        {"quantized_conv2d_nchw.per_tensor": 1},
+    ),
+    (
+        q.CadenceWith16BitMatmulActivationsQuantizer,
+        Attention,
+        ATTENTION,
+        {"quantized_matmul.default": 1},
+    ),
+]
+
+
+@pytest.mark.req("NPU-049")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_quantizers(case: tuple[Any, ...]) -> None:
+    make, model_of, inputs, expected = case
+    torch.manual_seed(0)
+    model = model_of().eval()
+    program = compiler.quantize_pt2(model, inputs, make())
+    edge = compiler._lower_ep_to_cadence(program)
+    counts = get_ops_count(edge.exported_program().graph_module)
+    own = Counter(
+        {n.removeprefix("cadence."): counts[n] for n in counts if "cadence.quantized" in n}
+    )
+    assert own == expected
+    found, wanted = edge.exported_program().module()(*inputs), model(*inputs)
+    assert (found - wanted).pow(2).mean() < 2e-3 * wanted.pow(2).mean()
+
+
+def test_a_users_choice_counts_before_the_rows() -> None:
+    quantizer = q.CadenceDefaultQuantizer().set_module_name("0", None)
+    assert quantizer.get_supported_operators()
+    rows = q.get_cadence_default_quantizers()
+    only = q.CadenceDefaultQuantizer([each for each in rows if "relu" in each.pattern.functions])
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+    edge = compiler._lower_ep_to_cadence(compiler.quantize_pt2(model, ROWS, only))
+    counts = get_ops_count(edge.exported_program().graph_module)
+    assert counts["cadence.quantized_relu.per_tensor"] == 1
+    assert counts["cadence.quantized_linear.per_tensor"] == 0
+
+
+def test_patterns_name_operators_that_exist() -> None:
+    for each in q.get_cadence_default_quantizers():
+        assert each.pattern.replacement_op().name().startswith("cadence::quantized")

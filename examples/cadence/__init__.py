@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models and operators for Cadence's DSPs, run on the computer."""
