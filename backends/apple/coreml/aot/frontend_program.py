@@ -7,6 +7,9 @@ before: max_pool2d(%x, [2, 2])     after: max_pool2d(%x, [2, 2], [2, 2], [0, 0],
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
@@ -18,9 +21,11 @@ _WRITTEN_OUT = {
     f"aten.{name}.default"
     for name in (
         "max_pool1d max_pool2d max_pool3d max_pool2d_with_indices max_pool3d_with_indices "
-        "avg_pool1d avg_pool2d avg_pool3d gelu"
+        "avg_pool1d avg_pool2d avg_pool3d"
     ).split()
-}
+} | {"aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input"}
+# What it says where it counts those of others.
+_COUNTED = re.compile(r"node (\w+) \(\w+\) got \d+ input\(s\), expected \[(\d+)\]")
 # Of these, None is 1 for PyTorch, and 0 for the frontend.
 _CORRECTED = {"aten.var.correction", "aten.std.correction"}
 
@@ -34,16 +39,33 @@ def adapt(program: ExportedProgram) -> None:
         _numbers_as_floats(node)
 
 
+def adapt_more(program: ExportedProgram, error: Exception) -> bool:
+    """Whether another try is of use: the call that the frontend counted has as many arguments now as it expects."""
+    found = _COUNTED.search(str(error))
+    for node in program.graph.nodes if found else ():
+        if node.name == found[1] and len(node.args) < len(arguments_by_name(node)) == int(found[2]):
+            _write_out(node)
+            return True
+    return False
+
+
 def _numbers_as_floats(node: Node) -> None:
     """hardtanh(%x, 0, 6) -> hardtanh(%x, 0.0, 6.0): the frontend keeps an integer's dtype."""
     value, op = node.meta.get("val"), called_op(node)
     if op is None or not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return
-    numbers = [isinstance(each.type, torch.NumberType) for each in op._schema.arguments]
+    numbers = {
+        each.name for each in op._schema.arguments if isinstance(each.type, torch.NumberType)
+    }
+    names = [each.name for each in op._schema.arguments]
     node.args = tuple(
-        float(given) if is_number and type(given) is int else given
-        for given, is_number in zip(node.args, numbers, strict=False)
+        _as_float(given, name in numbers) for name, given in zip(names, node.args, strict=False)
     )
+    node.kwargs = {name: _as_float(given, name in numbers) for name, given in node.kwargs.items()}
+
+
+def _as_float(given: Any, is_number: bool) -> Any:
+    return float(given) if is_number and type(given) is int else given
 
 
 def _write_out(node: Node) -> None:

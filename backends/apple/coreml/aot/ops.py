@@ -65,6 +65,10 @@ def _is_contiguous(node: Node, constants: Constants) -> bool:
     return all(tuple(each.dim_order()) == tuple(range(each.dim())) for each in values)
 
 
+def _are_matrices(node: Node, constants: Constants) -> bool:
+    return all(each.meta["val"].dim() > 1 for each in node.all_input_nodes)
+
+
 def _has_a_dimension(node: Node, constants: Constants) -> bool:
     return len(node.args) > 1 and node.args[1] is not None
 
@@ -72,6 +76,7 @@ def _has_a_dimension(node: Node, constants: Constants) -> bool:
 NO_ALPHA = Condition(_has_no_alpha, "alpha of 1 is expected")
 A_DIMENSION = Condition(_has_a_dimension, "a dimension is expected")
 OWN_STATISTICS = Condition(_has_own_statistics, "statistics of the input itself are expected")
+MATRICES = Condition(_are_matrices, "two dimensions or more are expected")
 CONTIGUOUS = Condition(_is_contiguous, "contiguous memory is expected")
 _CONDITIONS = {
     "dim_order_ops._to_dim_order_copy.default": CONTIGUOUS,
@@ -81,6 +86,7 @@ _CONDITIONS = {
     "aten.rsub.Tensor": NO_ALPHA,
     "aten.rsub.Scalar": NO_ALPHA,
     "aten.instance_norm.default": OWN_STATISTICS,
+    "aten.matmul.default": MATRICES,
     "aten.argmax.default": A_DIMENSION,
     "aten.argmin.default": A_DIMENSION,
 }
