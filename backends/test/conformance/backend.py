@@ -62,8 +62,9 @@ class Backend:
     `quantize`: makes the quantizer of one that takes 8 bits only; what it does not annotate stays undelegated.
     `reference`: runs payloads where there is no runtime half: a library's interpreter, a simulator, a few lines of
     Python; `by_memory`: it takes and gives tensors with their dimensions in the order of memory, as a payload has them
-    that knows of no other. `runtime`: whether the runtime half is here. `name`: of an entry beside another of the same
-    id. `why_missing`: what is not installed of another maker's compiler; empty when nothing is."""
+    that knows of no other; `converts`: the runtime half makes the program's dtypes of those that payloads give, and
+    tensors without dimensions. `runtime`: whether the runtime half is here. `name`: of an entry beside another of the
+    same id. `why_missing`: what is not installed of another maker's compiler; empty when nothing is."""
 
     id: str
     partitioner: Callable[[], Partitioner]
@@ -79,6 +80,7 @@ class Backend:
     quantize: Callable[[], Any] | None = None
     reference: Reference | None = None
     by_memory: bool = False
+    converts: bool = False
     runtime: bool = True
     name: str = ""
     why_missing: Callable[[], str] = str

@@ -86,7 +86,7 @@ class _Payload:
     def __init__(self, module: LoweredBackendModule, backend: Backend) -> None:
         assert backend.reference is not None
         self._run = backend.reference(module.processed_bytes, named_data(module))
-        self._by_memory = backend.by_memory
+        self._by_memory, self._converts = backend.by_memory, backend.converts
         program = _ORIGINAL.fget(module)
         outputs = program.graph.output_node().args[0]
         pairs = zip(outputs, program.graph_signature.output_specs, strict=True)
@@ -95,16 +95,14 @@ class _Payload:
         ]
 
     def module(self) -> Callable[..., Any]:
-        return self._given_by_memory if self._by_memory else self._given
+        if self._by_memory:
+            return self._given_by_memory
+        return self._converted if self._converts else lambda *inputs: self._run(list(inputs))
 
-    def _given(self, *inputs: Any) -> Any:
-        """The runtime writes results into the program's tensors, of its dtype."""
+    def _converted(self, *inputs: Any) -> Any:
         pairs = zip(self._run(list(inputs)), self._results, strict=True)
         return [
-            each.to(want.dtype).reshape(each.shape if want.dim() else ())
-            if isinstance(want, torch.Tensor)
-            else each
-            for each, want in pairs
+            each.to(want.dtype).reshape(each.shape if want.dim() else ()) for each, want in pairs
         ]
 
     def _given_by_memory(self, *inputs: Any) -> Any:

@@ -50,6 +50,7 @@ BACKENDS = [
         wide_integers=False,
         weighted=matrix,
         reference=reference,
+        converts=True,
         runtime=False,
         why_missing=_why_missing,
     )

@@ -58,6 +58,7 @@ def backend(target: str | None, precision: str, **options: Any) -> Backend:
         "CoreMLBackend",
         lambda: CoreMLPartitioner(compile_specs=specs, **options),
         reference=mil_evaluator.load,
+        converts=True,
         runtime=False,
     )
 
