@@ -131,7 +131,7 @@ def _gather(
     dim = int(axis) % x.dim()
     places = indices % x.shape[dim]
     found = x.index_select(dim, places.flatten())
-    return found.reshape(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
+    return found.reshape([*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :]])
 
 
 def _gather_along(
