@@ -58,12 +58,13 @@ class Backend:
     `refuses_options`: compile specs that it does not know are an error. `dynamic_shapes`: sizes may be dynamic inside a
     delegate. `weighted`: a model that is delegated as a whole, with so many bytes of weights.
 
-    `precision`: the dtype of the floats that it takes. `quantize`: makes the quantizer of one that takes 8 bits only;
-    what it does not annotate stays undelegated. `reference`: runs payloads where there is no runtime half: a library's
-    interpreter, a simulator, a few lines of Python; `by_memory`: it takes and gives tensors with their dimensions in
-    the order of memory, as a payload has them that knows of no other. `runtime`: whether the runtime half is here.
-    `name`: of an entry beside another of the same id. `why_missing`: what is not installed of another maker's compiler;
-    empty when nothing is."""
+    `wide_integers`: those of 64 bits are computed in 64. `precision`: the dtype of the floats that it takes.
+    `quantize`: makes the quantizer of one that takes 8 bits only; what it does not annotate stays undelegated.
+    `reference`: runs payloads where there is no runtime half: a library's interpreter, a simulator, a few lines of
+    Python; `by_memory`: it takes and gives tensors with their dimensions in the order of memory, as a payload has them
+    that knows of no other; `converts`: the runtime half makes the program's dtypes of those that payloads give, and
+    tensors without dimensions. `runtime`: whether the runtime half is here. `name`: of an entry beside another of the
+    same id. `why_missing`: what is not installed of another maker's compiler; empty when nothing is."""
 
     id: str
     partitioner: Callable[[], Partitioner]
@@ -73,11 +74,13 @@ class Backend:
     joins_methods: bool = False
     refuses_options: bool = True
     dynamic_shapes: bool = True
+    wide_integers: bool = True
     weighted: Callable[[int], Sample] = added_weight
     precision: torch.dtype = torch.float32
     quantize: Callable[[], Any] | None = None
     reference: Reference | None = None
     by_memory: bool = False
+    converts: bool = False
     runtime: bool = True
     name: str = ""
     why_missing: Callable[[], str] = str

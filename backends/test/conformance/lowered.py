@@ -12,6 +12,7 @@ from unittest import mock
 
 import torch
 from torch.export import ExportedProgram
+from torch.export.graph_signature import OutputKind
 from torch.utils import _pytree as pytree
 
 from executorch.backends.test.conformance.backend import Backend
@@ -85,17 +86,30 @@ class _Payload:
     def __init__(self, module: LoweredBackendModule, backend: Backend) -> None:
         assert backend.reference is not None
         self._run = backend.reference(module.processed_bytes, named_data(module))
-        self._by_memory = backend.by_memory
-        outputs = _ORIGINAL.fget(module).graph.output_node().args[0]
-        self._orders = [node.meta["val"].dim_order() for node in outputs] if self._by_memory else []
+        self._by_memory, self._converts = backend.by_memory, backend.converts
+        program = _ORIGINAL.fget(module)
+        outputs = program.graph.output_node().args[0]
+        pairs = zip(outputs, program.graph_signature.output_specs, strict=True)
+        self._results = [
+            node.meta["val"] for node, spec in pairs if spec.kind is OutputKind.USER_OUTPUT
+        ]
 
     def module(self) -> Callable[..., Any]:
-        return self._given_by_memory if self._by_memory else lambda *inputs: self._run(list(inputs))
+        if self._by_memory:
+            return self._given_by_memory
+        return self._converted if self._converts else lambda *inputs: self._run(list(inputs))
+
+    def _converted(self, *inputs: Any) -> Any:
+        pairs = zip(self._run(list(inputs)), self._results, strict=True)
+        return [
+            each.to(want.dtype).reshape(each.shape if want.dim() else ()) for each, want in pairs
+        ]
 
     def _given_by_memory(self, *inputs: Any) -> Any:
         found = self._run([each.permute(each.dim_order()) for each in inputs])
-        pairs = zip(found, self._orders, strict=True)
-        return [each.permute([*map(order.index, range(len(order)))]) for each, order in pairs]
+        pairs = zip(found, self._results, strict=True)
+        orders = [(each, want.dim_order()) for each, want in pairs]
+        return [each.permute([*map(order.index, range(len(order)))]) for each, order in orders]
 
 
 def named_data(delegate: LoweredBackendModule) -> dict[str, bytes]:

@@ -20,13 +20,20 @@ class Calls(torch.nn.Module):
 
     @staticmethod
     def inputs(backend: Backend) -> dict[str, tuple[Tensor, ...]]:
-        """Of all; where they are quantized, of those that have a range."""
+        """Of all; where they are quantized, of those that have a range; of what integers of 32 bits hold, where others
+        are computed in these."""
         wanted = [row for row in LOOKALIKES if not backend.quantize or _has_range(row)]
+        wanted = [row for row in wanted if backend.wide_integers or not _is_wide(row)]
         return backend.floats({row.name: row.inputs for row in wanted})
 
 
 def _has_range(row: Row) -> bool:
     return all(value.numel() and bool(value.isfinite().all()) for value in row.inputs)
+
+
+def _is_wide(row: Row) -> bool:
+    integers = [value for value in row.inputs if value.dtype == torch.int64]
+    return any(bool((value != value.int()).any()) for value in integers)
 
 
 class Uses(torch.nn.Module):

@@ -14,7 +14,7 @@ from torch.export import ExportedProgram
 
 from executorch.backends.apple.coreml.aot import specs, torch_ops
 from executorch.backends.apple.coreml.aot.boundary import check_boundary
-from executorch.backends.apple.coreml.aot.frontend_program import adapt
+from executorch.backends.apple.coreml.aot.frontend_program import adapt, adapt_more
 from executorch.backends.apple.coreml.aot.library import VERSION, ct, quiet, without_old_garbage
 from executorch.backends.apple.coreml.aot.package import payload_of
 from executorch.exir.backend.compile_spec_schema import CompileSpec
@@ -57,6 +57,8 @@ def convert(program: ExportedProgram, said: list[CompileSpec]) -> ct.models.MLMo
             except ExportError:
                 raise
             except Exception as error:
+                if adapt_more(program, error):
+                    continue
                 later = _later_target(error) if asked is None else None
                 if later is None or (target is not None and later <= target):
                     raise _refusal(error, heard, program) from error

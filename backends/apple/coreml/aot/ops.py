@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,6 +13,7 @@ from torch.fx import Node
 
 from executorch.backends.apple.coreml.aot import torch_ops
 from executorch.backends.apple.coreml.aot.library import ct, quiet
+from executorch.exir.backend.lowering import constants as lowering
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, WEIGHTED
 from executorch.exir.backend.lowering.op_table import (
     Condition,
@@ -24,7 +25,7 @@ from executorch.exir.backend.lowering.op_table import (
     has_rank_up_to,
     is_tensor_or_size,
 )
-from executorch.exir.graph_facts import called_op
+from executorch.exir.graph_facts import arguments_by_name, called_op
 
 MOST_DIMENSIONS = 5
 _PLAIN_SPACES = ("aten", "dim_order_ops")
@@ -36,7 +37,7 @@ DTYPES = (
 # What the frontend knows by name and does not compute as PyTorch.
 REFUSED = {
     f"aten.{name}.default" for name in ("diagonal", "diagonal_copy", "acosh", "asinh", "rand")
-}
+} | {f"aten._upsample_bilinear2d_aa.{name}" for name in ("default", "vec")}
 # Left to decompose: the frontend knows them of other graphs only.
 DECOMPOSED = {
     f"aten.{name}"
@@ -52,12 +53,20 @@ def converted(*_: object) -> None:
 
 
 def _has_no_alpha(node: Node, constants: Constants) -> bool:
-    return node.kwargs.get("alpha", 1) == 1
+    return arguments_by_name(node)["alpha"] == 1
+
+
+def _has_own_statistics(node: Node, constants: Constants) -> bool:
+    return arguments_by_name(node)["use_input_stats"] is True
 
 
 def _is_contiguous(node: Node, constants: Constants) -> bool:
     values = [each.meta.get("val") for each in (*node.all_input_nodes, node)]
     return all(tuple(each.dim_order()) == tuple(range(each.dim())) for each in values)
+
+
+def _are_matrices(node: Node, constants: Constants) -> bool:
+    return all(each.meta["val"].dim() > 1 for each in node.all_input_nodes)
 
 
 def _has_a_dimension(node: Node, constants: Constants) -> bool:
@@ -66,12 +75,18 @@ def _has_a_dimension(node: Node, constants: Constants) -> bool:
 
 NO_ALPHA = Condition(_has_no_alpha, "alpha of 1 is expected")
 A_DIMENSION = Condition(_has_a_dimension, "a dimension is expected")
+OWN_STATISTICS = Condition(_has_own_statistics, "statistics of the input itself are expected")
+MATRICES = Condition(_are_matrices, "two dimensions or more are expected")
 CONTIGUOUS = Condition(_is_contiguous, "contiguous memory is expected")
 _CONDITIONS = {
     "dim_order_ops._to_dim_order_copy.default": CONTIGUOUS,
     "dim_order_ops._clone_dim_order.default": CONTIGUOUS,
     "aten.add.Tensor": NO_ALPHA,
     "aten.sub.Tensor": NO_ALPHA,
+    "aten.rsub.Tensor": NO_ALPHA,
+    "aten.rsub.Scalar": NO_ALPHA,
+    "aten.instance_norm.default": OWN_STATISTICS,
+    "aten.matmul.default": MATRICES,
     "aten.argmax.default": A_DIMENSION,
     "aten.argmin.default": A_DIMENSION,
 }
@@ -147,7 +162,14 @@ QUANTIZED: OpTable[Row] = OpTable(
 )
 
 
-def wanted_whole(program: torch.export.ExportedProgram) -> list[torch._ops.OpOverload]:
-    """Operators of a program that the frontend translates better than their pieces."""
+def wanted_whole(
+    program: torch.export.ExportedProgram,
+) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool]]:
+    """Operators of a program that the frontend translates better than their pieces, and which calls of them: what is
+    not taken whole may be in pieces."""
+    constants = lowering.Constants(program)
     ops = {op: None for op in map(called_op, program.graph.nodes) if op is not None}
-    return [op for op in ops if str(op) in TABLE and str(op) not in DECOMPOSED and not is_view(op)]
+    wanted = [
+        op for op in ops if str(op) in TABLE and str(op) not in DECOMPOSED and not is_view(op)
+    ]
+    return wanted, lambda node: not TABLE.why_not(node, constants)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators that coremltools' frontend lacks and edge programs have."""
+"""Operators that coremltools' frontend lacks and edge programs have, or that it reads otherwise."""
 
 from __future__ import annotations
 
@@ -16,11 +16,21 @@ _HINT = (
 
 @functools.cache
 def register() -> None:
-    """Once; those that coremltools has by then stay its own."""
+    """Once."""
+    ct.converters.mil.frontend.torch.register_torch_op(_gelu, torch_alias=["gelu"], override=True)
     names = ["dim_order_ops::_clone_dim_order", "dim_order_ops._clone_dim_order"]
     ct.converters.mil.frontend.torch.register_torch_op(
         _clone_dim_order, torch_alias=names, override=True
     )
+
+
+def _gelu(context: Any, node: Any) -> None:
+    """The frontend's own does not read the keyword, and takes every gelu for the exact one."""
+    said = (node.kwinputs or {}).get("approximate", ["none"])[0]
+    said = context[said].val if said in context else said
+    mode = {"none": "EXACT", "tanh": "TANH_APPROXIMATION"}[said]
+    builder = ct.converters.mil.Builder
+    context.add(builder.gelu(x=context[node.inputs[0]], mode=mode, name=node.name))
 
 
 def _clone_dim_order(context: Any, node: Any) -> None:
