@@ -217,7 +217,7 @@ WRONG: list[tuple[str, list[Any], str]] = [
     ("update_cache", [Q, K, -1], "start_pos -1"),
     ("update_cache", [Q, K, 2**62], "start_pos"),
     ("update_cache", [K, Q, 0], "within the cache's 2"),
-    ("update_cache", [Q, K.half(), 0], "elements of one size"),
+    ("update_cache", [Q.half(), K, 0], "elements of one size"),
     ("update_cache", [Q[0], K, 0], "dims for value"),
     ("update_cache", [Q, torch.ones(1, 6, 1, 4), 0], "same batch, heads and depth"),
     ("update_cache", [Q, torch.ones(1, 2, 6, 4).transpose(1, 2), 0], "row-major"),

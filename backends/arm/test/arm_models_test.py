@@ -41,24 +41,23 @@ def _image(size: int) -> tuple[Tensor, ...]:
 
 
 def mobilenet_v2() -> Made:
-    from transformers import MobileNetV2Config, MobileNetV2Model
-
-    return _First(MobileNetV2Model(MobileNetV2Config())), _image(64)
+    transformers = pytest.importorskip("transformers")
+    return _First(transformers.MobileNetV2Model(transformers.MobileNetV2Config())), _image(64)
 
 
 def resnet18() -> Made:
-    from transformers import ResNetConfig, ResNetModel
-
+    transformers = pytest.importorskip("transformers")
     sizes = {"depths": [2, 2, 2, 2], "hidden_sizes": [64, 128, 256, 512]}
-    return _First(ResNetModel(ResNetConfig(layer_type="basic", **sizes))), _image(64)
+    return _First(
+        transformers.ResNetModel(transformers.ResNetConfig(layer_type="basic", **sizes))
+    ), _image(64)
 
 
 def deit(layers: int = 3) -> Made:
-    from transformers import DeiTConfig, DeiTModel
-
+    transformers = pytest.importorskip("transformers")
     sizes = {"hidden_size": 64, "num_hidden_layers": layers, "num_attention_heads": 4}
-    config = DeiTConfig(intermediate_size=128, image_size=32, patch_size=8, **sizes)
-    return _First(DeiTModel(config, add_pooling_layer=False)), _image(32)
+    config = transformers.DeiTConfig(intermediate_size=128, image_size=32, patch_size=8, **sizes)
+    return _First(transformers.DeiTModel(config, add_pooling_layer=False)), _image(32)
 
 
 def deit_block() -> Made:

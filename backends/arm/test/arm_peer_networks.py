@@ -6,6 +6,7 @@ either, `arm_peer_networks.py FOLDER [site-packages of the tools]` writes a grap
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from collections.abc import Callable
@@ -98,10 +99,9 @@ def _payload(name: str, quantizer: Any, partitioner: Any) -> bytes:
 
 def dump(ours: Path, folder: Path) -> None:
     """By 1.4.1's tool."""
-    from executorch.backends.arm.test.runner_utils import dbg_tosa_fb_to_json
-
+    tool = importlib.import_module("executorch.backends.arm.test.runner_utils")
     for path in ours.glob("*.tosa"):
-        found = dbg_tosa_fb_to_json(path.read_bytes())
+        found = tool.dbg_tosa_fb_to_json(path.read_bytes())
         (folder / f"{path.stem}.json").write_text(json.dumps(found))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 _log = logging.getLogger(__name__)
 # Where the documents' commands have them, from the folder that they run in.
 RUNNER = Path("cmake-out/backends/cadence/cadence_runner")
-BUILD_SCRIPT = Path("backends/cadence/build_cadence_runner.sh")
+BUILD_SCRIPT = Path("backends", "cadence", "build_cadence_runner.sh")
 
 
 def execute(args: Sequence[str | Path]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ typing.override, which Python has from 3.12 on."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 import typing
 from pathlib import Path
 
@@ -44,4 +44,6 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", help="of the exported programs; files go beside them")
+    main(parser.parse_args().folder)

@@ -8,7 +8,8 @@ with a text where the operator fails."""
 
 from __future__ import annotations
 
-import sys
+import argparse
+import importlib
 from typing import Any
 
 import torch
@@ -40,8 +41,8 @@ def run(name: str, arguments: tuple[Any, ...]) -> Any:
 
 
 def main(arguments: str, results: str) -> None:
-    import executorch.backends.cadence.aot.ops_registrations
-    import executorch.backends.cadence.aot.ref_implementations  # noqa: F401
+    for module in ("ops_registrations", "ref_implementations"):  # which 1.4.1 has
+        importlib.import_module(f"executorch.backends.cadence.aot.{module}")
 
     schemas = [str(each) for each in torch._C._jit_get_all_schemas()]
     drawn = torch.load(arguments, weights_only=False)
@@ -51,4 +52,8 @@ def main(arguments: str, results: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("arguments", help="a file of drawn calls")
+    parser.add_argument("results", help="the file to write")
+    options = parser.parse_args()
+    main(options.arguments, options.results)

@@ -8,6 +8,7 @@ failed. PACKAGES: a folder with TOSA's packages, which its quantizer imports."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -47,4 +48,8 @@ def main(folder: str, packages: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", help="of the exported programs; files go beside them")
+    parser.add_argument("packages", help="a folder of further packages")
+    options = parser.parse_args()
+    main(options.folder, options.packages)

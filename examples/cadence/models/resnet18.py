@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 
 from executorch.backends.cadence.aot.export_example import export_and_run_model
+from executorch.examples.cadence.command import run
 from executorch.examples.models.resnet import ResNet18
 from executorch.examples.models.weights import prepare
 
@@ -20,4 +21,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main, __doc__)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from executorch.backends.cadence.aot.export_example import export_and_run_model
+from executorch.examples.cadence.command import run
 from executorch.examples.cadence.models.from_torchaudio import torchaudio
 
 REDUCTION = 4
@@ -38,4 +39,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main, __doc__)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from executorch.backends.cadence.aot.export_example import export_and_run_model
+from executorch.examples.cadence.command import run
 
 
 class Joiner(nn.Module):
@@ -27,4 +28,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main, __doc__)

@@ -2,7 +2,8 @@
 # compat
 """An older page's name of test_quantized_conv1d_op."""
 
+from executorch.examples.cadence.command import run
 from executorch.examples.cadence.operators.test_quantized_conv1d_op import test_quantized_conv1d
 
 if __name__ == "__main__":
-    test_quantized_conv1d()
+    run(test_quantized_conv1d, __doc__)

@@ -2,7 +2,8 @@
 # compat
 """An older page's name of test_quantized_linear_op."""
 
+from executorch.examples.cadence.command import run
 from executorch.examples.cadence.operators.test_quantized_linear_op import test_quantized_linear
 
 if __name__ == "__main__":
-    test_quantized_linear()
+    run(test_quantized_linear, __doc__)

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from executorch.backends.cadence.aot.export_example import export_and_run_model
+from executorch.examples.cadence.command import run
 
 
 def test_quantized_conv1d() -> None:
@@ -19,4 +20,4 @@ def test_quantized_conv1d() -> None:
 
 
 if __name__ == "__main__":
-    test_quantized_conv1d()
+    run(test_quantized_conv1d, __doc__)

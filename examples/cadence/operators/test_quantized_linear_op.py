@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from executorch.backends.cadence.aot.export_example import export_and_run_model
+from executorch.examples.cadence.command import run
 
 
 def test_quantized_linear() -> None:
@@ -18,4 +19,4 @@ def test_quantized_linear() -> None:
 
 
 if __name__ == "__main__":
-    test_quantized_linear()
+    run(test_quantized_linear, __doc__)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cinttypes>
-#include <filesystem>
+#include <cstdlib>
 #include <fstream>
-#include <random>
 #include <string_view>
 #include <utility>
 
@@ -65,41 +66,41 @@ Result<int64_t> constant(Module* module, const std::string& name) {
 class UnpackedData {
  public:
   explicit UnpackedData(const runtime::NamedDataMap& data) : data_(data) {
-    constexpr int kTries = 8;
-    std::error_code error;
-    const auto parent = std::filesystem::temp_directory_path(error);
-    std::random_device random;
-    for (int i = 0; i < kTries && !error && folder_.empty(); ++i) {
-      const auto place = parent / ("executorch-llm-" + std::to_string(random()));
-      if (std::filesystem::create_directory(place, error)) {
-        folder_ = place;
-      }
+    const char* parent = std::getenv("TMPDIR");
+    std::string folder =
+        std::string(parent != nullptr ? parent : "/tmp") + "/executorch-llm-XXXXXX";
+    if (::mkdtemp(folder.data()) != nullptr) {
+      folder_ = std::move(folder);
     }
   }
   ~UnpackedData() {
-    std::error_code error;
+    for (const std::string& file : files_) {
+      ::unlink(file.c_str());
+    }
     if (!folder_.empty()) {
-      std::filesystem::remove_all(folder_, error);
+      ::rmdir(folder_.c_str());
     }
   }
   UnpackedData(const UnpackedData&) = delete;
   UnpackedData& operator=(const UnpackedData&) = delete;
 
   // Whether the program has it, and it could be written.
-  bool unpack(const std::string& name) const {
+  bool unpack(const std::string& name) {
     const auto held = data_.get_data("llm/" + name);
     if (!held.ok() || folder_.empty()) {
       return false;
     }
-    std::ofstream file(folder_ / name, std::ios::binary);
+    files_.push_back(path(name));
+    std::ofstream file(files_.back(), std::ios::binary);
     file.write(static_cast<const char*>(held->data()), static_cast<std::streamsize>(held->size()));
     return static_cast<bool>(file.flush());
   }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
  private:
   const runtime::NamedDataMap& data_;
-  std::filesystem::path folder_;
+  std::string folder_;
+  std::vector<std::string> files_;
 };
 
 bool is_usable(const tokenizers::Tokenizer* tokenizer) {
@@ -221,7 +222,7 @@ std::unique_ptr<tokenizers::Tokenizer> load_tokenizer_of_program(const std::stri
   const Error loaded = module.load();
   const auto data = loaded == Error::Ok ? module.program()->get_named_data_map() : loaded;
   if (data.ok() && *data != nullptr) {
-    const UnpackedData unpacked(**data);
+    UnpackedData unpacked(**data);
     if (unpacked.unpack("tokenizer.json")) {
       // Read from the folder, where its begin and end tokens are, too.
       static_cast<void>(unpacked.unpack("tokenizer_config.json"));

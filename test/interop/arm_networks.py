@@ -2,7 +2,7 @@
 """Networks of the benchmark suite, quantized and cut for Arm, beside ExecuTorch 1.4.1: delegates, calls left on the
 CPU, seconds of quantizing and lowering without the vendor's compilers. Ours is then compiled by Vela, too.
 
-usage: python -m executorch.backends.arm.test.arm_networks [network ...] [--spec TOSA-1.0+INT+int16+int4+u55]
+usage: python -m executorch.test.interop.arm_networks [network ...] [--spec TOSA-1.0+INT+int16+int4+u55]
            [--vela ethos-u55-128 ...] [--repeats 1] [--no-peer] [--left]
 
 1.4.1 runs in its own environment, EXECUTORCH_PEER_PYTHON. Both get the same exported program and the same inputs for

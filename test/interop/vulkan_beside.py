@@ -2,7 +2,7 @@
 """Networks lowered to Vulkan here and by ExecuTorch 1.4.1: what is left outside of delegates, and what this runtime
 makes of both files.
 
-usage: python -m executorch.backends.vulkan.test.vulkan_beside FOLDER [--peer PYTHON] [--load-times] [name ...]
+usage: python -m executorch.test.interop.vulkan_beside FOLDER [--peer PYTHON] [--load-times] [name ...]
 
 FOLDER keeps the files; those that are there are not made again. Columns, ours / 1.4.1's: delegates + calls left, calls
 in the delegates, dispatches of the first run, their pipelines, megabytes that they read and write, megabytes that
