@@ -8,7 +8,10 @@ from collections.abc import Callable
 
 
 def run(example: Callable[[], None], doc: str | None) -> None:
-    """`doc`: of the example's module; a line of what it does, and the command."""
+    """`doc`: of the example's module: what it does, and the documents' command, which is of the sources' root."""
     about, _, command = (doc or "").partition("\n\n")
-    argparse.ArgumentParser(description=about, epilog=f"example: {command.strip()}").parse_args()
+    anywhere = command.strip().replace("-m examples.", "-m executorch.examples.")
+    argparse.ArgumentParser(
+        description=about, epilog=anywhere and f"example: {anywhere}"
+    ).parse_args()
     example()

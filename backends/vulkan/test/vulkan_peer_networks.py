@@ -7,6 +7,7 @@ alone are imported, and none that ExecuTorch 1.4.1 lacks."""
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 import traceback
 from collections.abc import Callable
@@ -387,7 +388,9 @@ OWN: dict[str, Make] = {
 
 def cases() -> dict[str, Make]:
     """Those of its own, and the networks of xnnpack_precisions.py in float32, static int8 and 8da4w."""
-    import xnnpack_precisions as other
+    other = importlib.import_module(
+        "xnnpack_precisions"
+    )  # of test/interop, which the caller puts on the path
 
     def taken(name: str, quantize: Quantize | None) -> Make:
         def make() -> Case:
