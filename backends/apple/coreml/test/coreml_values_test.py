@@ -27,15 +27,31 @@ SAMPLE = 40  # every so many rows in the usual tests, all in test-full
 NUMBERS = [("FLOAT32", 0.0), ("FLOAT16", HALF)]
 
 
-def bad(chosen: Any, target: str | None, precision: str, tolerance: float) -> list[str]:
+# Rows that ask for more than a precision holds. Core ML has no integers of 64 bits.
+WIDE = {"look-alikes/int64 that floats cannot hold"}
+LIMITS = {
+    "FLOAT32": WIDE,
+    "FLOAT16": WIDE
+    | {
+        "elementwise/nan_to_num",  # gives float32's largest number, which is infinite in 16 bits
+        "look-alikes/NaN and infinities",  # the same
+        "calls/ceil",  # of numbers that round up to a whole one, or down
+        "calls/floor",
+    },
+}
+
+
+def check(chosen: Any, target: str | None, precision: str, tolerance: float) -> None:
+    """All but the rows of LIMITS, and those not."""
     made_for = backend(target, precision)
-    found = [(row, outcome_of(row, made_for, tolerance)) for row in chosen]
-    return [f"{row.id}: {each.kind}: {each.text}" for row, each in found if each.kind in BAD]
+    found = {row.id: outcome_of(row, made_for, tolerance) for row in chosen}
+    bad = {name: f"{each.kind}: {each.text}" for name, each in found.items() if each.kind in BAD}
+    assert bad.keys() == LIMITS[precision] & found.keys(), bad
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), NUMBERS)
 def test_a_sample_of_the_corpus_is_right(precision: str, tolerance: float) -> None:
-    assert bad(rows()[7::SAMPLE], None, precision, tolerance) == []
+    check(rows()[7::SAMPLE], None, precision, tolerance)
 
 
 @pytest.mark.full
@@ -46,7 +62,7 @@ def test_the_corpus_is_right(
     target: str, precision: str, tolerance: float, is_network: bool
 ) -> None:
     chosen = [row for row in rows() if (row.family in NETWORKS) == is_network]
-    assert bad(chosen, target, precision, tolerance) == []
+    check(chosen, target, precision, tolerance)
 
 
 X, Y = numbers(3, 4), numbers(4, 3)
