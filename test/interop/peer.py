@@ -110,22 +110,39 @@ def do(jobs: list[Job], folder: Path) -> None:
     """All jobs in one process of the peer; what fails leaves `<out>.error`."""
     listing = folder / "jobs.json"
     listing.write_text(json.dumps(jobs))
-    # The peer must not find this repository's package.
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    _do_with(python(), environment, listing)
+    run(HERE / "peer_side.py", listing, cwd=folder)
 
 
 def do_here(jobs: list[Job], folder: Path) -> None:
     """The same, with this repository's package instead of upstream's."""
     listing = folder / "jobs_here.json"
     listing.write_text(json.dumps(jobs))
-    _do_with(sys.executable, dict(os.environ), listing)
+    run_here(HERE / "peer_side.py", listing, cwd=folder)
 
 
-def _do_with(interpreter: str, environment: dict[str, str], listing: Path) -> None:
+def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> None:
+    """`python words ...` of the peer, which must not find this repository's package."""
+    apart = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    _run(python(), {**apart, **environment}, words, cwd)
+
+
+def run_here(*words: str | Path, cwd: Path | None = None) -> None:
+    """The same with this repository's package."""
+    _run(sys.executable, dict(os.environ), words, cwd)
+
+
+def lower_each(script: str, folder: Path, *packages: str | Path) -> None:
+    """`lower` of a script makes <name>.pte, a result(), of each FOLDER/<name>.pt2, a captured model with its example
+    inputs. `packages`: folders of what the script imports besides the wheel."""
+    run(HERE / "peer_lower.py", script, folder, *packages)
+
+
+def _run(
+    interpreter: str, environment: dict[str, str], words: tuple[str | Path, ...], cwd: Path | None
+) -> None:
     done = subprocess.run(
-        [interpreter, str(HERE / "peer_side.py"), str(listing)],
-        cwd=listing.parent,
+        [interpreter, *map(str, words)],
+        cwd=cwd,
         env=environment,
         capture_output=True,
         text=True,

@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,12 @@ from executorch.backends.arm.test import arm_peer_networks
 from executorch.backends.arm.test.arm_reference import run_all
 from executorch.exir.backend.lowering.external_tool import tool_path
 from executorch.exir.backend.lowering.payload.blocks import ETHOS_U_BLOCKS
+from executorch.test.interop import peer
 
-PEER = os.environ.get("EXECUTORCH_PEER_PYTHON", "")
 MODEL = tool_path("arm", "tosa_reference_model")
 pytestmark = [
     pytest.mark.full,
-    pytest.mark.skipif(
-        not PEER or MODEL is None, reason="needs EXECUTORCH_PEER_PYTHON and TOSA's packages"
-    ),
+    pytest.mark.skipif(MODEL is None, reason="needs TOSA's packages"),
 ]
 
 
@@ -57,12 +54,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     arm_peer_networks.write(ours)
     arm_peer_networks.write_compiled(ours)
     (packages,) = MODEL.parent.parent.glob("lib/python3*/site-packages")
-    script = Path(arm_peer_networks.__file__)
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    env["PATH"] = f"{MODEL.parent}{os.pathsep}{env['PATH']}"
-    command = [PEER, str(script), str(theirs), str(packages), f"--dump={ours}"]
-    done = subprocess.run(command, capture_output=True, text=True, env=env)
-    assert done.returncode == 0, done.stderr[-2000:]
+    tools = f"{MODEL.parent}{os.pathsep}{os.environ['PATH']}"
+    peer.run(arm_peer_networks.__file__, theirs, packages, f"--dump={ours}", PATH=tools)
     return ours, theirs
 
 

@@ -4,8 +4,6 @@ operators, planned memory, bytes, outputs. `-s` prints the table."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,12 +26,9 @@ from executorch.examples.models.weights import prepare
 from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.runtime import Runtime
 from executorch.test.e2e.build_tree import load_backend
+from executorch.test.interop import peer
 
-PEER = os.environ.get("EXECUTORCH_PEER_PYTHON", "")
-pytestmark = [
-    pytest.mark.full,
-    pytest.mark.skipif(not PEER, reason="needs EXECUTORCH_PEER_PYTHON"),
-]
+pytestmark = pytest.mark.full
 IMAGE = (torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0)),)
 TOKENS = (torch.arange(10).reshape(1, 10), torch.tensor([10]))
 Made = tuple[nn.Module, tuple[Any, ...]]
@@ -85,18 +80,14 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Found, Fo
         captured = torch.export.export(model.eval(), inputs, strict=True)
         torch.export.save(captured, folder / f"{name}.pt2")
         made[name] = model, inputs
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    script = cadence_peer_models.__file__
-    subprocess.run([PEER, script, folder], check=True, env=environment, capture_output=True)
+    peer.lower_each(cadence_peer_models.__file__, folder)
     pairs = {}
     for name, (model, inputs) in made.items():
-        said = folder / f"{name}.txt"
-        assert not said.exists(), said.read_text()
         program = compiler._lower_ep_to_cadence_gen_etrecord(compiler.quantize_pt2(model, inputs))
         with torch.no_grad():
             eager = pytree.tree_leaves(model(*inputs))[0]
         ours = found(program.buffer, inputs)
-        theirs = found((folder / f"{name}.pte").read_bytes(), inputs)
+        theirs = found(peer.result(folder / f"{name}.pte").read_bytes(), inputs)
         pairs[name] = ours, theirs, eager
     return pairs
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,9 @@ from torch.utils import _pytree as pytree
 from executorch.backends.cadence.aot.ops_registrations import LIBRARY
 from executorch.backends.cadence.test import cadence_peer_operators
 from executorch.backends.cadence.test.drawn import arguments
+from executorch.test.interop.peer import run
 
-PEER = os.environ.get("EXECUTORCH_PEER_PYTHON", "")
-pytestmark = [
-    pytest.mark.full,
-    pytest.mark.skipif(not PEER, reason="needs EXECUTORCH_PEER_PYTHON"),
-]
+pytestmark = pytest.mark.full
 CASES = 12
 WITHOUT_KERNEL = {"cadence::roi_align_box_processor", "cadence::roi_align_box_processor.out"}
 # Where it is wrong, or has another form: docs/compatibility.md.
@@ -48,14 +43,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         (name, case): arguments(name, case) for name in LIBRARY.names() for case in range(CASES)
     }
     torch.save(drawn, folder / "arguments")
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    script = cadence_peer_operators.__file__
-    subprocess.run(
-        [PEER, script, folder / "arguments", folder / "results"],
-        check=True,
-        env=environment,
-        capture_output=True,
-    )
+    run(cadence_peer_operators.__file__, folder / "arguments", folder / "results")
     return torch.load(folder / "results", weights_only=False)
 
 

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs in ExecuTorch 1.4.1's environment: makes programs of cortex_m operators from captured models.
-
-    python cortex_m_peer_networks.py FOLDER PACKAGES
-
-FOLDER/*.pt2: captured models with their example inputs; a .pte is written beside each, or a .txt with what
-failed. PACKAGES: a folder with TOSA's packages, which its quantizer imports."""
+"""Runs in ExecuTorch 1.4.1's environment, by peer.lower_each: a program of cortex_m operators from a captured model.
+Its quantizer imports TOSA's packages."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
 
 import torch
@@ -36,20 +30,3 @@ def lower(path: Path) -> bytes:
     edge._edge_programs["forward"] = CortexMPassManager(edge.exported_program()).transform()
     made = edge.to_executorch(config=ExecutorchBackendConfig(extract_delegate_segments=False))
     return made.buffer
-
-
-def main(folder: str, packages: str) -> None:
-    sys.path.append(packages)
-    for path in sorted(Path(folder).glob("*.pt2")):
-        try:
-            path.with_suffix(".pte").write_bytes(lower(path))
-        except Exception as error:
-            path.with_suffix(".txt").write_text(f"{type(error).__name__}: {error}")
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", help="of the exported programs; files go beside them")
-    parser.add_argument("packages", help="a folder of further packages")
-    options = parser.parse_args()
-    main(options.folder, options.packages)

@@ -4,8 +4,6 @@ arguments."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -22,14 +20,12 @@ from executorch.exir import to_edge
 from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.exir.backend.lowering.external_tool import tool_path
 from executorch.runtime import Runtime
+from executorch.test.interop import peer
 
-PEER = os.environ.get("EXECUTORCH_PEER_PYTHON", "")
 MODEL = tool_path("arm", "tosa_reference_model")
 pytestmark = [
     pytest.mark.full,
-    pytest.mark.skipif(
-        not PEER or MODEL is None, reason="needs EXECUTORCH_PEER_PYTHON and TOSA's packages"
-    ),
+    pytest.mark.skipif(MODEL is None, reason="needs TOSA's packages"),
 ]
 
 
@@ -120,18 +116,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in MODELS:
         model, inputs = made(name)
         torch.export.save(torch.export.export(model, inputs), path / f"{name}.pt2")
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    script = cortex_m_peer_networks.__file__
     (packages,) = MODEL.parent.parent.glob("lib/python3*/site-packages")
-    subprocess.run([PEER, script, path, packages], check=True, env=environment, capture_output=True)
+    peer.lower_each(cortex_m_peer_networks.__file__, path, packages)
     return path
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_programs_are_equal_and_run_here(folder: Path, name: str) -> None:
-    said = folder / f"{name}.txt"
-    assert not said.exists(), said.read_text()
-    theirs = (folder / f"{name}.pte").read_bytes()
+    theirs = peer.result(folder / f"{name}.pte").read_bytes()
     model, inputs = made(name)
     captured = torch.export.export(quantized(model, *inputs), inputs)
     ours = lowered(to_edge(captured, compile_config=edge_config())).to_executorch().buffer

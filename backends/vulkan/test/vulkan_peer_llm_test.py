@@ -5,7 +5,6 @@ ours for Vulkan has the same operators (VK-019, LLM-017)."""
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,6 @@ from executorch.test.interop.llm_test import CALLS, LENGTHS, SHAPE
 
 pytestmark = [
     pytest.mark.full,
-    pytest.mark.skipif(
-        not os.environ.get("EXECUTORCH_PEER_PYTHON"), reason="needs EXECUTORCH_PEER_PYTHON"
-    ),
     pytest.mark.skipif(
         not Runtime.get().backend_registry.is_available("VulkanBackend"),
         reason="this build has no Vulkan backend, or no device is here",

@@ -4,8 +4,6 @@ delegates beside what ours leave (VK-001, VK-002, VK-004, VK-009 to VK-012)."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -17,15 +15,14 @@ from executorch.backends.vulkan.test import vulkan_peer_networks
 from executorch.backends.vulkan.test.lowered import kernels_of, payloads
 from executorch.backends.vulkan.test.reference import graph_of
 from executorch.runtime import Runtime
+from executorch.test.interop import peer
 from executorch.test.repository.sources import ROOT
 
-PEER = os.environ.get("EXECUTORCH_PEER_PYTHON", "")
 INTEROP = ROOT / "test" / "interop"
 sys.path.append(str(INTEROP))
 CASES = vulkan_peer_networks.cases()
 pytestmark = [
     pytest.mark.full,
-    pytest.mark.skipif(not PEER, reason="needs EXECUTORCH_PEER_PYTHON"),
     pytest.mark.skipif(
         not Runtime.get().backend_registry.is_available("VulkanBackend"),
         reason="this build has no Vulkan backend, or no device is here",
@@ -41,11 +38,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Of theirs and of ours."""
     made = {side: tmp_path_factory.mktemp(side) for side in ("theirs", "ours")}
     script = vulkan_peer_networks.__file__
-    apart = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    for side, python, env in (("theirs", PEER, apart), ("ours", sys.executable, dict(os.environ))):
-        command = [python, script, str(made[side]), str(INTEROP)]
-        done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=made[side])
-        assert done.returncode == 0, done.stderr[-2000:]
+    for side, run in (("theirs", peer.run), ("ours", peer.run_here)):
+        run(script, made[side], INTEROP, cwd=made[side])
     return made
 
 

@@ -4,8 +4,6 @@ to the same bytes or to the same files."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,12 +19,9 @@ from executorch.backends.apple.coreml.executorchcoreml import (
 from executorch.backends.apple.coreml.partition import CoreMLPartitioner
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+from executorch.test.interop import peer
 
-PEER = os.environ.get("EXECUTORCH_PEER_PYTHON", "")
-pytestmark = [
-    pytest.mark.full,
-    pytest.mark.skipif(not PEER, reason="needs EXECUTORCH_PEER_PYTHON"),
-]
+pytestmark = pytest.mark.full
 _BOTH = """
 import pathlib, sys
 from executorch.backends.apple.coreml import executorchcoreml as peer
@@ -42,15 +37,7 @@ def _through_the_peer(blob: bytes, place: Path) -> tuple[Path, bytes]:
     """The directory that upstream's wheel makes of it, and the blob that it makes of that."""
     ours, folder, theirs = place / "ours", place / "folder", place / "theirs"
     ours.write_bytes(blob)
-    ran = subprocess.run(
-        [PEER, "-c", _BOTH, str(ours), str(folder), str(theirs)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        cwd=place,
-        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
+    peer.run("-c", _BOTH, ours, folder, theirs, cwd=place)
     return next(folder.iterdir()), theirs.read_bytes()
 
 
