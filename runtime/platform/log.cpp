@@ -53,14 +53,6 @@ void vlogf(LogLevel level, et_timestamp_t timestamp, const char* filename, const
   pal_emit_log_message(timestamp, level_letter(level), filename, function, line, message, length);
 }
 
-void logf(LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
-          size_t line, const char* format, ...) {
-  std::va_list args;
-  va_start(args, format);
-  vlogf(level, timestamp, filename, function, line, format, args);
-  va_end(args);
-}
-
 void log_at(uint32_t place, const char* filename, const char* function, const char* format, ...) {
   std::va_list args;
   va_start(args, format);

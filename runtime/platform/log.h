@@ -46,9 +46,6 @@ namespace internal {
 et_timestamp_t get_log_timestamp();
 
 /// Formats into 255 bytes at most, cut at a whole UTF-8 character, and emits.
-ET_PRINTFLIKE(6, 7)
-void logf(LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
-          size_t line, const char* format, ...);
 ET_PRINTFLIKE(6, 0)
 void vlogf(LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
            size_t line, const char* format, std::va_list args);
