@@ -39,35 +39,17 @@ struct Row {
   StoreRun store[5];
 };
 
-// Null where this build computes nothing in C.
-template <typename From, typename C>
-constexpr LoadRun loads() {
-  if constexpr (kIsComputed<C>) {
-    return load<From, C>;
-  } else {
-    return nullptr;
-  }
-}
-
-template <typename C, typename To>
-constexpr StoreRun stores() {
-  if constexpr (kIsComputed<C>) {
-    return store<C, To>;
-  } else {
-    return nullptr;
-  }
-}
-
-// The row of a dtype that this build leaves out answers to no dtype.
+// The row of a dtype that this build leaves out answers to no dtype; a column that it leaves out is
+// null.
 template <typename T, ScalarType type>
 constexpr Row row(ComputeType compute) {
   if constexpr (should_include_dtype(type)) {
     return {type,
             compute,
-            {loads<T, uint8_t>(), loads<T, int64_t>(), loads<T, float>(), loads<T, double>(),
-             loads<T, Complex>()},
-            {stores<uint8_t, T>(), stores<int64_t, T>(), stores<float, T>(), stores<double, T>(),
-             nullptr}};
+            {kHasIntegers ? load<T, uint8_t> : nullptr, kHasIntegers ? load<T, int64_t> : nullptr,
+             load<T, float>, load<T, double>, kHasComplex ? load<T, Complex> : nullptr},
+            {kHasIntegers ? store<uint8_t, T> : nullptr, kHasIntegers ? store<int64_t, T> : nullptr,
+             store<float, T>, store<double, T>, nullptr}};
   } else {
     return {ScalarType::Undefined, compute, {}, {}};
   }

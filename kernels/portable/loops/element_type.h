@@ -50,16 +50,6 @@ constexpr ComputeType compute_type_v<double> = ComputeType::kDouble;
 template <>
 constexpr ComputeType compute_type_v<Complex> = ComputeType::kComplex;
 
-// Whether this build computes in the type C: in float and double always.
-template <typename C>
-constexpr bool kIsComputed = kHasIntegers;
-template <>
-constexpr bool kIsComputed<float> = true;
-template <>
-constexpr bool kIsComputed<double> = true;
-template <>
-constexpr bool kIsComputed<Complex> = kHasComplex;
-
 inline size_t compute_size(ComputeType type) {
   return type == ComputeType::kBool      ? 1
          : type == ComputeType::kFloat   ? 4
