@@ -24,17 +24,9 @@ using runtime::kTensorDimensionLimit;
 
 // Dimensions of size 1 may stand anywhere: they move nothing.
 inline bool is_contiguous(const Tensor& tensor) {
-  ssize_t last = -1;
-  for (const auto dim : tensor.dim_order()) {
-    if (tensor.size(dim) == 1) {
-      continue;
-    }
-    if (static_cast<ssize_t>(dim) < last) {
-      return false;
-    }
-    last = dim;
-  }
-  return true;
+  return runtime::is_dim_order_by(tensor.sizes().data(), tensor.dim_order().data(),
+                                  static_cast<size_t>(tensor.dim()),
+                                  [](uint8_t dimension) { return dimension; });
 }
 
 inline bool take_size(Tensor& out, ArrayRef<SizesType> sizes) {

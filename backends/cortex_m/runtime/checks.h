@@ -40,18 +40,9 @@ inline bool is_image(const Tensor& tensor) {
   if (!is_int8(tensor) || tensor.dim() != 4) {
     return false;
   }
-  constexpr int32_t kPlaces[4] = {0, 3, 1, 2};
-  int32_t last = -1;
-  for (const auto dim : tensor.dim_order()) {
-    if (tensor.size(dim) == 1) {
-      continue;
-    }
-    if (kPlaces[dim] < last) {
-      return false;
-    }
-    last = kPlaces[dim];
-  }
-  return true;
+  constexpr int kPlaces[4] = {0, 3, 1, 2};
+  return runtime::is_dim_order_by(tensor.sizes().data(), tensor.dim_order().data(), 4,
+                                  [&](uint8_t dimension) { return kPlaces[dimension]; });
 }
 
 inline bool is_contiguous(const Tensor& tensor) {

@@ -28,6 +28,25 @@ inline bool is_contiguous_dim_order(const DimOrderType* dim_order, const size_t 
   return true;
 }
 
+/// Whether dimensions stand in memory by their places, place_of(dimension), but for those of one
+/// element, which may stand anywhere.
+template <typename SizesType, typename DimOrderType, typename PlaceOf>
+bool is_dim_order_by(const SizesType* sizes, const DimOrderType* dim_order, const size_t dims,
+                     const PlaceOf& place_of) {
+  int last = -1;
+  for (size_t i = 0; i < dims; ++i) {
+    if (sizes[dim_order[i]] == 1) {
+      continue;
+    }
+    const int place = static_cast<int>(place_of(dim_order[i]));
+    if (place < last) {
+      return false;
+    }
+    last = place;
+  }
+  return true;
+}
+
 /// Whether `dim_order` is channels last: 0, 2, 3, 1 or 0, 2, 3, 4, 1.
 template <typename DimOrderType>
 bool is_channels_last_dim_order(const DimOrderType* dim_order, const size_t dims) {
