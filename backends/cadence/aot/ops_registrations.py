@@ -15,7 +15,7 @@ from executorch.backends.cadence.aot.operators import (
     reductions,
 )
 from executorch.backends.cadence.aot.operators.library import LIBRARY as LIBRARY
-from executorch.backends.cadence.aot.operators.library import real
+from executorch.exir.backend.lowering.kernels.formulas import real
 
 FAMILIES = (elementwise, products, convolutions, reductions, moves)
 _without_kernels = torch.library.Library("cadence", "FRAGMENT")
@@ -24,10 +24,6 @@ _without_kernels.define(
     "slice_scatter_(Tensor(a!) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)"
     " -> Tensor(a!)"
 )
-
-
-def _dequantize(X: Tensor, X_scale: Tensor, X_zero_point: Tensor) -> Tensor:
-    return real(X, X_scale, X_zero_point)
 
 
 def _slice_scatter_(
@@ -41,5 +37,5 @@ def _slice_scatter_(
     return self.copy_(torch.slice_scatter(self, src, dim, start, end, step))
 
 
-_without_kernels.impl("dequantize", _dequantize, "CompositeExplicitAutograd")
+_without_kernels.impl("dequantize", real, "CompositeExplicitAutograd")
 _without_kernels.impl("slice_scatter_", _slice_scatter_, "CompositeExplicitAutograd")

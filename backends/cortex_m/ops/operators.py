@@ -19,6 +19,10 @@ from executorch.backends.cortex_m.ops.fixed_point import (
 from executorch.backends.cortex_m.ops.fixed_point import (
     softmax as integer_softmax,
 )
+from executorch.exir.backend.lowering.kernels.formulas import (
+    dequantize_per_tensor,
+    quantize_per_tensor,
+)
 from executorch.exir.backend.lowering.kernels.library import KernelLibrary
 
 LIBRARY = KernelLibrary("cortex_m", Path(__file__).with_name("operators.yaml"))
@@ -30,33 +34,8 @@ def _int8(x: Tensor, least: int = -128, largest: int = 127) -> Tensor:
 
 # ---- float32 and back ----
 
-
-@LIBRARY.implement("quantize_per_tensor")
-def quantize_per_tensor(
-    input: Tensor,
-    scale: float,
-    zero_point: int,
-    quant_min: int,
-    quant_max: int,
-    dtype: torch.dtype,
-) -> Tensor:
-    """Times the reciprocal of the scale, ties to even; NaN is quant_min."""
-    inverse = 1.0 / torch.tensor(scale, dtype=torch.float32, device=input.device)
-    steps = torch.round(input * inverse) + zero_point
-    return torch.where(steps > quant_min, steps.clamp(max=quant_max), quant_min).to(dtype)
-
-
-@LIBRARY.implement("dequantize_per_tensor")
-def dequantize_per_tensor(
-    input: Tensor,
-    scale: float,
-    zero_point: int,
-    quant_min: int,
-    quant_max: int,
-    dtype: torch.dtype,
-) -> Tensor:
-    factor = torch.tensor(scale, dtype=torch.float32, device=input.device)
-    return (input.int() - zero_point).float() * factor
+LIBRARY.implement("quantize_per_tensor")(quantize_per_tensor)
+LIBRARY.implement("dequantize_per_tensor")(dequantize_per_tensor)
 
 
 # ---- By element ----

@@ -8,13 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from executorch.backends.cadence.aot.operators.library import (
-    LIBRARY,
-    Number,
-    as_dtype,
-    float32,
-    without,
-)
+from executorch.backends.cadence.aot.operators.library import LIBRARY
+from executorch.exir.backend.lowering.kernels.formulas import Number, by_scale, float32, without
 
 _8_BITS = ("asym8sxsym8s_asym8s", "asym8uxsym8u_asym8u")
 
@@ -76,8 +71,13 @@ def quantized_conv_nchw(
     """By the scales; multiplier and shift say the same and are not read. Padding is the value 0."""
     values, weights = without(input_zero_point, input), without(_first(weight_zero_point), weight)
     sums = _convolve(values, weights, bias.double(), stride, padding, dilation, groups)
-    scaled = sums.float() * float32(_first(bias_scale))
-    return as_dtype(scaled, 1.0 / float32(out_scale), out_zero_point, input.dtype)
+    return _stored(sums, bias_scale, out_scale, out_zero_point, input.dtype)
+
+
+def _stored(
+    sums: Tensor, bias_scale: Number, out_scale: float, out_zero_point: int, dtype: torch.dtype
+) -> Tensor:
+    return by_scale(sums.float() * float32(_first(bias_scale)), out_scale, out_zero_point, dtype)
 
 
 def _first(value: Number) -> Number:
@@ -107,28 +107,6 @@ def quantized_conv_nhwc(
 # ---- Transposed: as weights [outputs of a group, inputs, kernel], turned round ----
 
 
-def _convolve_transposed(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    output_padding: Sequence[int],
-    groups: int,
-    channel_last: bool,
-) -> Tensor:
-    if channel_last:
-        input, weight = input.movedim(-1, 1), weight.movedim(-1, 1)
-    kernel = weight.flip(list(range(2, weight.dim())))
-    rank = input.dim() - 2
-    lists = (_of_rank(each, rank) for each in (stride, padding, dilation))
-    made = torch.convolution(
-        input, kernel.transpose(0, 1), bias, *lists, True, _of_rank(output_padding, rank), groups
-    )
-    return made.movedim(1, -1).contiguous() if channel_last else made
-
-
 @LIBRARY.implement("transposed_convolution")
 def transposed_convolution(
     input: Tensor,
@@ -141,9 +119,15 @@ def transposed_convolution(
     groups: int,
     channel_last: bool = False,
 ) -> Tensor:
-    return _convolve_transposed(
-        input, weight, bias, stride, padding, dilation, output_padding, groups, channel_last
+    if channel_last:
+        input, weight = input.movedim(-1, 1), weight.movedim(-1, 1)
+    kernel = weight.flip(list(range(2, weight.dim())))
+    rank = input.dim() - 2
+    lists = (_of_rank(each, rank) for each in (stride, padding, dilation))
+    made = torch.convolution(
+        input, kernel.transpose(0, 1), bias, *lists, True, _of_rank(output_padding, rank), groups
     )
+    return made.movedim(1, -1).contiguous() if channel_last else made
 
 
 @LIBRARY.implement("quantized_transposed_conv")
@@ -166,8 +150,7 @@ def quantized_transposed_conv(
     channel_last: bool = False,
 ) -> Tensor:
     values, weights = without(input_zero_point, input), without(_first(weight_zero_point), weight)
-    sums = _convolve_transposed(
+    sums = transposed_convolution(
         values, weights, bias.double(), stride, padding, dilation, output_padding, groups, channel_last
     )  # fmt: skip
-    scaled = sums.float() * float32(_first(bias_scale))
-    return as_dtype(scaled, 1.0 / float32(out_scale), out_zero_point, input.dtype)
+    return _stored(sums, bias_scale, out_scale, out_zero_point, input.dtype)

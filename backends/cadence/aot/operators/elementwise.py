@@ -9,43 +9,23 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from executorch.backends.cadence.aot.operators.library import (
-    LIBRARY,
+from executorch.backends.cadence.aot.operators.library import LIBRARY, of_8_bits, scale_of
+from executorch.exir.backend.lowering.kernels.formulas import (
     Number,
     as_dtype,
+    by_scale,
+    dequantize_per_tensor,
     float32,
-    of_8_bits,
+    quantize_per_tensor,
     real,
-    scale_of,
-    stored,
     without,
 )
 
 _WIDTHS = ("", "_asym8s", "_asym8u", "_asym16s", "_asym16u", "_asym32s")
 
 
-@LIBRARY.implement(*(f"quantize_per_tensor{each}" for each in _WIDTHS))
-def quantize_per_tensor(
-    input: Tensor,
-    scale: float,
-    zero_point: int,
-    quant_min: int,
-    quant_max: int,
-    dtype: torch.dtype,
-) -> Tensor:
-    return stored(input, 1.0 / float32(scale), zero_point, (quant_min, quant_max)).to(dtype)
-
-
-@LIBRARY.implement(*(f"dequantize_per_tensor{each}" for each in _WIDTHS))
-def dequantize_per_tensor(
-    input: Tensor,
-    scale: float,
-    zero_point: int,
-    quant_min: int,
-    quant_max: int,
-    dtype: torch.dtype,
-) -> Tensor:
-    return real(input, scale, zero_point)
+LIBRARY.implement(*(f"quantize_per_tensor{each}" for each in _WIDTHS))(quantize_per_tensor)
+LIBRARY.implement(*(f"dequantize_per_tensor{each}" for each in _WIDTHS))(dequantize_per_tensor)
 
 
 @LIBRARY.implement("requantize", "requantize.per_tensor")
@@ -58,7 +38,7 @@ def requantize(
     out_dtype: torch.dtype,
 ) -> Tensor:
     values = real(input, in_scale, in_zero_point)
-    return as_dtype(values, 1.0 / float32(out_scale), out_zero_point, out_dtype)
+    return by_scale(values, out_scale, out_zero_point, out_dtype)
 
 
 def _of_two(compute: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -73,7 +53,7 @@ def _of_two(compute: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor
         out_zero_point: int,
     ) -> Tensor:
         values = compute(real(X, X_scale, X_zero_point), real(Y, Y_scale, Y_zero_point))
-        return as_dtype(values, 1.0 / float32(out_scale), out_zero_point, X.dtype)
+        return by_scale(values, out_scale, out_zero_point, X.dtype)
 
     return quantized
 
@@ -88,7 +68,7 @@ def _with_a_number(compute: Callable[[Tensor, Tensor], Tensor]) -> Callable[...,
         out_zero_point: int,
     ) -> Tensor:
         values = compute(real(X, X_scale, X_zero_point), float32(Y))
-        return as_dtype(values, 1.0 / float32(out_scale), out_zero_point, X.dtype)
+        return by_scale(values, out_scale, out_zero_point, X.dtype)
 
     return quantized
 

@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from executorch.backends.cadence.aot.operators.library import LIBRARY, Number
+from executorch.backends.cadence.aot.operators.library import LIBRARY
+from executorch.exir.backend.lowering.kernels.formulas import Number
 
 # ---- Windows of an image as rows ----
 

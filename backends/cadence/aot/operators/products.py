@@ -7,15 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from executorch.backends.cadence.aot.operators.library import (
-    LIBRARY,
-    Number,
-    as_dtype,
-    of_8_bits,
-    real,
-    scale_of,
-    without,
-)
+from executorch.backends.cadence.aot.operators.library import LIBRARY, of_8_bits, scale_of
+from executorch.exir.backend.lowering.kernels.formulas import Number, as_dtype, real, without
 
 
 @LIBRARY.implement(

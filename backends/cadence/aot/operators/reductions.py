@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from executorch.backends.cadence.aot.operators.library import (
-    LIBRARY,
+from executorch.backends.cadence.aot.operators.library import LIBRARY
+from executorch.exir.backend.lowering.kernels.formulas import (
     Number,
-    as_dtype,
+    by_scale,
     float32,
     real,
     without,
@@ -97,7 +97,7 @@ def quantized_layer_norm(
     variance = (scale * scale * (count * squares - total * total) / (count * count)).float()
     norm = (real(rows, X_scale, X_zero_point) - mean) / torch.sqrt(variance + float32(eps))
     values = norm * weight.flatten() + bias.flatten()
-    made = as_dtype(values, 1.0 / float32(output_scale), output_zero_point, X.dtype)
+    made = by_scale(values, output_scale, output_zero_point, X.dtype)
     return made.reshape(X.shape)
 
 
@@ -132,4 +132,4 @@ def quantized_softmax(
         shares = torch.where(hidden, 0.0, shares)
     else:
         shares = torch.softmax(values, -1)
-    return as_dtype(shares, 1.0 / float32(out_scale), out_zero_point, input.dtype)
+    return by_scale(shares, out_scale, out_zero_point, input.dtype)
