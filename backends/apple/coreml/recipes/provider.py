@@ -52,7 +52,8 @@ class CoreMLRecipeType(RecipeType):
 # ---- Ways to quantize ----
 
 
-def _pt2e(activation: torch.dtype) -> QuantizationRecipe:
+def eight_bits(activation: torch.dtype) -> Any:
+    """The quantizer; of float32 weights alone have 8 bits."""
     from executorch.backends.apple.coreml.quantizer import CoreMLQuantizer
 
     linear = ct.optimize.torch.quantization
@@ -62,8 +63,11 @@ def _pt2e(activation: torch.dtype) -> QuantizationRecipe:
         weight_dtype=torch.qint8,
         weight_per_channel=True,
     )
-    quantizer = CoreMLQuantizer(linear.LinearQuantizerConfig(global_config=config))
-    return QuantizationRecipe(quantizers=[quantizer])
+    return CoreMLQuantizer(linear.LinearQuantizerConfig(global_config=config))
+
+
+def _pt2e(activation: torch.dtype) -> QuantizationRecipe:
+    return QuantizationRecipe(quantizers=[eight_bits(activation)])
 
 
 def _torchao(config: Any, filter_fn: Filter | None) -> QuantizationRecipe:
