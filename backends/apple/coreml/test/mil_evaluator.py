@@ -67,9 +67,10 @@ class Machine:
         self.block = self.function.block_specializations[self.function.opset]
         self.states: dict[str, torch.Tensor] = {}
         self._types = {each.name: each.type for each in self.function.inputs}
-        with tempfile.TemporaryDirectory() as folder:
-            self._weights = _reader(Path(folder), files)
-            self._constants = self._all_constants()
+        # Weights of constexpr operations are read as these run.
+        self._folder = tempfile.TemporaryDirectory()
+        self._weights = _reader(Path(self._folder.name), files)
+        self._constants = self._all_constants()
 
     def run(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         names = [each.name for each in self.described.input]
