@@ -16,8 +16,8 @@ from coremltools.libmilstoragepython import _BlobStorageReader as BlobReader
 
 from executorch.backends.apple.coreml.aot.library import ct
 from executorch.backends.apple.coreml.aot.package import MODEL_PATHS
-from executorch.backends.apple.coreml.aot.several_methods import MAGIC
 from executorch.backends.apple.coreml.executorchcoreml import read_files
+from executorch.backends.apple.coreml.payload_reader import MAGIC
 from executorch.backends.apple.coreml.test.mil_moves import MOVES
 from executorch.backends.apple.coreml.test.mil_operations import OPERATIONS, Unknown
 from executorch.backends.test.conformance.backend import Run

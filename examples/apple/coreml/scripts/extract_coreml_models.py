@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from executorch.backends.apple.coreml.executorchcoreml import unflatten_directory_contents
+from executorch.backends.apple.coreml.payload_reader import BACKEND_ID, MAGIC
 from executorch.devtools.commands.program_file import ProgramFile
 
-BACKEND_ID = "CoreMLBackend"
-MAGIC = b"CMJR"  # of a payload that names the one with the model, which several methods share
 FOLDER = Path("extracted_coreml_models")
 
 
