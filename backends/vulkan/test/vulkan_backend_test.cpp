@@ -61,6 +61,19 @@ TEST_F(VulkanBackendTest, AllFamiliesGiveTheSameEachTime) {
   }
 }
 
+TEST_F(VulkanBackendTest, ADecoderLayerGivesTheSameEachTime) {
+  const Loaded delegate(decoder_layer().pack());
+  ASSERT_EQ(delegate.error(), Error::Ok);
+  const auto first = decoder_arguments();
+  ASSERT_EQ(delegate.run(first), Error::Ok);
+  EXPECT_NE(contents(first[1]), contents(first[0]));
+  for (int run = 0; run < 10; ++run) {
+    const auto again = decoder_arguments();
+    ASSERT_EQ(delegate.run(again), Error::Ok);
+    EXPECT_EQ(contents(again[1]), contents(first[1]));
+  }
+}
+
 TEST_F(VulkanBackendTest, RunsWithAnySizesUpToTheFiles) {
   RecordProperty("req", "VK-006");
   RecordProperty("req", "VK-012");

@@ -19,9 +19,16 @@ using extension::TensorPtr;
 using runtime::Error;
 using vkgraph::GraphTypes;
 
-// Of each kind; 10,000 together with --gtest_repeat=10 --gtest_shuffle, which draws others each
-// time.
+// Of each kind and sample; 10,000 together with --gtest_repeat=5 --gtest_shuffle, which draws
+// others each time.
 constexpr int kNumMutants = 500;
+
+struct Sample {
+  GraphBuilder (*graph)();
+  std::vector<TensorPtr> (*arguments)();
+};
+constexpr Sample kSamples[] = {{many_operators, many_arguments},
+                               {decoder_layer, decoder_arguments}};
 
 /// Draws numbers that are those of a run of the tests.
 class Chance {
@@ -67,23 +74,27 @@ class VulkanCorruptedTest : public ::testing::Test {
 
 TEST_F(VulkanCorruptedTest, BytesAreRefusedOrRun) {
   Chance chance(7);
-  const auto payload = many_operators().pack();
-  for (int i = 0; i < kNumMutants; ++i) {
-    auto corrupted = payload;
-    for (size_t changes = 1 + chance.below(3); changes > 0; --changes) {
-      chance.of(corrupted) = chance.byte();
+  for (const Sample& sample : kSamples) {
+    const auto payload = sample.graph().pack();
+    for (int i = 0; i < kNumMutants; ++i) {
+      auto corrupted = payload;
+      for (size_t changes = 1 + chance.below(3); changes > 0; --changes) {
+        chance.of(corrupted) = chance.byte();
+      }
+      try_payload(corrupted, sample.arguments());
     }
-    try_payload(corrupted, many_arguments());
   }
   EXPECT_GT(num_refused_, kNumMutants / 10);
   EXPECT_GT(num_run_, kNumMutants / 10);
 }
 
 TEST_F(VulkanCorruptedTest, WhatEndsTooEarlyIsRefused) {
-  const auto payload = many_operators().pack();
-  for (size_t size = 0; size < payload.size(); size += 61) {
-    try_payload({payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(size)},
-                many_arguments());
+  for (const Sample& sample : kSamples) {
+    const auto payload = sample.graph().pack();
+    for (size_t size = 0; size < payload.size(); size += 61) {
+      try_payload({payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(size)},
+                  sample.arguments());
+    }
   }
   EXPECT_EQ(num_run_, 0);
 }
@@ -139,23 +150,30 @@ void change_call(vkgraph::VkGraphT& graph, Chance& chance,
   }
 }
 
+/// Up to three changes, until a call has no arguments left.
+void change(vkgraph::VkGraphT& graph, Chance& chance, const std::vector<std::string_view>& names) {
+  for (size_t changes = 1 + chance.below(3); changes > 0; --changes) {
+    if (chance.below(2) == 0) {
+      change_number(graph, chance);
+    } else {
+      change_call(graph, chance, names);
+    }
+    if (std::any_of(graph.chain.begin(), graph.chain.end(),
+                    [](const auto& call) { return call->args.empty(); })) {
+      return;
+    }
+  }
+}
+
 TEST_F(VulkanCorruptedTest, GraphsThatSaySomethingElseAreRefusedOrRun) {
   Chance chance(11);
   const auto names = operator_names();
-  for (int i = 0; i < kNumMutants; ++i) {
-    GraphBuilder builder = many_operators();
-    for (size_t changes = 1 + chance.below(3); changes > 0; --changes) {
-      if (chance.below(2) == 0) {
-        change_number(builder.graph, chance);
-      } else {
-        change_call(builder.graph, chance, names);
-      }
-      if (std::any_of(builder.graph.chain.begin(), builder.graph.chain.end(),
-                      [](const auto& call) { return call->args.empty(); })) {
-        break;
-      }
+  for (const Sample& sample : kSamples) {
+    for (int i = 0; i < kNumMutants; ++i) {
+      GraphBuilder builder = sample.graph();
+      change(builder.graph, chance, names);
+      try_payload(builder.pack(), sample.arguments());
     }
-    try_payload(builder.pack(), many_arguments());
   }
   EXPECT_GT(num_refused_, kNumMutants / 10);
   EXPECT_GT(num_run_, 0);

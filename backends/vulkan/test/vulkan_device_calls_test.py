@@ -70,7 +70,7 @@ def test_of_smollm2(tmp_path: Path) -> None:
     file = export(tmp_path, "vulkan", len(TOKENS), FEW_BITS).read_bytes()
     inputs = [torch.tensor([TOKENS]), torch.tensor([0])]
     device = on_device(file, inputs)
-    assert len(device.beside) > 600
+    assert len(device.beside) > 500
     assert [each for each in device.beside if each.error > LIMIT] == []
     eager = in_eager(file, inputs)
     for other in (device, in_eager(file, inputs, exact=True)):
