@@ -99,6 +99,26 @@ TEST_F(VulkanCorruptedTest, WhatEndsTooEarlyIsRefused) {
   EXPECT_EQ(num_run_, 0);
 }
 
+TEST_F(VulkanCorruptedTest, ListsThatAreNotAlignedAreRefused) {
+  GraphBuilder builder = sample();
+  builder.integers({1, 1});  // that no call reads
+  auto payload = builder.pack();
+  constexpr size_t kHeader = 32;
+  for (const auto* value : *vkgraph::GetVkGraph(&payload[kHeader])->values()) {
+    if (value->value_type() != GraphTypes::IntList) {
+      continue;
+    }
+    // Its first item, 1, becomes its length.
+    const auto* list = reinterpret_cast<const flatbuffers::Table*>(value->value_as_IntList());
+    const uint8_t* place = list->GetAddressOf(vkgraph::IntList::VT_ITEMS);
+    const auto offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(place);
+    const auto at = static_cast<size_t>(place - payload.data());
+    flatbuffers::WriteScalar<flatbuffers::uoffset_t>(&payload[at], offset + 4);
+    break;
+  }
+  EXPECT_EQ(Loaded(payload).error(), Error::InvalidProgram);
+}
+
 /// A number where another one stood.
 void change_number(vkgraph::VkGraphT& graph, Chance& chance) {
   constexpr int64_t kNumbers[] = {0, 1, 2, 3, -1, -2, 7, 100, INT32_MAX, INT32_MIN, INT64_MAX};
