@@ -141,8 +141,11 @@ def in_root(command: str, **environment: str) -> tuple[int, str]:
 
 
 @pytest.mark.req("VK-008")
-def test_glslc_is_here() -> None:
+def test_glslc_is_here_or_asked_for(tmp_path: Path) -> None:
     assert "shaderc" in run("063.1")
+    without = "-DEXECUTORCH_BUILD_VULKAN=ON -DGLSLC_PATH="
+    code, text = in_root(f"cmake --preset linux -B {tmp_path} {without}")
+    assert code and "glslc is not found in PATH or $VULKAN_SDK/bin" in text, text[-3000:]
 
 
 @pytest.mark.req("VK-001", "VK-004", "VK-010", "VK-011")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Graphs run on whatever device there is, a software driver at least; corrupted ones and wrong
 // arguments are refused.
+#include <executorch/backends/vulkan/runtime/api/shaders.h>
 #include <executorch/backends/vulkan/runtime/graph/memory_plan.h>
 #include <executorch/backends/vulkan/runtime/graph/ops/table.h>
 #include <executorch/backends/vulkan/test/sample_graph.h>
@@ -75,8 +76,7 @@ TEST_F(VulkanBackendTest, ADecoderLayerGivesTheSameEachTime) {
 }
 
 TEST_F(VulkanBackendTest, RunsWithAnySizesUpToTheFiles) {
-  RecordProperty("req", "VK-006");
-  RecordProperty("req", "VK-012");
+  RecordProperty("req", "VK-006 VK-007 VK-012 BLD-031");
   const Loaded delegate(sample().pack());
   ASSERT_EQ(delegate.error(), Error::Ok);
   for (const int rows : {4, 1, 3, 4}) {
@@ -279,6 +279,18 @@ TEST_F(VulkanBackendTest, CompileSpecsOfAnotherSizeAreRefused) {
   EXPECT_EQ(Loaded(sample().pack(), {}, {good, 3}).error(), Error::Ok);
   const runtime::CompileSpec bad[] = {{"require_dynamic_shapes", {bytes, 4}}};
   EXPECT_EQ(Loaded(sample().pack(), {}, {bad, 1}).error(), Error::InvalidArgument);
+}
+
+TEST(ShadersTest, EachIsSpirvForBothKindsOfDevices) {
+  RecordProperty("req", "VK-005");
+  EXPECT_GT(shaders().size(), 15u);
+  for (const Shader& shader : shaders()) {
+    for (const ShaderCode& code : {shader.code, shader.wide_code}) {
+      ASSERT_GT(code.num_bytes, 20u) << shader.name;
+      EXPECT_EQ(code.words[0], 0x07230203u) << shader.name;
+      EXPECT_LE(code.words[1], 0x00010300u) << shader.name << ": of Vulkan 1.1";
+    }
+  }
 }
 
 TEST(OperatorTableTest, EachNameStandsOnce) {

@@ -103,6 +103,7 @@ class Net(nn.Module):
         return self.last(self.point(x).permute(0, 2, 3, 1).reshape(-1, 8))
 
 
+@pytest.mark.req("VK-C02")
 @pytest.mark.parametrize("is_per_channel", [True, False])
 def test_static_8_bits(is_per_channel: bool) -> None:
     torch.manual_seed(0)
