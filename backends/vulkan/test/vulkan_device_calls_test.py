@@ -16,6 +16,7 @@ from torchao.utils import unwrap_tensor_subclass
 from executorch.backends.vulkan.test.device_calls import in_eager, on_device, other_steps
 from executorch.backends.vulkan.test.lowered import lower
 from executorch.runtime import Runtime
+from executorch.test.e2e.program_store import ProgramStore
 
 pytestmark = pytest.mark.skipif(
     not Runtime.get().backend_registry.is_available("VulkanBackend"),
@@ -63,11 +64,14 @@ def test_a_near_tie_is_found() -> None:
 
 @pytest.mark.full
 @pytest.mark.req("VK-009", "VK-019")
-def test_of_smollm2(tmp_path: Path) -> None:
+def test_of_smollm2(program_store: ProgramStore) -> None:
     """30 layers of real weights: every call is right, and eager with exact sums is as far from eager."""
     from executorch.backends.vulkan.test.vulkan_smollm2 import FEW_BITS, export
 
-    file = export(tmp_path, "vulkan", len(TOKENS), FEW_BITS).read_bytes()
+    def make(folder: Path) -> None:
+        export(folder, "vulkan", len(TOKENS), FEW_BITS)
+
+    file = (program_store.folder("SmolLM2 for Vulkan", make) / "vulkan.pte").read_bytes()
     inputs = [torch.tensor([TOKENS]), torch.tensor([0])]
     device = on_device(file, inputs)
     assert len(device.beside) > 500
