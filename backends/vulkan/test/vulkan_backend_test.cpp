@@ -75,6 +75,33 @@ TEST_F(VulkanBackendTest, ADecoderLayerGivesTheSameEachTime) {
   }
 }
 
+/// choose_qparams_per_token_asymmetric rounds -128 + 1.4999999, which is -126.5 in float32, to
+/// even; choose_qparams rounds -1.4999999 to -1.
+TEST_F(VulkanBackendTest, ZeroPointsOfTokensAreRoundedAsPyTorchDoes) {
+  const auto zero_of = [](bool by_token) {
+    GraphBuilder b;
+    const int32_t x = b.input({1, 2});
+    const int32_t scale = b.tensor({1, 1});
+    const int32_t zero = b.tensor({1, 1}, vkgraph::VkDataType::INT32);
+    const int32_t outs = b.values({scale, zero});
+    if (by_token) {
+      b.call("quantized_decomposed.choose_qparams_per_token_asymmetric.default",
+             {x, b.null(), outs});
+    } else {
+      b.call("quantized_decomposed.choose_qparams.tensor",
+             {x, b.integer(-128), b.integer(127), b.number(1e-7), b.null(), outs});
+    }
+    b.output(zero);
+    const Loaded delegate(b.pack());
+    EXPECT_EQ(delegate.error(), Error::Ok);
+    const auto out = make_tensor_ptr({1, 1}, std::vector<int32_t>{0});
+    EXPECT_EQ(delegate.run({floats({1, 2}, {253.5F, -1.4999999F}), out}), Error::Ok);
+    return out->const_data_ptr<int32_t>()[0];
+  };
+  EXPECT_EQ(zero_of(true), -126);
+  EXPECT_EQ(zero_of(false), -127);
+}
+
 TEST_F(VulkanBackendTest, RunsWithAnySizesUpToTheFiles) {
   RecordProperty("req", "VK-006 VK-007 VK-012 BLD-031");
   const Loaded delegate(sample().pack());
