@@ -282,7 +282,7 @@ def test_the_wheel_has_the_same_headers(installation: Path, package: Path) -> No
     assert different == []
 
 
-@pytest.mark.req("LLM-043")
+@pytest.mark.req("LLM-043", "VK-016")
 def test_llama_main_is_built_on_the_installed_package(prefix: Path, tmp_path: Path) -> None:
     source = ROOT / "examples" / "models" / "llama"
     command("cmake", "-S", source, "-B", tmp_path, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
