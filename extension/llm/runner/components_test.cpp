@@ -14,6 +14,7 @@
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/sampling_settings.h>
 #include <executorch/extension/llm/runner/stats.h>
 #include <executorch/extension/llm/runner/test/toy_decoder.h>
 #include <executorch/extension/llm/runner/text_decoder_runner.h>
@@ -67,6 +68,23 @@ TEST_F(LlmComponentsTest, GenerationConfigHasItsDefaults) {
   EXPECT_EQ(config.num_bos, 0);
   EXPECT_EQ(config.num_eos, 0);
   EXPECT_FALSE(config.ignore_eos);
+}
+
+TEST_F(LlmComponentsTest, SettingsThatNobodySetAreTheProgramsOnes) {
+  const GenerationConfig program = sampling_of(
+      R"({"temperature": 0.25, "top_k": 7, "top_p": 1.5, "min_p": "x", "eos_token_id": [1]})");
+  EXPECT_EQ(program.temperature, 0.25f);
+  EXPECT_FALSE(program.top_p.is_given());  // 1.5 is not possible
+  EXPECT_FALSE(program.min_p.is_given());
+  GenerationConfig asked;
+  asked.temperature = 0.8f;  // as nobody's, but set
+  const GenerationConfig config = with_defaults(asked, program);
+  EXPECT_EQ(config.temperature, 0.8f);
+  EXPECT_EQ(config.top_k, 7);
+  EXPECT_EQ(config.top_p, kTopp);
+  for (const char* nothing : {"", "[]", "{", "7"}) {
+    EXPECT_FALSE(sampling_of(nothing).temperature.is_given()) << nothing;
+  }
 }
 
 TEST_F(LlmComponentsTest, NewTokensAreLimitedByContextLengthAndWish) {

@@ -7,6 +7,7 @@
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/print_status.h>
+#include <executorch/extension/llm/runner/sampling_settings.h>
 #include <executorch/extension/llm/runner/util.h>
 
 namespace executorch::extension::llm {
@@ -39,6 +40,7 @@ Error MultimodalRunner::load() {
   stats_->model_load_start_ms = time_in_ms();
   ET_CHECK_OK_OR_RETURN_ERROR(multimodal_prefiller_->load());
   ET_CHECK_OK_OR_RETURN_ERROR(text_token_generator_->load());
+  default_sampling_ = sampling_of_program(*module_);
   stats_->model_load_end_ms = time_in_ms();
   return Error::Ok;
 }
@@ -87,11 +89,13 @@ Error MultimodalRunner::generate(const std::string& prompt, const GenerationConf
                   std::move(token_callback), std::move(stats_callback));
 }
 
-Error MultimodalRunner::begin(const GenerationConfig& config) {
+Error MultimodalRunner::begin(GenerationConfig* wanted) {
+  GenerationConfig& config = *wanted;
   ET_CHECK_OK_OR_RETURN_ERROR(check_temperature(config.temperature));
   should_stop_.store(false);
   stats_->reset();
   ET_CHECK_OK_OR_RETURN_ERROR(load());
+  config = with_defaults(config, default_sampling_);
   begin_answer(config, *text_decoder_runner_, *text_token_generator_);
   ET_CHECK_OR_RETURN_ERROR(config.prompt_lookup == 0, NotSupported,
                            "prompt_lookup is for programs of text");
@@ -100,11 +104,12 @@ Error MultimodalRunner::begin(const GenerationConfig& config) {
 }
 
 Error MultimodalRunner::generate(const std::vector<MultimodalInput>& inputs,
-                                 const GenerationConfig& config,
+                                 const GenerationConfig& wanted,
                                  std::function<void(const std::string&)> token_callback,
                                  std::function<void(const Stats&)> stats_callback) {
+  GenerationConfig config = wanted;
   ET_CHECK_OR_RETURN_ERROR(!inputs.empty(), InvalidArgument, "Expected an input, got none");
-  ET_CHECK_OK_OR_RETURN_ERROR(begin(config));
+  ET_CHECK_OK_OR_RETURN_ERROR(begin(&config));
   const Show show =
       make_show(config, std::move(token_callback), should_stop_, *text_token_generator_);
   stats_->inference_start_ms = time_in_ms();

@@ -85,12 +85,13 @@ class MultimodalRunner : public IRunner {
   int64_t pos_ = 0;
 
  private:
-  ::executorch::runtime::Error begin(const GenerationConfig& config);
+  ::executorch::runtime::Error begin(GenerationConfig* config);
   ::executorch::runtime::Error make_answer(const std::vector<MultimodalInput>& inputs,
                                            const GenerationConfig& config, const Show& show);
   ::executorch::runtime::Error answer(const GenerationConfig& config,
                                       const std::function<void(const std::string&)>& show);
 
+  GenerationConfig default_sampling_;  // the program's
   AnswerGrammar grammar_;
   std::atomic<bool> should_stop_{false};
 };

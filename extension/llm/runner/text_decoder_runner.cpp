@@ -24,7 +24,7 @@ void TextDecoderRunner::set_sampling(const GenerationConfig& config) {
   if (sampler_ == nullptr) {
     return;
   }
-  sampler_->set_topk(config.top_k);
+  sampler_->set_topk(config.top_k, config.top_p.is_given());
   sampler_->set_topp(config.top_p);
   sampler_->set_min_p(config.min_p);
   sampler_->set_repetition_penalty(config.repetition_penalty);

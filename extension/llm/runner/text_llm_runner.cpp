@@ -8,6 +8,7 @@
 
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/print_status.h>
+#include <executorch/extension/llm/runner/sampling_settings.h>
 #include <executorch/extension/llm/runner/state_file.h>
 #include <executorch/extension/llm/runner/util.h>
 
@@ -62,6 +63,7 @@ Error TextLLMRunner::load() {
     ET_CHECK_OK_OR_RETURN_ERROR(text_prefiller_->load());
     ET_CHECK_OK_OR_RETURN_ERROR(io_manager_->load());
     ET_CHECK_OK_OR_RETURN_ERROR(text_token_generator_->load());
+    default_sampling_ = sampling_of_program(*module_);
     stats_->model_load_end_ms = time_in_ms();
   }
   is_ready_.store(true);
@@ -275,8 +277,12 @@ Error TextLLMRunner::generate_from_pos(const std::string& prompt, int64_t start_
   return generate(prompt, config, std::move(token_callback), std::move(stats_callback));
 }
 
-Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
-  ET_CHECK_OK_OR_RETURN_ERROR(check_temperature(temperature));
+Error TextLLMRunner::begin(GenerationConfig* wanted) {
+  GenerationConfig& config = *wanted;
+  if (temperature_ != -1.0f) {
+    config.temperature = temperature_;
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(check_temperature(config.temperature));
   ET_CHECK_OR_RETURN_ERROR(config.repetition_penalty > 0, InvalidArgument,
                            "Expected a repetition penalty above 0, got %f",
                            static_cast<double>(config.repetition_penalty));
@@ -288,6 +294,7 @@ Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
   finish_reason_ = FinishReason::None;
   stats_->reset();
   ET_CHECK_OK_OR_RETURN_ERROR(load());
+  config = with_defaults(config, default_sampling_);
   begin_answer(config, *text_decoder_runner_, *text_token_generator_);
   ET_CHECK_OK_OR_RETURN_ERROR(begin_prompt_lookup(config));
   return grammar_.begin(config, *tokenizer_, text_token_generator_->eos_ids(),
@@ -307,12 +314,12 @@ Error TextLLMRunner::begin_prompt_lookup(const GenerationConfig& config) {
 }
 
 Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalInput>& inputs,
-                         const GenerationConfig& config, const Show& token_callback,
+                         const GenerationConfig& wanted, const Show& token_callback,
                          const std::function<void(const Stats&)>& stats_callback) {
-  const float temperature = temperature_ == -1.0f ? config.temperature : temperature_;
-  ET_CHECK_OK_OR_RETURN_ERROR(begin(config, temperature));
+  GenerationConfig config = wanted;
+  ET_CHECK_OK_OR_RETURN_ERROR(begin(&config));
   const Show show = make_show(config, token_callback, should_stop_, *text_token_generator_);
-  const Error error = make_answer(text, inputs, config, temperature, show);
+  const Error error = make_answer(text, inputs, config, show);
   const Error of_grammar = grammar_.end(text_decoder_runner_->sampler());
   ET_CHECK_OK_OR_RETURN_ERROR(error);
   ET_CHECK_OK_OR_RETURN_ERROR(of_grammar);
@@ -322,8 +329,7 @@ Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalIn
 
 Error TextLLMRunner::make_answer(const std::string* text,
                                  const std::vector<MultimodalInput>& inputs,
-                                 const GenerationConfig& config, float temperature,
-                                 const Show& show) {
+                                 const GenerationConfig& config, const Show& show) {
   stats_->inference_start_ms = time_in_ms();
   ET_CHECK_OR_RETURN_ERROR(!inputs.empty() || config.grammar.empty(), InvalidArgument,
                            "An answer with a grammar begins with a prompt, got none");
@@ -334,13 +340,13 @@ Error TextLLMRunner::make_answer(const std::string* text,
     if (config.echo && text != nullptr) {
       show(*text);
     }
-    const uint64_t next = ET_UNWRAP(feed(std::move(tokens), temperature));
+    const uint64_t next = ET_UNWRAP(feed(std::move(tokens), config.temperature));
     pending_ = Pending{next, false};
   }
   ET_CHECK_OR_RETURN_ERROR(pending_.has_value(), InvalidState,
                            "An empty prompt has nothing to go on from: give a prompt, or call "
                            "prefill() first");
-  ET_CHECK_OK_OR_RETURN_ERROR(answer(config, temperature, show));
+  ET_CHECK_OK_OR_RETURN_ERROR(answer(config, show));
   if (inputs.empty()) {
     stats_->num_prompt_tokens = static_cast<int64_t>(context_.size());
   }
@@ -350,7 +356,7 @@ Error TextLLMRunner::make_answer(const std::string* text,
 // Shows the token that waits, then makes up to `count` more; how many. What was fed belongs to the
 // context; the last token waits again.
 Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& config,
-                                      float temperature, const Show& show) {
+                                      const Show& show) {
   const Pending from = *pending_;
   if (!from.is_shown) {
     const std::string piece = ET_UNWRAP(text_of(*tokenizer_, from.token));
@@ -371,7 +377,7 @@ Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& con
   std::vector<uint64_t> tokens = context_;
   tokens.push_back(from.token);
   const auto done = text_token_generator_->generate(
-      std::move(tokens), static_cast<int64_t>(context_.size()), count, temperature, show);
+      std::move(tokens), static_cast<int64_t>(context_.size()), count, config.temperature, show);
   const auto& made = text_token_generator_->made_tokens();
   if (!made.empty()) {
     context_.push_back(from.token);
@@ -402,7 +408,7 @@ void TextLLMRunner::say_end(const GenerationConfig& config, int32_t wanted) cons
   }
 }
 
-Error TextLLMRunner::answer(const GenerationConfig& config, float temperature, const Show& show) {
+Error TextLLMRunner::answer(const GenerationConfig& config, const Show& show) {
   const int64_t most = max_context_len();
   const int64_t taken = occupied();
   const int32_t wanted = config.resolve_max_new_tokens(most, taken);
@@ -416,7 +422,7 @@ Error TextLLMRunner::answer(const GenerationConfig& config, float temperature, c
                            most, taken);
   stats_->first_token_ms = stats_->prompt_eval_end_ms = time_in_ms();
   const int32_t count = pending_->is_shown ? wanted : wanted - 1;
-  const int64_t made = ET_UNWRAP(decode(count, config, temperature, show));
+  const int64_t made = ET_UNWRAP(decode(count, config, show));
   if (finish_reason_ == FinishReason::EndOfText) {
     pending_.reset();
   } else if (finish_reason_ == FinishReason::None) {
