@@ -7,6 +7,7 @@ tokenizer.json, tokenizer_config.json (chat template) and generation_config.json
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -150,7 +151,8 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{name}-") as work:
         given = [*_options(model, options), *options]
         given += [f"export.output_dir={work}", f"export.output_name={name}.pte"]
-        export_llama(read(None, given), stages=Stages())
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is the answers'
+            export_llama(read(None, given), stages=Stages())
         if model.is_dir():
             for companion in NAMES:
                 if (model / companion).is_file():

@@ -33,24 +33,12 @@ TextLLMRunner::TextLLMRunner(std::unordered_map<std::string, int64_t> metadata,
       io_manager_(std::move(io_manager)),
       text_token_generator_(std::move(text_token_generator)),
       stats_(std::move(stats)),
-      temperature_(temperature) {}
+      temperature_(temperature),
+      context_(metadata_) {}
 
 int64_t TextLLMRunner::constant(const char* name, int64_t otherwise) const {
   const auto found = metadata_.find(name);
   return found == metadata_.end() ? otherwise : found->second;
-}
-
-bool TextLLMRunner::keeps_all_positions() const {
-  return constant(kKeepsAllPositions, constant(kMaxSeqLen, 128) >= constant(kMaxContextLen, 128)) !=
-         0;
-}
-
-int64_t TextLLMRunner::max_context_len() const {
-  return constant(kMaxContextLen, 128);
-}
-
-int64_t TextLLMRunner::occupied() const {
-  return keeps_all_positions() ? static_cast<int64_t>(context_.size()) : 0;
 }
 
 bool TextLLMRunner::is_loaded() const {
@@ -92,18 +80,11 @@ void TextLLMRunner::reset() {
 }
 
 Error TextLLMRunner::rewind(int64_t position) {
-  const auto size = static_cast<int64_t>(context_.size());
-  ET_CHECK_OR_RETURN_ERROR(position >= 0 && position <= size, InvalidArgument,
-                           "Expected a position from 0 to %" PRId64
-                           ", the tokens of the context, got %" PRId64,
-                           size, position);
-  ET_CHECK_OR_RETURN_ERROR(
-      position == 0 || position == size || keeps_all_positions(), NotSupported,
-      "The caches do not keep all of the %" PRId64 " positions: reset() and begin anew", size);
-  if (position < size) {
+  const int64_t before = context_.size();
+  ET_CHECK_OK_OR_RETURN_ERROR(context_.rewind(position));
+  if (position < before) {
     pending_.reset();
   }
-  context_.resize(static_cast<size_t>(position));
   accept_context();
   return Error::Ok;
 }
@@ -114,7 +95,9 @@ void TextLLMRunner::accept_context() {
     return;
   }
   sampler->forget_accepted();
-  std::for_each(context_.begin(), context_.end(), [&](uint64_t token) { sampler->accept(token); });
+  for (const uint64_t token : context_.ids()) {
+    sampler->accept(token);
+  }
   if (pending_.has_value()) {
     sampler->accept(pending_->token);
   }
@@ -122,19 +105,12 @@ void TextLLMRunner::accept_context() {
 
 Result<int64_t> TextLLMRunner::keep_shared_beginning(const std::vector<uint64_t>& tokens) {
   ET_CHECK_OR_RETURN_ERROR(!tokens.empty(), InvalidArgument, "Expected a token at least, got none");
-  const auto most = std::min(context_.size(), tokens.size() - 1);
-  size_t shared = 0;
-  while (shared < most && context_[shared] == tokens[shared]) {
-    ++shared;
-  }
-  if (shared < context_.size() && !keeps_all_positions()) {
-    shared = 0;
-  }
+  const int64_t shared = context_.shared_beginning(tokens);
   if (shared == 0) {
     reset();
   }
-  ET_CHECK_OK_OR_RETURN_ERROR(rewind(static_cast<int64_t>(shared)));
-  return static_cast<int64_t>(shared);
+  ET_CHECK_OK_OR_RETURN_ERROR(rewind(shared));
+  return shared;
 }
 
 Error TextLLMRunner::check_has_own_caches() const {
@@ -148,7 +124,7 @@ Error TextLLMRunner::save_state(const std::string& path) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_has_own_caches());
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   return write_state_file(path, *module_, text_decoder_runner_->method_name(),
-                          constant(kFingerprint, 0), context_);
+                          constant(kFingerprint, 0), context_.ids());
 }
 
 Error TextLLMRunner::restore_state(const std::string& path) {
@@ -157,7 +133,7 @@ Error TextLLMRunner::restore_state(const std::string& path) {
   auto context = ET_UNWRAP(read_state_file(path, *module_, text_decoder_runner_->method_name(),
                                            constant(kFingerprint, 0)));
   reset();
-  context_ = std::move(context);
+  context_.assign(std::move(context));
   accept_context();
   return Error::Ok;
 }
@@ -193,32 +169,22 @@ Result<std::vector<uint64_t>> TextLLMRunner::encode(const std::vector<Multimodal
   return tokens;
 }
 
-Error TextLLMRunner::check_room(size_t num_tokens) const {
-  ET_CHECK_OR_RETURN_ERROR(
-      occupied() + static_cast<int64_t>(num_tokens) < max_context_len(), InvalidArgument,
-      "The context is full: expected fewer than %" PRId64 " tokens, found %" PRId64
-      " in it and %zu in the prompt. Shorten the prompt, call reset(), or export with a larger "
-      "max_context_length",
-      max_context_len(), occupied(), num_tokens);
-  return Error::Ok;
-}
-
 Result<uint64_t> TextLLMRunner::feed(std::vector<uint64_t> tokens, float temperature) {
   pending_.reset();
   if (Sampler* sampler = text_decoder_runner_->sampler()) {
     std::for_each(tokens.begin(), tokens.end(), [&](uint64_t token) { sampler->accept(token); });
   }
   const bool use_kv_cache = constant(kUseKVCache, 1) != 0;
-  const auto before = static_cast<int64_t>(context_.size());
+  const int64_t before = context_.size();
   auto position = use_kv_cache ? before : 0;
   std::vector<uint64_t> fed = tokens;
   if (!use_kv_cache) {
-    fed.insert(fed.begin(), context_.begin(), context_.end());
+    fed.insert(fed.begin(), context_.ids().begin(), context_.ids().end());
   }
   const auto next = text_prefiller_->prefill(fed, position, temperature);
-  context_.insert(context_.end(), tokens.begin(), tokens.end());
+  context_.append(tokens);
   if (!next.ok()) {
-    context_.resize(static_cast<size_t>(std::max(before, position)));
+    context_.resize(std::max(before, position));
     return next.error();
   }
   if (Sampler* sampler = text_decoder_runner_->sampler()) {
@@ -231,7 +197,7 @@ Result<uint64_t> TextLLMRunner::prefill(const std::vector<MultimodalInput>& inpu
                                         int32_t num_eos) {
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   auto tokens = ET_UNWRAP(encode(inputs, num_bos, num_eos));
-  ET_CHECK_OK_OR_RETURN_ERROR(check_room(tokens.size()));
+  ET_CHECK_OK_OR_RETURN_ERROR(context_.check_room(tokens.size()));
   const uint64_t next = ET_UNWRAP(feed(std::move(tokens), 0.0f));
   pending_ = Pending{next, false};
   return next;
@@ -303,13 +269,13 @@ Error TextLLMRunner::begin(GenerationConfig* wanted) {
 
 Error TextLLMRunner::begin_prompt_lookup(const GenerationConfig& config) {
   ET_CHECK_OR_RETURN_ERROR(
-      config.prompt_lookup == 0 || (config.prompt_lookup > 0 && keeps_all_positions() &&
+      config.prompt_lookup == 0 || (config.prompt_lookup > 0 && context_.keeps_all_positions() &&
                                     text_decoder_runner_->has_all_logits()),
       NotSupported,
       "prompt_lookup needs a program that keeps all positions and gives the logits of all tokens: "
       "export it with debug.generate_full_logits");
   text_token_generator_->set_prompt_lookup(config.prompt_lookup, text_prefiller_->max_seq_len(),
-                                           max_context_len());
+                                           context_.length());
   return Error::Ok;
 }
 
@@ -335,7 +301,7 @@ Error TextLLMRunner::make_answer(const std::string* text,
                            "An answer with a grammar begins with a prompt, got none");
   if (!inputs.empty()) {
     auto tokens = ET_UNWRAP(encode(inputs, config.num_bos, config.num_eos));
-    ET_CHECK_OK_OR_RETURN_ERROR(check_room(tokens.size()));
+    ET_CHECK_OK_OR_RETURN_ERROR(context_.check_room(tokens.size()));
     stats_->num_prompt_tokens = static_cast<int64_t>(tokens.size());
     if (config.echo && text != nullptr) {
       show(*text);
@@ -348,7 +314,7 @@ Error TextLLMRunner::make_answer(const std::string* text,
                            "prefill() first");
   ET_CHECK_OK_OR_RETURN_ERROR(answer(config, show));
   if (inputs.empty()) {
-    stats_->num_prompt_tokens = static_cast<int64_t>(context_.size());
+    stats_->num_prompt_tokens = context_.size();
   }
   return Error::Ok;
 }
@@ -374,22 +340,21 @@ Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& con
   if (should_stop_.load()) {
     return 0;
   }
-  std::vector<uint64_t> tokens = context_;
+  std::vector<uint64_t> tokens = context_.ids();
   tokens.push_back(from.token);
-  const auto done = text_token_generator_->generate(
-      std::move(tokens), static_cast<int64_t>(context_.size()), count, config.temperature, show);
+  const auto done = text_token_generator_->generate(std::move(tokens), context_.size(), count,
+                                                    config.temperature, show);
   const auto& made = text_token_generator_->made_tokens();
   if (!made.empty()) {
-    context_.push_back(from.token);
-    context_.insert(context_.end(), made.begin(), made.end() - 1);
+    context_.append(from.token);
+    context_.append({made.begin(), made.end() - 1});
     pending_ = Pending{made.back(), true};
   }
   if (text_token_generator_->is_at_eos()) {
     finish_reason_ = FinishReason::EndOfText;
   } else if (!done.ok()) {
     // Caches that do not keep all positions have no bound that is known beforehand.
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        static_cast<int64_t>(context_.size()) >= max_context_len() ? Error::Ok : done.error());
+    ET_CHECK_OK_OR_RETURN_ERROR(context_.size() >= context_.length() ? Error::Ok : done.error());
     finish_reason_ = FinishReason::ContextFull;
   }
   return static_cast<int64_t>(made.size());
@@ -402,15 +367,15 @@ void TextLLMRunner::say_end(const GenerationConfig& config, int32_t wanted) cons
   }
   if (finish_reason_ == FinishReason::ContextFull) {
     print_status("The context of %" PRId64 " tokens is full: reset() begins another",
-                 max_context_len());
+                 context_.length());
   } else if (finish_reason_ == FinishReason::Length && !config.warming) {
     print_status("Max new tokens %i reached!", static_cast<int>(wanted));
   }
 }
 
 Error TextLLMRunner::answer(const GenerationConfig& config, const Show& show) {
-  const int64_t most = max_context_len();
-  const int64_t taken = occupied();
+  const int64_t most = context_.length();
+  const int64_t taken = context_.occupied();
   const int32_t wanted = config.resolve_max_new_tokens(most, taken);
   ET_LOG(Info,
          "Max new tokens resolved: %d, given pos_ %" PRId64 ", num_prompt_tokens %" PRId64
