@@ -452,7 +452,7 @@ def test_llama_main_tells_what_is_wrong(llama: TinyLlama) -> None:
     done = llama_main(f"--model_path={llama.program}", "--tokenizer_path=/nowhere.json")
     assert done.returncode == 1 and "check --model_path and --tokenizer_path" in done.stderr
     done = llama_main("--temperature=warm")
-    assert done.returncode == 1 and 'number, default 0.8, got "warm"' in done.stderr
+    assert done.returncode == 1 and 'expected a number, got "warm"' in done.stderr
     done = llama_main("--prompt_file=/nowhere.txt")
     assert done.returncode == 1 and "expected a file with text" in done.stderr
 
