@@ -56,7 +56,6 @@ from executorch.backends.arm.aot.steps import static
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
-    FROM_0_TO_1,
     SHARED,
     SHARED_FLOATS,
     WEIGHTED,
@@ -360,7 +359,7 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.var.correction": reduced(reduce.variance, MORE_VALUES, stored=INT8),
         "aten.var.dim": reduced(reduce.variance, MORE_VALUES, stored=INT8),
         "aten._softmax.default": row(
-            reduce.softmax, quantized=norms.softmax, stored=INT8, annotation=FROM_0_TO_1
+            reduce.softmax, quantized=norms.softmax, stored=INT8, annotation=ARITHMETIC
         ),
         "aten._log_softmax.default": row(
             reduce.softmax, quantized=norms.log_softmax, stored=INT8, annotation=ARITHMETIC

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.export import ExportedProgram
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from executorch.backends.arm.quantizer import TOSAQuantizer, get_symmetric_quantization_config
@@ -171,9 +172,16 @@ def _run(
     edge: EdgeProgramManager, inputs: Sequence[torch.Tensor], known: list[list[torch.Tensor]]
 ) -> list[torch.Tensor]:
     program = edge.exported_program()
+    return list(run_on(_Through(program.graph_module, known), program, inputs))
+
+
+def run_on(
+    interpreter: torch.fx.Interpreter, program: ExportedProgram, inputs: Sequence[torch.Tensor]
+) -> Any:
+    """Of a program, with its data."""
     data = {**program.state_dict, **program.constants}
     users = iter(inputs)
     specs = program.graph_signature.input_specs
     args = [data[each.target] if each.target in data else next(users) for each in specs]
     with torch.no_grad(), torch.fx.traceback.preserve_node_meta(False):
-        return list(_Through(program.graph_module, known).run(*args))
+        return interpreter.run(*args)
