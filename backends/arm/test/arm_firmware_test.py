@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The runner of examples/arm on an emulated Cortex-M55: without an NPU, with the stub of its driver, with files of the
-host (ARM-020, ARM-024, ARM-026 to ARM-028)."""
+host."""
 
 from __future__ import annotations
 
@@ -70,6 +70,7 @@ def outputs(text: str) -> list[float]:
     return [float(each) for each in re.findall(r"Output\[0\]\[\d+\]: \(float\) (\S+)", text)]
 
 
+@pytest.mark.req("ARM-020", "ARM-026", "ARM-027")
 def test_a_program_without_delegates(tmp_path: Path) -> None:
     """Four zeros in two rows: 0.5 each. What memory it took is said."""
     path = tmp_path / "softmax.pte"
@@ -98,6 +99,7 @@ def test_files_of_the_host(tmp_path: Path) -> None:
     assert code == 1 and "absent.pte: cannot be opened" in text
 
 
+@pytest.mark.req("ARM-028")
 def test_a_model_that_is_too_large_ends_with_an_error(tmp_path: Path) -> None:
     path = tmp_path / "softmax.pte"
     assert aot_arm_compiler.main(["-m", "softmax", "-o", str(path)]) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whole networks through the TOSA reference model: FP beside eager PyTorch to 1e-3, INT beside the quantized module
-within a quantum of the result (ARM-008, ARM-009, ARM-011). At small sizes: the reference model is slow."""
+within a quantum of the result. At small sizes: the reference model is slow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from executorch.backends.arm.test.arm_steps import quanta_apart
 from executorch.examples.models.mlperf_tiny import DSCNNKWS
 from executorch.exir.backend.lowering.quantized import quantization_of
 
-pytestmark = [needs_model, pytest.mark.full]
+pytestmark = [needs_model, pytest.mark.full, pytest.mark.req("ARM-008", "ARM-009")]
 Made = tuple[nn.Module, tuple[Tensor, ...]]
 
 

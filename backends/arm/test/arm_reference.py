@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +134,9 @@ class _Through(torch.fx.Interpreter):
 Program = tuple[EdgeProgramManager, Sequence[torch.Tensor]]
 
 
-def through_reference_all(programs: Sequence[Program]) -> list[list[torch.Tensor]]:
+def through_reference_all(
+    programs: Sequence[Program], run_all: Callable[..., list[list[torch.Tensor]]] = run_all
+) -> list[list[torch.Tensor]]:
     """Of lowered programs; delegates that wait at one time run in one process."""
     known: list[list[list[torch.Tensor]]] = [[] for _ in programs]
     done: list[list[torch.Tensor] | None] = [None] * len(programs)
@@ -146,7 +148,8 @@ def through_reference_all(programs: Sequence[Program]) -> list[list[torch.Tensor
                     done[place] = _run(edge, inputs, known[place])
                 except _Wanted as wanted:
                     waiting.append((place, wanted.call))
-        for (place, _), found in zip(waiting, run_all([each for _, each in waiting]), strict=True):
+        results = run_all([each for _, each in waiting]) if waiting else []
+        for (place, _), found in zip(waiting, results, strict=True):
             known[place].append(found)
     return done
 
