@@ -81,7 +81,6 @@ def _part(
     return json.loads(text)
 
 
-@pytest.mark.req("ARM-030")
 @pytest.mark.parametrize(
     "spec", ["TOSA-1.0+FP", "TOSA-1.0+INT", ""], ids=lambda each: each or "both"
 )

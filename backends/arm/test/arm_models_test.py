@@ -181,5 +181,6 @@ def test_many_layers_quantized() -> None:
     check(deit, "TOSA-1.0+INT", one=False)
 
 
+@pytest.mark.req("ARM-C08")
 def test_16_bits() -> None:
     check(of_16_bits, "TOSA-1.0+INT+int16", get_symmetric_a16w8_quantization_config())

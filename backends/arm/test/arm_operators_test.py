@@ -40,7 +40,13 @@ OUTSIDE = {
         "binary": {"remainder"},
         "moves": {"circular", "cat constant"},  # what `full` makes is an argument of the delegate
         "along_axes": {"max"},
-        "compounds": {"adaptive max", "cosine", "instance norm", "log sigmoid"},
+        "compounds": {
+            "adaptive max",
+            "attention given a mask",  # of which `full` is an argument, too
+            "cosine",
+            "instance norm",
+            "log sigmoid",
+        },
     },
     "TOSA-1.0+INT": {},
     "TOSA-1.0+INT+int16": {

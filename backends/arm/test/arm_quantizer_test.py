@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 from torch.fx import GraphModule, Node
-from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
 
 from executorch.backends.arm.ethosu import EthosUCompileSpec
 from executorch.backends.arm.quantizer import (
@@ -62,10 +62,10 @@ def _stored(node: Node) -> torch.dtype | None:
     return None if said is None else said.dtype
 
 
-@pytest.mark.req("ARM-010")
+@pytest.mark.req("ARM-009")
 @pytest.mark.parametrize("kind", MAKE)
 def test_configurations_where_they_are_asked_for(kind: str) -> None:
-    """All setters give the quantizer; the most particular one counts; None leaves floats (ARM-029)."""
+    """All setters give the quantizer; the most particular one counts; None leaves floats."""
     small, wide = get_symmetric_quantization_config(), get_symmetric_a16w8_quantization_config()
     quantizer = MAKE[kind]()
     assert quantizer.set_global(small).set_module_name("second", wide) is quantizer
@@ -74,7 +74,7 @@ def test_configurations_where_they_are_asked_for(kind: str) -> None:
     assert dtypes(model) == [torch.int8, torch.int16, None]
 
 
-@pytest.mark.req("ARM-010")
+@pytest.mark.req("ARM-009")
 def test_what_the_model_is_given_and_gives() -> None:
     quantizer = MAKE["vgf"]().set_global(get_symmetric_quantization_config())
     quantizer.set_io(get_uint8_io_quantization_config())
@@ -83,7 +83,17 @@ def test_what_the_model_is_given_and_gives() -> None:
     assert len(ends) == 4  # a quantize and a dequantize at both ends
 
 
-@pytest.mark.req("ARM-010")
+@pytest.mark.req("ARM-013")
+def test_while_training() -> None:
+    """Fake quantization learns, and its ranges are those of what comes out."""
+    quantizer = MAKE["ethos-u"]().set_global(get_symmetric_quantization_config(is_qat=True))
+    prepared = prepare_qat_pt2e(captured(), quantizer)
+    prepared(*INPUTS).square().mean().backward()
+    assert all(each.grad is not None for each in prepared.parameters() if each.dim() == 2)
+    assert dtypes(convert_pt2e(prepared)) == [torch.int8] * 3
+
+
+@pytest.mark.req("ARM-009")
 @pytest.mark.parametrize("kind", MAKE)
 def test_in_one_call(kind: str) -> None:
     """As prepare, samples and convert; branches are refused by name."""
