@@ -7,6 +7,8 @@ BACKENDS = (
     BackendManifest(
         package=__package__,
         name="ethosu",
+        runs_on="Arm Ethos-U55, U65 and U85",
+        tried_with="Vela, the TOSA reference model, a stub of the driver; no NPU",
         id="EthosUBackend",
         partitioner="ethosu.partitioner:EthosUPartitioner",
         recipes="recipes:EthosURecipeType",
@@ -17,6 +19,8 @@ BACKENDS = (
     BackendManifest(
         package=__package__,
         name="vgf",
+        runs_on="Vulkan's ML extensions",
+        tried_with="the model converter; no device",
         id="VgfBackend",
         partitioner="vgf.partitioner:VgfPartitioner",
         recipes="recipes:VgfRecipeType",
