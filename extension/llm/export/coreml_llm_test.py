@@ -86,6 +86,9 @@ def test_names_and_options(checkpoint: tuple) -> None:
         "weight_threshold": 512,
     }  # fmt: skip
     assert not chosen.take_over_mutable_buffer
+    options = {"ios": 18, "quantize": "b4w", "compute_units": "cpu_and_ne"}
+    (of_config,) = partitioners_for(config_of(checkpoint[0], **options))
+    assert of_config.delegation_spec == chosen.delegation_spec
     wrong = [
         ((17, "4,32"), "per-block quantization is introduced in iOS 18"),
         ((15, None, "coreml_8a_c8w"), "quantization is introduced in iOS 16"),
