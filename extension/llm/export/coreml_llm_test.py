@@ -17,7 +17,11 @@ from executorch.backends.apple.coreml.test import mil_evaluator
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.extension.llm.export.config.rules import check
 from executorch.extension.llm.export.partitioner_lib import get_coreml_partitioner
-from executorch.extension.llm.export.pipeline import export_llama, output_path
+from executorch.extension.llm.export.pipeline import (
+    export_llama,
+    output_path,
+    partitioners_for,
+)
 from executorch.extension.llm.export.quantizer_lib import quantizers_for
 from executorch.extension.llm.transform.transform_test import (
     TOKENS,
