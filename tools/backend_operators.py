@@ -12,13 +12,24 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from executorch.backends.discovery import all_backends
+from executorch.backends.discovery import all_backends, backends
 from executorch.exir.backend.lowering.manifest import BackendManifest
 from executorch.exir.backend.lowering.op_table import Row
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs/guide"
 COLUMNS = ("Operator", "Compute DType", "Quantization", "Not delegated because")
+OVERVIEW = """# Backends
+
+Written by `python -m tools.backend_operators --pages` from the `backend.py` of each folder.
+
+`executorch export MODEL --backend NAME` gives a backend what it can run; the rest stays on the CPU's kernels. A row's
+name leads to how it is used from Python and C++, and to what is missing. Which operators it takes, and when not:
+`python -m tools.backend_operators NAME`. One of your own: [guide/backend_interface.md](guide/backend_interface.md).
+
+| `--backend` | runs on | tried here with | `--quantize` | installed with |
+|---|---|---|---|---|
+"""
 KERNELS_COLUMNS = (*COLUMNS[:3], "Not replaced because")
 
 
@@ -42,11 +53,24 @@ def table(backend: BackendManifest) -> str:
     return text.getvalue()
 
 
+def overview() -> str:
+    """docs/backends.md: all that users have, a row each."""
+    rows = []
+    for name, each in sorted(backends().items()):
+        folder = each.package.removeprefix("executorch.").replace(".", "/")
+        ways = ", ".join(f"`{way}`" for way in each.quantizations())
+        needs = ", ".join(f"`executorch[{extra}]`" for extra in each.extras)
+        link = f"[{name}](../{folder}/README.md)"
+        rows.append(f"| {link} | {each.runs_on} | {each.tried_with} | {ways} | {needs} |")
+    return OVERVIEW + "\n".join(rows) + "\n"
+
+
 def pages() -> dict[Path, str]:
     """Path and text of each that the repository has."""
-    return {
+    tables = {
         GUIDE / each.operators.path: table(each) for each in paged().values() if each.operators.path
     }
+    return {ROOT / "docs/backends.md": overview(), **tables}
 
 
 def main(argv: list[str] | None = None) -> int:

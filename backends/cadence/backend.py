@@ -7,9 +7,10 @@ BACKENDS = (
     BackendManifest(
         package=__package__,
         name="cadence",
+        runs_on="Cadence DSPs",
+        tried_with="generic kernels on the computer; no DSP",
         passes="aot.passes:edge_passes",
         quantizer="aot.quantizer.quantizer:CadenceDefaultQuantizer",
         operators=OperatorPage(table="aot.table:TABLE", dtypes="int8; uint8; int16"),
-        is_installed=False,
     ),
 )

@@ -7,6 +7,8 @@ BACKENDS = (
     BackendManifest(
         package=__package__,
         name="openvino",
+        runs_on="Intel CPUs, GPUs and NPUs",
+        tried_with="CPUs, by OpenVINO 2025.4 and 2026",
         id="OpenvinoBackend",
         partitioner="partitioner:OpenvinoPartitioner",
         quantizer="quantizer.quantizer:OpenVINOQuantizer",

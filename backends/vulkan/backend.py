@@ -7,6 +7,8 @@ BACKENDS = (
     BackendManifest(
         package=__package__,
         name="vulkan",
+        runs_on="GPUs with Vulkan 1.1",
+        tried_with="a driver that computes on the CPU, with validation layers",
         id="VulkanBackend",
         partitioner="partitioner.vulkan_partitioner:VulkanPartitioner",
         quantizer="quantizer.vulkan_quantizer:VulkanQuantizer",
@@ -19,6 +21,8 @@ BACKENDS = (
         },
         language_models="aot.language_models",
         flows="test.flows:FLOWS",
-        operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16"),
+        operators=OperatorPage(
+            table="aot.ops:TABLE", dtypes="fp32, fp16", path="vulkan-op-support-table.csv"
+        ),
     ),
 )

@@ -7,6 +7,8 @@ BACKENDS = (
     BackendManifest(
         package=__package__,
         name="xnnpack",
+        runs_on="x86-64 and Arm CPUs",
+        tried_with="x86-64; Arm and RISC-V emulated",
         id="XnnpackBackend",
         partitioner="partition.xnnpack_partitioner:XnnpackPartitioner",
         quantizer="quantizer.xnnpack_quantizer:XNNPACKQuantizer",

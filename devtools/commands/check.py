@@ -53,6 +53,13 @@ def report(arguments: argparse.Namespace) -> Report:
     )
 
 
+def missing_here(path: Path) -> list[str]:
+    """Operators and backends of a program that this package's runtime does not have."""
+    file, there = ProgramFile(path), target(HERE)
+    unmet = _wrong([*_backends(file, there), *_operators(file, there)])
+    return [f"{row['kind']} {str(row['needs']).partition(',')[0]}" for row in unmet]
+
+
 def _wrong(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row["found"] not in (FINE, UNKNOWN)]
 

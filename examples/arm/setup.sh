@@ -50,9 +50,10 @@ if $ethos || $mlsdk; then
   "$tools/bin/python" -m pip install --quiet -r "$root/backends/arm/tools-requirements.txt"
 fi
 paths="$tools/bin"
-if compiler=$(command -v arm-none-eabi-gcc); then
-  paths="$paths:$(dirname "$compiler")"
-elif $ethos; then
+for tool in arm-none-eabi-gcc glslc; do
+  if found=$(command -v "$tool"); then paths="$paths:$(dirname "$found")"; fi
+done
+if $ethos && ! command -v arm-none-eabi-gcc >/dev/null; then
   by_hand+=("arm-none-eabi-gcc: Debian's gcc-arm-none-eabi and libstdc++-arm-none-eabi-newlib, or Arm's GNU toolchain")
 fi
 # The paths come behind: the environment's own python stays the first.

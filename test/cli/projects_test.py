@@ -121,7 +121,7 @@ def test_export_takes_the_backend_of_a_package(
     assert b"XnnpackBackend" in Path("x.pte").read_bytes()
     words = ["export", "add_mul", "--backend", "given", "--quantize", "int8"]
     assert main.main(words) == main.FAILED
-    able = " or ".join(name for name, each in backends().items() if "int8" in each.recipe_of)
+    able = " or ".join(name for name, each in backends().items() if "int8" in each.quantizations())
     assert f"expected --backend {able}, found given" in capsys.readouterr().err
 
 

@@ -60,7 +60,7 @@ QUESTIONS = [
         "docs/guide/debugging.md#my-model-does-not-export",
         "which line stops it",
     ),
-    Question("which backends are there", "backends", "README.md", "CPU kernels; XNNPACK"),
+    Question("which backends are there", "backends", "docs/backends.md", "Arm Ethos-U55"),
 ]
 
 

@@ -129,7 +129,7 @@ def test_an_android_preset_takes_the_toolchain_of_the_ndk(tmp_path: Path) -> Non
     assert code == 0 and "NDK for arm64-v8a, android-28" in text, text
 
 
-@pytest.mark.req("BLD-020", "BLD-029", "BLD-059", "EMB-022")
+@pytest.mark.req("BLD-020", "BLD-029", "BLD-059", "EMB-022", "ARM-038")
 @pytest.mark.parametrize("name", ["llm", "profiling", "zephyr", "arm-baremetal", "debug", "pybind"])
 def test_a_preset_configures_with_standard_variables(name: str, tmp_path: Path) -> None:
     """`mkdir cmake-out; cmake -B cmake-out --preset [preset] [options]`"""

@@ -173,10 +173,10 @@ class Emitter:
     def unary(self, op: str, x: int, dtype: str = "") -> int:
         return self.emit(op, [x], self.shape(x), dtype or self.dtype(x))
 
-    def binary(self, op: str, x: int, y: int, dtype: str = "") -> int:
+    def binary(self, op: str, x: int, y: int, dtype: str = "", down: int = 0) -> int:
         x, y = self.same_rank(x, y)
         shape = np.broadcast_shapes(self.shape(x), self.shape(y))
-        more = [self.one(0, "INT8")] if op == "MUL" else []
+        more = [self.one(down, "INT8")] if op == "MUL" else []
         return self.emit(op, [x, y, *more], shape, dtype or self.dtype(x))
 
     def with_number(self, op: str, x: int, number: float) -> int:
@@ -188,9 +188,15 @@ class Emitter:
     def number_with_compare(self, op: str, number: float, x: int) -> int:
         return self.binary(op, self.full(number, self.dtype(x), self.rank(x)), x, "BOOL")
 
-    def mul32(self, x: int, y: int) -> int:
-        """Of integers: the product as INT32."""
-        return self.binary("MUL", x, y, "INT32" if self.dtype(x) not in FLOATS else "")
+    def mul32(self, x: int, y: int, down: int = 0) -> int:
+        """Of integers: the product as INT32, of which `down` bits are rounded away."""
+        return self.binary("MUL", x, y, "INT32" if self.dtype(x) not in FLOATS else "", down)
+
+    def shifted_right(self, x: int, by: int, is_rounded: bool = True) -> int:
+        """INT32 by up to 31."""
+        both = self.same_rank(x, by)
+        shape = np.broadcast_shapes(*map(self.shape, both))
+        return self.emit("ARITHMETIC_RIGHT_SHIFT", both, shape, "INT32", round=is_rounded)
 
     def same_rank(self, *values: int) -> list[int]:
         """All with as many dimensions as the one that has most, ones in front."""

@@ -20,6 +20,7 @@ from executorch.backends.arm.aot.reduce import (
     resize_numbers,
 )
 from executorch.backends.arm.aot.steps import quantized_result, static
+from executorch.backends.arm.aot.wide_norms import MAX_COUNT, root_of_eps
 from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
@@ -135,13 +136,39 @@ LAYER_NORM_CONSTANTS = Condition(
 GROUP_NORM_CONSTANTS = Condition(
     _has_constants(1, 2), "scales and shifts that are known ahead are expected"
 )
+
+
+def _is_small(eps: float, node: Node) -> bool:
+    said = static(node.args[0])
+    if said.dtype == torch.int16:
+        return root_of_eps(eps, said.scale) < 2**29
+    return stored_eps(eps, said.scale) < 2**30
+
+
+def _few_values(node: Node, constants: Constants) -> bool:
+    """Of 16 bits: in a row of a norm."""
+    if static(node.args[0]).dtype != torch.int16:
+        return True
+    return node.args[0].meta["val"].numel() <= MAX_COUNT * _rows_of(node)
+
+
+def _rows_of(node: Node) -> int:
+    sizes = shape_of(node.args[0])
+    name = op_name(node)
+    if name == "aten.native_group_norm.default":
+        return sizes[0] * node.args[6]
+    if name.startswith("aten.var"):
+        return prod(sizes) // prod(sizes[dim] for dim in dims_of(node))
+    return prod(sizes) // prod(node.args[1])
+
+
 SMALL_EPS = Condition(
-    lambda node, constants: stored_eps(node.args[-1], static(node.args[0]).scale) < 2**30,
+    lambda node, constants: _is_small(node.args[-1], node),
     "an eps below 65536 squared quanta of the operand is expected",
 )
-SMALL_RMS_EPS = Condition(
-    lambda node, constants: stored_eps(rms_eps(node), static(node.args[0]).scale) < 2**30,
-    SMALL_EPS.reason,
+SMALL_RMS_EPS = Condition(lambda node, constants: _is_small(rms_eps(node), node), SMALL_EPS.reason)
+FEW_VALUES = Condition(
+    _few_values, f"of 16 bits: rows of a norm of up to {MAX_COUNT} values are expected"
 )
 RMS_NORM_CONSTANTS = Condition(_has_constants(2), "scales that are known ahead are expected")
 VARIES = Condition(_first_varies, "a first operand that varies is expected")
@@ -355,6 +382,15 @@ def _spreads(node: Node, constants: Constants) -> bool:
     return prod(sizes[dim] for dim in dims_of(node)) > less_of(node)
 
 
+def _gathers_rows(node: Node, constants: Constants) -> bool:
+    x, dim, index = node.args[:3]
+    sizes = [shape_of(each) for each in (x, index)]
+    return bool(sizes[0]) and all(
+        each == dim % len(sizes[0]) or one == other
+        for each, (one, other) in enumerate(zip(*sizes, strict=True))
+    )
+
+
 def _index_of_rows(node: Node, constants: Constants) -> bool:
     """One index of one dimension, known ahead."""
     indices = [each for each in node.args[1] if each is not None]
@@ -372,6 +408,9 @@ def _few_runs(node: Node, constants: Constants) -> bool:
 
 
 MORE_VALUES = Condition(_spreads, "more values than the correction of a variance are expected")
+GATHERS_ROWS = Condition(
+    _gathers_rows, "an index of the operand's sizes, but for the dimension, is expected"
+)
 INDEX_OF_ROWS = Condition(
     _index_of_rows, "one index of one dimension that is known ahead is expected"
 )

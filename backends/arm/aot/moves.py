@@ -313,6 +313,21 @@ def _rows_along(w: TosaWriter, x: int, axis: int, indices: int) -> int:
     return w.permute(found, [order.index(each) for each in range(len(order))])
 
 
+def gather(w: TosaWriter, step: Step) -> None:
+    """Each row along the dimension for itself: rows of one element are gathered."""
+    node, dim, indices = step.head.args[:3]
+    x, places = plain_of(w, node), plain_of(w, indices)
+    axis, rank = dim % w.rank(x), w.rank(x)
+    order = [*(each for each in range(rank) if each != axis), axis]
+    x, places = w.permute(x, order), w.permute(places, order)
+    shape, count = w.shape(places), w.num_elements(places) // w.shape(places)[-1]
+    found = w.gather(
+        w.reshape(x, (count, w.shape(x)[-1], 1)),
+        w.reshape(w.cast(places, "INT32"), (count, shape[-1])),
+    )
+    moved(w, step, w.permute(w.reshape(found, shape), [order.index(each) for each in range(rank)]))
+
+
 MAX_RUNS = 64  # of an index, as slices
 
 

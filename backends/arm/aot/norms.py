@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch.fx import Node
 
+from executorch.backends.arm.aot import wide_norms
 from executorch.backends.arm.aot.matrix import norm_numbers
 from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter
@@ -58,18 +59,19 @@ def _exponentials(w: TosaWriter, step: Step) -> tuple[int, int, int]:
 
 
 def _powers(w: TosaWriter, apart: int, said: Quantization) -> int:
-    """exp, 1 as 2^15 (of 8 bits at each of the 256 distances exactly), INT32."""
-    steps = 128 if said.dtype == torch.int8 else 1
-    unit = said.scale / steps
-    short = w.rescale(apart, "INT16", [float(steps)] if steps > 1 else [0.5])
-    unit = unit if steps > 1 else unit * 2
-    return _looked_up(w, short, np.exp(np.minimum(_POINTS, 0) * unit) * (2**_ONE - 1))
+    """exp, 1 as 2^15, exactly at each distance, INT32: of 16 bits the product of those of its two halves."""
+    far = w.negate(apart)
+    if said.dtype == torch.int8:
+        return _at_places(w, far, said.scale)
+    high = w.shifted_right(far, w.full(8, "INT32", w.rank(far)), False)
+    low = w.binary("SUB", far, w.mul32(high, w.full(2**8, "INT32", w.rank(far))))
+    return w.mul32(_at_places(w, high, said.scale * 2**8), _at_places(w, low, said.scale), _ONE)
 
 
-def _looked_up(w: TosaWriter, short: int, numbers: np.ndarray) -> int:
-    """INT32, of a table of 16 bits at an INT16."""
-    found = w.lookup(short, np.minimum(np.rint(numbers), 2**15 - 1))  # 2^7 times as large
-    return w.rescale(found, "INT32", [2.0**-7])
+def _at_places(w: TosaWriter, far: int, unit: float) -> int:
+    """exp(-far * unit) of whole numbers up to 255, at which a table of 16 bits has points."""
+    places = np.maximum(_POINTS, 0) / 128
+    return w.looked_up(w.rescale(far, "INT16", [128.0]), np.exp(-places * unit) * (2**_ONE - 1))
 
 
 def _normal(w: TosaWriter, total: int) -> tuple[int, int]:
@@ -86,10 +88,10 @@ def _fraction(w: TosaWriter, normal: int) -> int:
 def _divided(w: TosaWriter, powers: int, total: int) -> int:
     """powers / total as the step gives it."""
     normal, up = _normal(w, total)
-    inverse = _looked_up(w, _fraction(w, normal), 2**15 / (1 + np.maximum(_POINTS, 0) / 2**15))
+    inverse = w.looked_up(_fraction(w, normal), 2**15 / (1 + np.maximum(_POINTS, 0) / 2**15))
     ratio = w.mul32(powers, inverse)  # powers / total, times 2^(45 - up)
     down = w.number_with("SUB", 16, up)  # a total of one power alone has 15 bits
-    return w.narrowed(_shifted_right(w, ratio, down), 2.0**-29)
+    return w.narrowed(w.shifted_right(ratio, down), 2.0**-29)
 
 
 def divided(w: TosaWriter, x: int, y: int, exponent: int) -> int:
@@ -99,17 +101,11 @@ def divided(w: TosaWriter, x: int, y: int, exponent: int) -> int:
     sign = w.with_number("ADD", w.binary("ADD", below, below), 1)
     size = w.mul32(w.mul32(y, sign), w.full(2**_BELOW_ONE, "INT32", w.rank(y)))
     normal, up = _normal(w, w.with_number("MAXIMUM", size, 1))
-    inverse = _looked_up(w, _fraction(w, normal), 2**15 / (1 + np.maximum(_POINTS, 0) / 2**15))
+    inverse = w.looked_up(_fraction(w, normal), 2**15 / (1 + np.maximum(_POINTS, 0) / 2**15))
     ratio = w.mul32(w.mul32(x, sign), inverse)
     down = w.number_with("SUB", 45 - _BELOW_ONE - exponent, up)
     down = w.with_number("MINIMUM", w.with_number("MAXIMUM", down, 0), 31)
-    return _shifted_right(w, ratio, down)
-
-
-def _shifted_right(w: TosaWriter, x: int, by: int) -> int:
-    both = w.same_rank(x, by)
-    shape = np.broadcast_shapes(*map(w.shape, both))
-    return w.emit("ARITHMETIC_RIGHT_SHIFT", both, shape, "INT32", round=True)
+    return w.shifted_right(ratio, down)
 
 
 def _log2(w: TosaWriter, total: int) -> int:
@@ -118,7 +114,7 @@ def _log2(w: TosaWriter, total: int) -> int:
     part = np.log2(1 + np.maximum(_POINTS, 0) / 2**15) * 2**15
     whole = w.number_with("SUB", 30 - _ONE, up)
     return w.binary("ADD", w.mul32(whole, w.full(2**15, "INT32", w.rank(whole))),
-                    _looked_up(w, _fraction(w, normal), part))  # fmt: skip
+                    w.looked_up(_fraction(w, normal), part))  # fmt: skip
 
 
 # ---- Layer norm ----
@@ -131,8 +127,8 @@ def layer_norm(w: TosaWriter, step: Step) -> None:
     x = w.read(source, PLAIN)
     shape = w.shape(x)
     rows = w.reshape(x, (prod(shape) // count, count))
-    made = _normalized(w, rows, count, w.said_of(source), eps)
-    made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta))
+    made, one = _normalized(w, rows, count, w.said_of(source), eps)
+    made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta), one)
     w.define(step.result, w.reshape(made, shape))
 
 
@@ -143,9 +139,9 @@ def group_norm(w: TosaWriter, step: Step) -> None:
     shape = w.shape(x)
     count = channels // groups * area
     rows = w.reshape(x, (batch * groups, count))
-    made = _normalized(w, rows, count, w.said_of(source), eps)
+    made, one = _normalized(w, rows, count, w.said_of(source), eps)
     made = w.permute(w.reshape(made, (batch, channels, area)), [0, 2, 1])
-    made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta))
+    made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta), one)
     w.define(step.result, w.reshape(w.permute(made, [0, 2, 1]), shape))
 
 
@@ -167,10 +163,19 @@ def stored_eps(eps: float, scale: float) -> float:
     return eps * _variance_unit(scale)
 
 
-def _normalized(w: TosaWriter, rows: int, count: int, said: Quantization, eps: float) -> int:
-    """The distance to the mean over the root of the variance, 1 as _NORMAL."""
+def _normalized(
+    w: TosaWriter, rows: int, count: int, said: Quantization, eps: float
+) -> tuple[int, float]:
+    """The distance to the mean over the root of the variance, and what 1 is."""
+    if said.dtype == torch.int16:
+        return _wide(w, rows, count, said, eps), wide_norms.NORMAL
     apart, variance = _spread(w, rows, [1], count, said)
-    return _over_root(w, apart, variance, stored_eps(eps, said.scale))
+    return _over_root(w, apart, variance, stored_eps(eps, said.scale)), _NORMAL
+
+
+def _wide(w: TosaWriter, rows: int, count: int, said: Quantization, eps: float, *more: bool) -> int:
+    floor = wide_norms.root_of_eps(eps, said.scale)
+    return wide_norms.over_root(w, wide_norms.spread(w, rows, [1], count, floor, *more), floor)
 
 
 def _over_root(w: TosaWriter, apart: int, variance: int, eps: float) -> int:
@@ -187,8 +192,8 @@ def _over_root(w: TosaWriter, apart: int, variance: int, eps: float) -> int:
     normal = w.binary("LOGICAL_LEFT_SHIFT", variance, up)  # 2^29 to 2^31
     short = w.rescale(normal, "INT16", [2.0**-16])
     root = 2**15 * np.sqrt(2**13 / np.maximum(_POINTS, 2**13))
-    product = w.mul32(apart, _looked_up(w, short, root))
-    return _shifted_right(w, product, w.number_with("SUB", 15, half))
+    product = w.mul32(apart, w.looked_up(short, root))
+    return w.shifted_right(product, w.number_with("SUB", 15, half))
 
 
 def rms_norm(w: TosaWriter, step: Step) -> None:
@@ -198,12 +203,21 @@ def rms_norm(w: TosaWriter, step: Step) -> None:
     x = w.read(source, PLAIN)
     said, shape = w.said_of(source), w.shape(x)
     rows = w.reshape(x, (prod(shape) // count, count))
-    fine = w.rescale(
-        rows, "INT32", [_FINER / 2], said.zero_point
-    )  # of 14 bits: twice as far from 0 as from a mean
+    eps = rms_eps(step.head)
+    if said.dtype == torch.int16:
+        made, one = _wide(w, rows, count, said, eps, True), wide_norms.NORMAL
+    else:
+        made, one = _over_root_of_squares(w, rows, count, said, eps), _NORMAL
+    w.give(w.reshape(_scaled_and_moved(w, made, _flat(w, gamma), None, one), shape))
+
+
+def _over_root_of_squares(
+    w: TosaWriter, rows: int, count: int, said: Quantization, eps: float
+) -> int:
+    """Of 14 bits: twice as far from 0 as from a mean."""
+    fine = w.rescale(rows, "INT32", [_FINER / 2], said.zero_point)
     squares = w.reduce("REDUCE_SUM", w.rescale(w.mul32(fine, fine), "INT32", [4 / count]), [1])
-    made = _over_root(w, fine, squares, rms_eps(step.head) * _variance_unit(said.scale * 2))
-    w.give(w.reshape(_scaled_and_moved(w, made, _flat(w, gamma), None), shape))
+    return _over_root(w, fine, squares, eps * _variance_unit(said.scale * 2))
 
 
 def rms_eps(head: Node) -> float:
@@ -231,8 +245,13 @@ def variance(
 ) -> int:
     """Of stored values, as the step gives it."""
     said = w.said_of(source)
-    _, found = _spread(w, x, axes, count, said)
-    return w.narrowed(found, count / (count - less) / _variance_unit(said.scale))
+    if said.dtype == torch.int16:
+        found, unit = wide_norms.variance(w, x, list(axes), count)
+        unit *= said.scale**2
+    else:
+        _, found = _spread(w, x, axes, count, said)
+        unit = 1 / _variance_unit(said.scale)
+    return w.narrowed(found, count / (count - less) * unit)
 
 
 def _scaled_and_moved(
@@ -240,7 +259,7 @@ def _scaled_and_moved(
     x: int,
     factors: torch.Tensor | None,
     moved: torch.Tensor | None,
-    one: float = _NORMAL,
+    one: float,
 ) -> int:
     """As the result is stored; `factors` and `moved` by the last axis, `one`: what 1 is in x."""
     unit = w.said.scale / 2**8

@@ -13,6 +13,8 @@ from executorch.backends.arm.aot.limits import (
     CONVOLUTION,
     DIVIDES,
     FEW_RUNS,
+    FEW_VALUES,
+    GATHERS_ROWS,
     GROUP_NORM_CONSTANTS,
     INDEX_OF_ROWS,
     INDEX_SECOND,
@@ -43,7 +45,6 @@ from executorch.backends.arm.aot.rows import (
     BETWEEN,
     BOOL,
     FLOATS,
-    INT8,
     MOVED,
     NOT_U55,
     NUMBERS,
@@ -56,7 +57,6 @@ from executorch.backends.arm.aot.steps import static
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
-    FROM_0_TO_1,
     SHARED,
     SHARED_FLOATS,
     WEIGHTED,
@@ -267,7 +267,6 @@ def _matrices() -> dict[str, ArmRow]:
             VARIES,
             NORM_CONSTANTS,
             quantized=norms.batch_norm,
-            stored=INT8,
             layouts=either_norm,
             annotation=FIRST_OPERAND,
         ),
@@ -326,6 +325,13 @@ def _moves() -> dict[str, ArmRow]:
         "aten.index_select.default": moved(
             moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
+        "aten.gather.default": moved(
+            moves.gather,
+            INDEX_THIRD,
+            GATHERS_ROWS,
+            u55=(NOT_U55,),
+            annotation=SHARED_FLOATS,
+        ),
         "aten.index.Tensor": moved(
             moves.index, INDEX_OF_ROWS, layouts=either, u55=(FEW_RUNS,), annotation=SHARED_FLOATS
         ),
@@ -342,9 +348,7 @@ def _along_axes() -> dict[str, ArmRow]:
         return row(lower, *conditions, quantized=lower, **settings)
 
     shared = Annotation(SHARED.kind, starts=True)
-    norm = functools.partial(
-        row, when_quantized=(SMALL_EPS,), stored=INT8, annotation=FIRST_OPERAND
-    )
+    norm = functools.partial(row, when_quantized=(SMALL_EPS, FEW_VALUES), annotation=FIRST_OPERAND)
     rows = {
         "aten.mean.dim": reduced(reduce.mean),
         "aten.mean.default": reduced(reduce.mean, layouts=None),
@@ -357,13 +361,13 @@ def _along_axes() -> dict[str, ArmRow]:
         ),
         "aten.max.dim": row(reduce.largest_of("REDUCE_MAX"), UNREAD_INDEX),
         "aten.min.dim": row(reduce.largest_of("REDUCE_MIN"), UNREAD_INDEX),
-        "aten.var.correction": reduced(reduce.variance, MORE_VALUES, stored=INT8),
-        "aten.var.dim": reduced(reduce.variance, MORE_VALUES, stored=INT8),
+        "aten.var.correction": reduced(reduce.variance, MORE_VALUES, when_quantized=(FEW_VALUES,)),
+        "aten.var.dim": reduced(reduce.variance, MORE_VALUES, when_quantized=(FEW_VALUES,)),
         "aten._softmax.default": row(
-            reduce.softmax, quantized=norms.softmax, stored=INT8, annotation=FROM_0_TO_1
+            reduce.softmax, quantized=norms.softmax, annotation=ARITHMETIC
         ),
         "aten._log_softmax.default": row(
-            reduce.softmax, quantized=norms.log_softmax, stored=INT8, annotation=ARITHMETIC
+            reduce.softmax, quantized=norms.log_softmax, annotation=ARITHMETIC
         ),
         "aten.native_layer_norm.default": norm(
             reduce.layer_norm, LAYER_NORM_CONSTANTS, quantized=norms.layer_norm
@@ -376,8 +380,7 @@ def _along_axes() -> dict[str, ArmRow]:
             RMS_NORM_CONSTANTS,
             quantized=norms.rms_norm,
             whole=True,
-            when_quantized=(SMALL_RMS_EPS,),
-            stored=INT8,
+            when_quantized=(SMALL_RMS_EPS, FEW_VALUES),
             annotation=FIRST_OPERAND,
         ),
         "aten.cumsum.default": reduced(reduce.running_sum, layouts=None),

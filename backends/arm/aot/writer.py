@@ -209,6 +209,11 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
             output_unsigned=False,
         )
 
+    def looked_up(self, short: int, numbers: np.ndarray) -> int:
+        """INT32, of a table of 16 bits at an INT16; what would be 2^15 is one less."""
+        found = self.lookup(short, np.minimum(np.rint(numbers), 2**15 - 1))  # 2^7 times as large
+        return self.rescale(found, "INT32", [2.0**-7])
+
     def widened(self, node: Node, scale: float | None = None, x: int | None = None) -> int:
         """What a quantized step reads as INT32 without zero point, in units of `scale`, or of its own."""
         said = self.said_of(node)

@@ -107,9 +107,10 @@ def _attention(
     scores = torch.matmul(query, key.transpose(-2, -1))
     if is_causal:
         mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
-    if mask is not None:
-        is_bool = mask.dtype == torch.bool
-        scores = scores + ((mask.float() - 1) * -NEVER if is_bool else mask.clamp(min=NEVER))
+    if mask is not None and mask.dtype == torch.bool:
+        scores = scores + torch.where(mask, torch.zeros(1), torch.full((1,), NEVER))
+    elif mask is not None:
+        scores = scores + mask.clamp(min=NEVER)
     return torch.matmul(torch.softmax(scores, -1), value)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -111,6 +112,14 @@ def moves() -> Iterator[Case]:
         yield name, Function(function), (x,)
     table = torch.randn(10, 4)
     yield "embedding", nn.Embedding.from_pretrained(table), (torch.tensor([[1, 3, 9]]).int(),)
+    for dim, sizes in ((1, (1, 3, 6, 6)), (-1, (1, 4, 6, 2))):
+        places = torch.randint(0, 4, sizes).int()
+        gather = functools.partial(torch.gather, dim=dim)
+        yield (
+            f"gather {dim}",
+            Function(lambda x, i, gather=gather: gather(x * 2, index=i)),
+            (x, places),
+        )
     yield "index select", Function(lambda x: torch.index_select(x, 1, torch.tensor([2, 0]))), (x,)
 
 
@@ -258,6 +267,9 @@ def compounds() -> Iterator[Case]:
     }
     for name, function in functions.items():
         yield name, Function(function), (x,)
+    attention = Function(lambda x, mask: F.scaled_dot_product_attention(x, x, x, mask))
+    yield "attention given a mask", attention, (x, _mask())
+    yield "attention given scores", attention, (x, (_mask() * 1.0).log())
     yield "cosine", Function(F.cosine_similarity), (x, values((1, 4, 8, 8)))
     yield "einsum", Function(lambda x, y: torch.einsum("nchw,nchv->nwv", x, y)), (x, x + 1)
     yield "addmm", Function(torch.addmm), (values((5,)), values((3, 4)), values((4, 5)))

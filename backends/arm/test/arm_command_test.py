@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of the documents: aot_arm_compiler for every kind of target, get_ethosu_scratch_from_pte (ARM-018,
-ARM-032)."""
+"""The commands of the documents: aot_arm_compiler for every kind of target, get_ethosu_scratch_from_pte."""
 
 from __future__ import annotations
 
@@ -41,6 +40,7 @@ def run(command: str) -> None:
     assert aot_arm_compiler.main(command.split()) == 0
 
 
+@pytest.mark.req("ARM-018", "ARM-032")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_kind_of_target(
     command: str,
@@ -88,6 +88,7 @@ def test_models_of_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         run("-m add --calibration_data samples")
 
 
+@pytest.mark.req("ARM-016", "ARM-018")
 def test_the_documented_module_and_the_scratch_of_its_program(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

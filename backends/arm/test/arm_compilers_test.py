@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vela and the model converter take what the tables take; what they refuse stays on the CPU, with the reason (ARM-013
-to ARM-016, ARM-029, ARM-032, ARM-035)."""
+"""Vela and the model converter take what the tables take; what they refuse stays on the CPU, with the reason."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -43,6 +43,7 @@ def compiled(model: nn.Module, inputs: tuple[torch.Tensor, ...], target: str) ->
 
 
 @needs_vela
+@pytest.mark.req("ARM-013")
 @pytest.mark.parametrize("target", ["ethos-u55-128", "ethos-u65-256", "ethos-u85-256"])
 def test_a_network_for_ethos_u(target: str) -> None:
     torch.manual_seed(0)
@@ -70,6 +71,7 @@ def test_the_payload_of_a_sum() -> None:
 
 
 @needs_vela
+@pytest.mark.req("ARM-011", "ARM-013")
 def test_what_is_not_quantized_stays_on_the_cpu() -> None:
     inputs = torch.ones(2, 2), torch.ones(2, 2)
     edge = lowered(Add(), inputs, "", EthosUPartitioner(EthosUCompileSpec("ethos-u55-128")))
@@ -90,6 +92,7 @@ def test_a_payload_that_is_cut() -> None:
 
 
 @needs_converter
+@pytest.mark.req("ARM-029")
 @pytest.mark.parametrize("is_quantized", [False, True])
 def test_a_network_for_vgf(is_quantized: bool) -> None:
     torch.manual_seed(0)
@@ -113,3 +116,31 @@ def test_what_ethos_u55_takes_in_another_form(model: nn.Module) -> None:
     edge, _ = compiled(model, (torch.randn(1, 3, 32, 32),), "ethos-u55-128")
     names = [node.name for node in edge.exported_program().graph.nodes if "aten" in node.name]
     assert len(delegates(edge)) == 1 and names == []
+
+
+MODES = {
+    "ethos-u55-128": ["Sram_Only", "Shared_Sram"],
+    "ethos-u65-256": ["Sram_Only", "Shared_Sram", "Dedicated_Sram"],
+    "ethos-u85-256": ["Sram_Only", "Shared_Sram", "Dedicated_Sram"],
+}
+
+
+@needs_vela
+@pytest.mark.req("ARM-014", "ARM-015", "ARM-016")
+@pytest.mark.parametrize(
+    ("target", "mode"), [(target, mode) for target, modes in MODES.items() for mode in modes]
+)
+def test_memory_modes(target: str, mode: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """With the flags that the documents name; what Vela says of memory is printed."""
+    inputs = torch.ones(1, 1, 1, 1), torch.ones(1, 1, 1, 1)
+    flags = ["--optimise", "Size", "--arena-cache-size=65536", "--debug-force-regor"]
+    spec = EthosUCompileSpec(target, memory_mode=mode, extra_flags=flags)
+    module = quantized(Add(), inputs, quantizer=EthosUQuantizer(spec))
+    assert len(delegates(lowered(module, inputs, "", EthosUPartitioner(spec)))) == 1
+    assert re.search("Total S?D?RAM used", capfd.readouterr().out)
+
+
+@pytest.mark.req("ARM-015")
+def test_ethos_u55_has_no_sram_of_its_own() -> None:
+    with pytest.raises(ValueError, match="Dedicated_Sram is none of ethos-u55"):
+        EthosUCompileSpec("ethos-u55-128", memory_mode="Dedicated_Sram")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The runner of examples/arm on an emulated Cortex-M55: without an NPU, with the stub of its driver, with files of the
-host (ARM-020, ARM-024, ARM-026 to ARM-028)."""
+host."""
 
 from __future__ import annotations
 
@@ -39,19 +39,23 @@ RUNNER = ROOT / "examples" / "arm" / "executor_runner"
 STUB = ROOT / "backends" / "arm" / "runtime" / "stub_driver.cpp"
 
 
-def firmware(name: str, *options: str) -> Path:
+def built(name: str, configure: Sequence[str], target: str) -> Path:
     """Into a folder of the tree that stays, so that the runtime is compiled once."""
-    build = ROOT / "build" / f"arm-runner-{name}"
+    build = ROOT / "build" / name
     build.parent.mkdir(exist_ok=True)
-    toolchain = ROOT / "examples" / "arm" / "ethos-u-setup" / "arm-none-eabi-gcc.cmake"
-    configure = ["cmake", "-G", "Ninja", "-S", str(RUNNER), "-B", str(build)]
-    configure += [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DPYTHON_EXECUTABLE={sys.executable}"]
+    configure = ["cmake", *configure, "-B", str(build), f"-DPYTHON_EXECUTABLE={sys.executable}"]
     with build.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
-        for words in ([*configure, *options], ["cmake", "--build", str(build), "--target", RUN]):
+        for words in (configure, ["cmake", "--build", str(build), "--target", target]):
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return build / RUN
+    return build
+
+
+def firmware(name: str, *options: str) -> Path:
+    toolchain = ROOT / "examples" / "arm" / "ethos-u-setup" / "arm-none-eabi-gcc.cmake"
+    configure = ["-G", "Ninja", "-S", str(RUNNER), f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", *options]
+    return built(f"arm-runner-{name}", configure, RUN) / RUN
 
 
 RUN = "arm_executor_runner"
@@ -70,6 +74,19 @@ def outputs(text: str) -> list[float]:
     return [float(each) for each in re.findall(r"Output\[0\]\[\d+\]: \(float\) (\S+)", text)]
 
 
+@pytest.mark.req("ARM-019")
+def test_the_preset_is_installed() -> None:
+    """The libraries that firmware links, with the delegate."""
+    prefix = ROOT / "build" / "arm-baremetal" / "installed"
+    words = ["-DCMAKE_BUILD_TYPE=Release", "--preset", "arm-baremetal", "-S", str(ROOT)]
+    built("arm-baremetal", [*words, f"-DCMAKE_INSTALL_PREFIX={prefix}"], "install")
+    found = {each.name for each in (prefix / "lib").iterdir()}
+    names = "core delegate_ethos_u".split()
+    assert {"libexecutorch.a", *(f"libexecutorch_{each}.a" for each in names)} <= found
+    assert "libportable_ops_lib.a" in found
+
+
+@pytest.mark.req("ARM-020", "ARM-026", "ARM-027")
 def test_a_program_without_delegates(tmp_path: Path) -> None:
     """Four zeros in two rows: 0.5 each. What memory it took is said."""
     path = tmp_path / "softmax.pte"
@@ -98,6 +115,7 @@ def test_files_of_the_host(tmp_path: Path) -> None:
     assert code == 1 and "absent.pte: cannot be opened" in text
 
 
+@pytest.mark.req("ARM-028")
 def test_a_model_that_is_too_large_ends_with_an_error(tmp_path: Path) -> None:
     path = tmp_path / "softmax.pte"
     assert aot_arm_compiler.main(["-m", "softmax", "-o", str(path)]) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whole networks through the TOSA reference model: FP beside eager PyTorch to 1e-3, INT beside the quantized module
-within a quantum of the result (ARM-008, ARM-009, ARM-011). At small sizes: the reference model is slow."""
+within a quantum of the result. At small sizes: the reference model is slow."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from executorch.backends.arm.test.arm_reference import (
     quantized,
     through_reference,
 )
+from executorch.backends.arm.test.arm_steps import quanta_apart
 from executorch.examples.models.mlperf_tiny import DSCNNKWS
 from executorch.exir.backend.lowering.quantized import quantization_of
 
-pytestmark = [needs_model, pytest.mark.full]
+pytestmark = [needs_model, pytest.mark.full, pytest.mark.req("ARM-008", "ARM-009")]
 Made = tuple[nn.Module, tuple[Tensor, ...]]
 
 
@@ -149,7 +150,7 @@ def test_floats(name: str) -> None:
 
 
 def check(model: Callable[[], Made], spec: str, config: object = None, one: bool = True) -> None:
-    """`one`: within a quantum of the quantized module; always as close to the floats as that."""
+    """`one`: within a quantum of the quantized module; always each step, and as close to the floats as that."""
     module, inputs = made(model)
     converted = quantized(module, inputs, spec, config)
     edge = lowered(converted, inputs, spec)
@@ -161,8 +162,11 @@ def check(model: Callable[[], Made], spec: str, config: object = None, one: bool
     errors = [
         (each - module(*inputs)).square().mean().sqrt().item() / scale for each in (found, expected)
     ]
+    steps = quanta_apart(edge, inputs)
     print(f"{model.__name__}: {apart.max():.2f} quanta, {(apart > 0.5).float().mean():.2%} of the values; "
-          f"from the floats {errors[0]:.2f}, quantized module {errors[1]:.2f}")  # fmt: skip
+          f"of {len(steps)} steps {max(steps.values())}; from the floats {errors[0]:.2f}, "
+          f"quantized module {errors[1]:.2f}")  # fmt: skip
+    assert {name for name, most in steps.items() if most > 1} == set()
     assert not one or apart.max() <= 1.01
     assert errors[0] <= 1.05 * errors[1]
 
@@ -173,9 +177,10 @@ def test_quantized(name: str) -> None:
 
 
 def test_many_layers_quantized() -> None:
-    """A quantum in one attention is more of them behind the next norms: far below what quantizing costs."""
+    """A quantum in one norm is two behind a gelu of half its scale: far below what quantizing costs."""
     check(deit, "TOSA-1.0+INT", one=False)
 
 
+@pytest.mark.req("ARM-C08")
 def test_16_bits() -> None:
     check(of_16_bits, "TOSA-1.0+INT+int16", get_symmetric_a16w8_quantization_config())

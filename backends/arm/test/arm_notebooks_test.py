@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The notebooks of examples/arm, cell by cell (ARM-017, ARM-025, ARM-031)."""
+"""The notebooks of examples/arm, cell by cell."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ MISSING = VELA.why_missing() or CONVERTER.why_missing()
 
 
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
+@pytest.mark.req("ARM-017", "ARM-031", "ARM-C03")
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -35,6 +36,7 @@ def test_a_notebook_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [call.name for call in file.calls if "aten" in call.name] == []
 
 
+@pytest.mark.req("ARM-025")
 def test_the_porting_guide_names_what_is_there() -> None:
     guide = (ROOT / "examples" / "arm" / "ethos-u-porting-guide.md").read_text()
     declared = (ROOT / "backends" / "arm" / "runtime" / "ethosu_driver_api.h").read_text()

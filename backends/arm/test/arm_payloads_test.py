@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `explain` says of payloads, and payloads as files for other tools (ARM-035, ARM-036)."""
+"""What `explain` says of payloads, and payloads as files for other tools."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def test_tosa(tmp_path: Path) -> None:
     assert said["operators of main"] == "ADD 1" and said["input 0"].startswith("FP32 [13, 3]")
 
 
+@pytest.mark.req("ARM-035", "ARM-036")
 def test_vgf_files_are_those_of_other_tools(tmp_path: Path) -> None:
     path, data = payload("vgf", tmp_path)
     assert path.suffix == ".vgf" and dict(facts(data))["version"] == "0.5.0"

@@ -71,7 +71,7 @@ def test_graphs_are_equal(folders: tuple[Path, Path]) -> None:
 
 
 def test_their_graphs_are_read_and_written_again(folders: tuple[Path, Path]) -> None:
-    """Nothing is lost: what is written reads as what was read, and the reference model computes the same (ARM-036)."""
+    """Nothing is lost: what is written reads as what was read, and the reference model computes the same."""
     _, theirs = folders
     for path in sorted(theirs.glob("*.tosa")):
         graph = SCHEMA.unpack(path.read_bytes())
@@ -97,7 +97,7 @@ def test_their_payloads_are_read_and_written_again(folders: tuple[Path, Path]) -
 
 
 def test_their_tool_dumps_our_graphs(folders: tuple[Path, Path]) -> None:
-    """With all operators, in their order (ARM-035)."""
+    """With all operators, in their order."""
     ours, theirs = folders
     for name in arm_peer_networks.EQUAL:
         dumped = json.loads((theirs / f"{name}.json").read_text())

@@ -7,13 +7,14 @@ from __future__ import annotations
 import operator
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch.export import ExportedProgram
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from executorch.backends.arm.quantizer import TOSAQuantizer, get_symmetric_quantization_config
@@ -133,7 +134,9 @@ class _Through(torch.fx.Interpreter):
 Program = tuple[EdgeProgramManager, Sequence[torch.Tensor]]
 
 
-def through_reference_all(programs: Sequence[Program]) -> list[list[torch.Tensor]]:
+def through_reference_all(
+    programs: Sequence[Program], run_all: Callable[..., list[list[torch.Tensor]]] = run_all
+) -> list[list[torch.Tensor]]:
     """Of lowered programs; delegates that wait at one time run in one process."""
     known: list[list[list[torch.Tensor]]] = [[] for _ in programs]
     done: list[list[torch.Tensor] | None] = [None] * len(programs)
@@ -145,7 +148,8 @@ def through_reference_all(programs: Sequence[Program]) -> list[list[torch.Tensor
                     done[place] = _run(edge, inputs, known[place])
                 except _Wanted as wanted:
                     waiting.append((place, wanted.call))
-        for (place, _), found in zip(waiting, run_all([each for _, each in waiting]), strict=True):
+        results = run_all([each for _, each in waiting]) if waiting else []
+        for (place, _), found in zip(waiting, results, strict=True):
             known[place].append(found)
     return done
 
@@ -171,9 +175,16 @@ def _run(
     edge: EdgeProgramManager, inputs: Sequence[torch.Tensor], known: list[list[torch.Tensor]]
 ) -> list[torch.Tensor]:
     program = edge.exported_program()
+    return list(run_on(_Through(program.graph_module, known), program, inputs))
+
+
+def run_on(
+    interpreter: torch.fx.Interpreter, program: ExportedProgram, inputs: Sequence[torch.Tensor]
+) -> Any:
+    """Of a program, with its data."""
     data = {**program.state_dict, **program.constants}
     users = iter(inputs)
     specs = program.graph_signature.input_specs
     args = [data[each.target] if each.target in data else next(users) for each in specs]
     with torch.no_grad(), torch.fx.traceback.preserve_node_meta(False):
-        return list(_Through(program.graph_module, known).run(*args))
+        return interpreter.run(*args)

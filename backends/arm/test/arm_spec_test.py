@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Specifications and compile specs (ARM-007, ARM-012, ARM-014, ARM-029). Expected texts: programs of 1.4.1."""
+"""Specifications and compile specs. Expected texts: programs of 1.4.1."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from executorch.backends.arm.util._factory import parse_compile_spec
 from executorch.backends.arm.vgf import VgfCompileSpec
 
 
+@pytest.mark.req("ARM-007")
 def test_a_specification_is_read_and_written() -> None:
     spec = TosaSpecification.create_from_string("TOSA-1.0+INT+int16+int4+u55")
     assert str(spec) == "TOSA-1.0+INT+int16+int4+u55" and spec.is_U55_subset
@@ -45,6 +46,7 @@ def test_a_specification_that_is_none(text: str, words: str) -> None:
         TosaSpecification.create_from_string(text)
 
 
+@pytest.mark.req("ARM-012")
 def test_compile_specs_of_ethos_u() -> None:
     spec = EthosUCompileSpec("ethos-u55-128", extra_flags=["--optimise=Size"])
     found = [(each.key, bytes(each.value).decode()) for each in spec._to_list()]
@@ -66,6 +68,7 @@ def test_compile_specs_of_ethos_u() -> None:
         EthosUCompileSpec("ethos-u99")
 
 
+@pytest.mark.req("ARM-007", "ARM-029")
 def test_compile_specs_of_the_others() -> None:
     vgf = VgfCompileSpec()
     assert [each.value for each in vgf._to_list() if each.key == "tosa_sw_dev_mode"] == [b"True"]

@@ -11,6 +11,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+# What `--quantize` calls the way of a backend's own quantizer.
+INT8 = "int8"
+
 
 class BackendAbsent(ImportError, RuntimeError):
     """What a backend is made with is not installed; the text says what, and how to get it."""
@@ -33,7 +36,10 @@ class BackendManifest:
     """`package`: the folder's, below which all names are: `aot.partitioner:XPartitioner` is `module:name`. Empty fields
     are what a backend does not have.
 
-    name: what commands, recipes, flows and `backend.<name>.enabled` call it.
+    name: what commands, recipes, flows and `backend.<name>.enabled` call it; the namespace of a backend's own
+        operators.
+    runs_on: the processors, in a few words.
+    tried_with: what its programs have run with, where this package is made; docs/backends.md has both.
     id: its name in files; empty for a backend that is kernels.
     partitioner: the class, of which an instance without arguments is what users choose first.
     passes: of a backend that is kernels: a function (method's name, exported program) -> passes of the edge program
@@ -41,7 +47,8 @@ class BackendManifest:
     edge_config: of such a backend, a function that gives the EdgeCompileConfig it wants, as for operators to preserve.
     quantizer: the class, of which an instance without arguments is what users begin with.
     recipes: its RecipeType; importing the module registers the provider.
-    recipe_of: what `--quantize` means, as members of that type; "" for none.
+    recipe_of: what `--quantize` means, as members of that type; "" for none. A backend with a quantizer has "int8"
+        without one, too.
     language_models: a module (LANGUAGE_MODELS says what of) for `export_llm`.
     pt2e_quantizations: values of quantization.pt2e_quantize that the documents do not name.
     flows: a list of TestFlow of `backends/test/suite`; empty: one flow of the partitioner or the passes, and one that
@@ -54,6 +61,8 @@ class BackendManifest:
 
     package: str
     name: str
+    runs_on: str = ""
+    tried_with: str = ""
     id: str = ""
     partitioner: str = ""
     passes: str = ""
@@ -77,6 +86,11 @@ class BackendManifest:
             return ""
         how = f": {self.get_sdk}" if self.get_sdk else ""
         return f"the backend {self.name} needs {', '.join(missing)}, not installed here{how}"
+
+    def quantizations(self) -> list[str]:
+        """What `--quantize` may say."""
+        of_quantizer = [INT8] if self.quantizer else []
+        return list(dict.fromkeys([*filter(None, self.recipe_of), *of_quantizer]))
 
     def lowering(self) -> dict[str, Any]:
         """What lowers a program to it, by the names of a LoweringRecipe."""

@@ -18,12 +18,10 @@ DEFAULT_BACKEND = "xnnpack"
 
 
 def quantizations() -> list[str]:
-    """What --quantize may say: what any backend has a recipe for."""
+    """What --quantize may say of any backend."""
     from executorch.backends.discovery import backends
 
-    return list(
-        dict.fromkeys(each for one in backends().values() for each in one.recipe_of if each)
-    )
+    return list(dict.fromkeys(each for one in backends().values() for each in one.quantizations()))
 
 
 def parser(prog: str) -> argparse.ArgumentParser:

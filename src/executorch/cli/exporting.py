@@ -17,10 +17,18 @@ from torch.export import ExportedProgram
 from executorch.backends.discovery import backends
 from executorch.cli import plugins
 from executorch.devtools.commands import given, python_model
+from executorch.devtools.commands.check import missing_here
+from executorch.devtools.commands.program_file import ProgramFile
 from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL, make_example
 from executorch.examples.models.comparison import largest_error
 from executorch.examples.models.model_factory import EagerModelFactory
-from executorch.export import ExportRecipe, LoweringRecipe, RecipeType, export
+from executorch.export import (
+    ExportRecipe,
+    LoweringRecipe,
+    QuantizationRecipe,
+    RecipeType,
+    export,
+)
 from executorch.runtime import Runtime
 
 # ||program - model|| / ||model|| of the worst output that is no error of rounding.
@@ -111,8 +119,8 @@ def recipe(options: argparse.Namespace) -> ExportRecipe:
             )
         return ExportRecipe()
     backend = backends().get(options.backend)
-    if options.quantize and (backend is None or options.quantize not in backend.recipe_of):
-        able = [name for name, each in backends().items() if options.quantize in each.recipe_of]
+    if options.quantize and (backend is None or options.quantize not in backend.quantizations()):
+        able = [n for n, each in backends().items() if options.quantize in each.quantizations()]
         raise ValueError(
             f"--quantize: expected --backend {' or '.join(able)}, found {options.backend}: quantize the model with the "
             "backend's own quantizer, and export that"
@@ -122,11 +130,13 @@ def recipe(options: argparse.Namespace) -> ExportRecipe:
     name = backend.recipe_of.get(options.quantize or "")
     if name is not None:
         return ExportRecipe.get_recipe(backend.load(backend.recipes)[name])
-    return _plain(backend.name, **backend.lowering())
+    quantizers = [backend.load(backend.quantizer)()] if options.quantize else None
+    return _plain(backend.name, quantizers, **backend.lowering())
 
 
-def _plain(name: str, **lowering: Any) -> ExportRecipe:
-    return ExportRecipe(name=name, lowering_recipe=LoweringRecipe(**lowering))
+def _plain(name: str, quantizers: list[Any] | None = None, **lowering: Any) -> ExportRecipe:
+    quantization = QuantizationRecipe(quantizers) if quantizers else None
+    return ExportRecipe(name, quantization, lowering_recipe=LoweringRecipe(**lowering))
 
 
 def calibration(options: argparse.Namespace, found: Source) -> list[tuple[Any, ...]]:
@@ -164,7 +174,22 @@ def export_model(options: argparse.Namespace) -> int:
     seconds = time.perf_counter() - started
     status("")
     print(f"wrote {target}: {target.stat().st_size / 1e6:.2f} MB in {seconds:.1f} s")
+    if reason := why_all_on_kernels(options, target):
+        print(reason, file=sys.stderr)
     return compare(found, target, options.quantize or "") if options.check else 0
+
+
+def why_all_on_kernels(options: argparse.Namespace, target: Path) -> str:
+    """What to say where a backend that is kernels has none of a program's calls; a partitioner says it itself."""
+    backend = backends().get(options.backend) if not options.recipe else None
+    if backend is None or not backend.passes:
+        return ""
+    calls = sorted({call.name for call in ProgramFile(target).calls})
+    if any(name.startswith(f"{backend.name}::") for name in calls):
+        return ""
+    said = f"{backend.name} has no operator for what the program calls: {', '.join(calls)}"
+    ways = [] if options.quantize else backend.quantizations()
+    return f"{said}; try --quantize {' or '.join(ways)}" if ways else said
 
 
 class Status:
@@ -179,7 +204,12 @@ class Status:
 
 
 def compare(found: Source, target: Path, quantization: str) -> int:
-    """Prints how far the program is from the model, on the example inputs; 1 when that is no rounding."""
+    """Prints how far the program is from the model, on the example inputs; 1 when that is no rounding. A program for
+    what this package's runtime does not have is not compared."""
+    if lacking := missing_here(target):
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        print(f"not compared: the runtime of this package does not have {lacking[0]}{more}")
+        return 0
     with torch.no_grad():
         expected = torch.utils._pytree.tree_leaves(found.module(*found.inputs))
     method = Runtime.get().load_program(target).load_method("forward")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""VGF files run under Arm's ML emulation layer, in a root that backends/arm/scripts/emulation_root.sh makes: FP beside
+eager PyTorch, INT beside the quantized module within one quantum."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from executorch.backends.arm.quantizer import VgfQuantizer
+from executorch.backends.arm.test.arm_cases import FAMILIES
+from executorch.backends.arm.test.arm_operators_test import is_whole, network
+from executorch.backends.arm.test.arm_reference import lowered, quantized, through_reference_all
+from executorch.backends.arm.vgf import VgfCompileSpec, VgfPartitioner
+from executorch.exir.backend.lowering.external_tool import tool_path
+from executorch.exir.backend.lowering.quantized import quantization_of
+
+ROOT = os.environ.get("EXECUTORCH_ARM_EMULATION", "")
+DUMP = tool_path("arm", "vgf_dump")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not ROOT, reason="needs EXECUTORCH_ARM_EMULATION, of emulation_root.sh"),
+    pytest.mark.skipif(DUMP is None, reason="needs vgf_dump, of tools-requirements.txt"),
+]
+_LAYER = "/opt/ml/emulation_layer/deploy"
+_VARIABLES = {
+    "VK_LAYER_PATH": f"{_LAYER}/share/vulkan/explicit_layer.d",
+    "LD_LIBRARY_PATH": f"{_LAYER}/lib",
+    "VK_INSTANCE_LAYERS": "VK_LAYER_ML_Graph_Emulation:VK_LAYER_ML_Tensor_Emulation",
+    "PATH": "/usr/sbin:/usr/bin",
+}
+Graphs = Sequence[tuple[bytes, Sequence[torch.Tensor]]]
+
+
+def run_all(graphs: Graphs) -> list[list[torch.Tensor]]:
+    """Of each VGF file the results for its inputs; all in one scenario."""
+    with tempfile.TemporaryDirectory(dir=f"{ROOT}/tmp") as name:
+        folder = Path(name)
+        parts = [_part(folder, place, *each) for place, each in enumerate(graphs)]
+        scenario = {key: sum((each[key] for each in parts), []) for key in parts[0]}
+        (folder / "scenario.json").write_text(json.dumps(scenario))
+        runner = "/opt/ml/scenario_runner/binaries/bin/scenario-runner"
+        within = f"cd /tmp/{folder.name} && {runner} --scenario scenario.json --output ."
+        ran = subprocess.run(
+            ["chroot", ROOT, "sh", "-c", within],
+            capture_output=True,
+            text=True,
+            env=_VARIABLES,
+            timeout=3000,
+        )
+        assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]
+        counts = [len([each for each in part["resources"] if "dst" in str(each)]) for part in parts]
+        return [
+            [torch.from_numpy(np.load(folder / f"{place}-OUTPUT_{i}.npy")) for i in range(count)]
+            for place, count in enumerate(counts)
+        ]
+
+
+def _part(
+    folder: Path, place: int, graph: bytes, inputs: Sequence[torch.Tensor]
+) -> dict[str, list[object]]:
+    """The commands and resources of one graph, whose names begin with its place."""
+    (folder / f"{place}.vgf").write_bytes(graph)
+    for i, each in enumerate(inputs):
+        np.save(folder / f"{place}-INPUT_{i}.npy", each.detach().contiguous().numpy())
+    words = [str(DUMP), "--input", f"{place}.vgf", "--scenario-template"]
+    text = subprocess.run(words, capture_output=True, text=True, cwd=folder, check=True).stdout
+    for name in ("input_", "output_", "vgf_graph_ref"):
+        text = text.replace(f'"{name}', f'"{place}-{name}')
+    for name in ("INPUT", "OUTPUT"):
+        for i in reversed(range(text.count(f"TEMPLATE_PATH_TENSOR_{name}"))):
+            text = text.replace(f"TEMPLATE_PATH_TENSOR_{name}_{i}", f"{place}-{name}_{i}.npy")
+    return json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "spec", ["TOSA-1.0+FP", "TOSA-1.0+INT", ""], ids=lambda each: each or "both"
+)
+def test_a_network(spec: str) -> None:
+    torch.manual_seed(0)
+    model, inputs = network().eval(), (torch.randn(1, 3, 16, 16),)
+    vgf = VgfCompileSpec(spec or None)
+    module = model if "FP" in spec else quantized(model, inputs, quantizer=VgfQuantizer(vgf))
+    edge = lowered(module, inputs, "", VgfPartitioner(vgf))
+    (found,) = through_reference_all([(edge, inputs)], run_all)[0]
+    most = 1e-5 if "FP" in spec else 1 / 256 + 1e-6
+    torch.testing.assert_close(found, module(*inputs), rtol=0, atol=most)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("spec", ["TOSA-1.0+FP", "TOSA-1.0+INT"])
+def test_rows(spec: str, family: str) -> None:
+    torch.manual_seed(0)
+    vgf = VgfCompileSpec(spec)
+    names, models, programs = [], [], []
+    for name, module, inputs in FAMILIES[family]():
+        module.eval()
+        model = module if "FP" in spec else quantized(module, inputs, quantizer=VgfQuantizer(vgf))
+        edge = lowered(model, inputs, "", VgfPartitioner(vgf))
+        if is_whole(edge):
+            names.append(name)
+            models.append(model)
+            programs.append((edge, inputs))
+    wrong = []
+    found = through_reference_all(programs, run_all)
+    for name, model, (edge, inputs), results in zip(names, models, programs, found, strict=True):
+        expected = model(*inputs)
+        error = (results[0].float() - expected.float()).abs().max().item()
+        (output, *_) = edge.exported_program().graph.output_node().all_input_nodes
+        said = quantization_of(output)
+        most = 1.01 * said.scale if said else 1e-3 * max(1, expected.float().abs().max().item())
+        if results[0].shape != expected.shape or error > most:
+            wrong.append((name, error, most))
+    assert wrong == []
