@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from executorch.backends.discovery import backends
 from executorch.export.recipe import ExportRecipe
 from executorch.export.utils import (
     is_supported_platform_for_coreml_lowering,
@@ -16,14 +17,26 @@ _ANDROID = ("android-arm64-snapdragon-fp16",)
 
 
 def get_ios_recipe(target_config: str = "ios-arm64-coreml-fp16", **kwargs: Any) -> ExportRecipe:
-    """Core ML's recipe for the configuration."""
+    """Core ML's recipe for the configuration, which `kwargs` go to; in float, what Core ML leaves is XNNPACK's."""
     _check("iOS", target_config, _IOS)
     if not is_supported_platform_for_coreml_lowering():
         raise ValueError(
             "CoreML is not supported on this platform: expected the package executorch.backends.apple.coreml, which "
             "this installation does not have; XNNPACK's recipes run on iOS as well"
         )
-    raise _no_recipe(target_config)
+    coreml = _recipes("coreml")
+    name = target_config.rpartition("-")[2]
+    if name == "int8":
+        return ExportRecipe.get_recipe(coreml.PT2E_INT8_STATIC, **kwargs)
+    first = ExportRecipe.get_recipe(coreml[name.upper()], **kwargs)
+    second = ExportRecipe.get_recipe(_recipes("xnnpack").FP32)
+    return ExportRecipe.combine([first, second], target_config)
+
+
+def _recipes(backend: str) -> Any:
+    """The RecipeType of a backend."""
+    manifest = backends()[backend]
+    return manifest.load(manifest.recipes)
 
 
 def get_android_recipe(

@@ -12,6 +12,5 @@ BACKENDS = (
         passes="aot.passes:edge_passes",
         quantizer="aot.quantizer.quantizer:CadenceDefaultQuantizer",
         operators=OperatorPage(table="aot.table:TABLE", dtypes="int8; uint8; int16"),
-        is_installed=False,
     ),
 )

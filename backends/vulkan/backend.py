@@ -21,6 +21,8 @@ BACKENDS = (
         },
         language_models="aot.language_models",
         flows="test.flows:FLOWS",
-        operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16"),
+        operators=OperatorPage(
+            table="aot.ops:TABLE", dtypes="fp32, fp16", path="vulkan-op-support-table.csv"
+        ),
     ),
 )

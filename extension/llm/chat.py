@@ -10,14 +10,22 @@ Control-C ends an answer, /reset begins a new conversation, /quit or the end of 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from executorch.extension.llm.runner.conversation import Answer
+
+
+SAMPLING = {
+    "temperature": (float, "0: always the best token; up to 2"),
+    "top_k": (int, "only the k best tokens; 0: any"),
+    "top_p": (float, "only the best tokens up to this sum of probabilities; 1: any"),
+    "min_p": (float, "only tokens at least so many times as probable as the best; 0: any"),
+    "repetition_penalty": (float, "above 1: what was said before is less likely"),
+}
 
 
 def parser(prog: str = "python -m executorch.extension.llm.chat") -> argparse.ArgumentParser:
@@ -38,14 +46,19 @@ def parser(prog: str = "python -m executorch.extension.llm.chat") -> argparse.Ar
     )
     parser.add_argument("--data", type=Path, help="the program's data file (.ptd)")
     parser.add_argument("--system", help="what the conversation begins with, as its system")
-    parser.add_argument(
-        "--temperature",
-        type=float,
-        help="0: always the best token; up to 2; default: the checkpoint's, or 0.7",
-    )
-    parser.add_argument("--top-p", type=float, help="default: the checkpoint's, or 0.9")
+    for name, (kind, said) in SAMPLING.items():
+        flag = "--" + name.replace("_", "-")
+        parser.add_argument(
+            flag, type=kind, help=f"{said}; default: the checkpoint's, or llama.cpp's"
+        )
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0: the clock's")
     parser.add_argument("--max-new-tokens", type=int, default=-1, help="of each answer")
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=4,
+        help="an answer ends when it says the same so many times on end, of 128 tokens or more; 0: never; default 4",
+    )
     parser.add_argument(
         "--allow-chatml-fallback", action="store_true", help="where no chat template is found"
     )
@@ -72,68 +85,115 @@ def check_program(model: Path) -> None:
 
 def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None:
     """Answers each line, until there are no more."""
-    from executorch.extension.llm.export.kept import program_of
-    from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
-    from executorch.extension.llm.runner.chat_template import ChatTemplate
-    from executorch.extension.llm.runner.conversation import answer
-
-    if options.tokenizer:
-        check_program(options.model)
-        model, tokenizer = options.model, options.tokenizer
-    else:
-        program = program_of(options.model, options.export_option)
-        model, tokenizer = program.path, program.tokenizer
-    template = ChatTemplate.beside(tokenizer, options.allow_chatml_fallback)
-    runner = TextLLMRunner(model, tokenizer, options.data)
-    runner.load()
-    sampling = defaults(tokenizer, options)
-    if options.json_schema:
-        sampling |= {"grammar": options.json_schema.read_text(), "grammar_type": "json_schema"}
-    system = [{"role": "system", "content": options.system}] if options.system else []
-    messages = list(system)
-    seed = options.seed
-
-    def show(text: str) -> None:
-        out.write(text)
-        out.flush()
-
+    talk = Talk(options, out)
     for line in lines:
         text = line.strip()
         if text == "/quit":
             return
         if text == "/reset":
-            messages = list(system)
-        if text in ("", "/reset"):
-            continue
-        messages.append({"role": "user", "content": text})
+            talk.reset()
+        elif text:
+            talk.say(text)
+
+
+class Talk:
+    """A conversation, written to `out`. Turns that no longer fit in the context with room for an answer are left out,
+    the oldest first; an answer that goes round and round is ended."""
+
+    _ROOM = 4  # a share of the context: room for an answer
+
+    def __init__(self, options: argparse.Namespace, out: TextIO) -> None:
+        from executorch.extension.llm.export.kept import program_of
+        from executorch.extension.llm.runner import TextLLMRunner
+        from executorch.extension.llm.runner.chat_template import ChatTemplate
+
+        self._options, self._out, self._seed = options, out, options.seed
+        if options.tokenizer:
+            check_program(options.model)
+            model, tokenizer = options.model, options.tokenizer
+        else:
+            program = program_of(options.model, options.export_option)
+            model, tokenizer = program.path, program.tokenizer
+        self._template = ChatTemplate.beside(tokenizer, options.allow_chatml_fallback)
+        self._runner = TextLLMRunner(model, tokenizer, options.data)
+        self._runner.load()
+        self._sampling: dict[str, Any] = defaults(tokenizer, options)
+        if options.json_schema:
+            schema = options.json_schema.read_text()
+            self._sampling |= {"grammar": schema, "grammar_type": "json_schema"}
+        self.reset()
+
+    def reset(self) -> None:
+        system = self._options.system
+        self._messages = [{"role": "system", "content": system}] if system else []
+
+    def say(self, text: str) -> None:
+        from executorch.extension.llm.runner.conversation import latest
+
+        self._messages.append({"role": "user", "content": text})
+        kept = latest(self._messages, self._fits)
+        if len(kept) < len(self._messages):
+            self._show("[the context is full: the oldest turns are left out]\n")
+        self._messages = kept
+        try:
+            said = self._answer()
+        except RuntimeError as error:
+            self._messages.pop()
+            self._show(f"[{error}]\n")
+            return
+        self._show("\n")
+        self._messages.append({"role": "assistant", "content": said})
+
+    def _answer(self) -> str:
+        from executorch.extension.llm.runner import GenerationConfig
+        from executorch.extension.llm.runner.conversation import answer
+
         config = GenerationConfig(
             silent=True,  # nothing but the answer on the terminal
-            **sampling,
-            max_new_tokens=options.max_new_tokens,
-            seed=seed,
+            max_new_tokens=self._options.max_new_tokens,
+            seed=self._seed,
+            **self._sampling,
         )
-        seed = 0
+        self._seed = 0
         said: list[str] = []
 
-        def show_and_note(piece: str, said: list[str] = said) -> None:
+        def show(piece: str) -> None:
             said.append(piece)
-            show(piece)
+            self._show(piece)
 
+        ids = self._ids(self._messages)
         try:
-            done = answer(runner, runner.encode(template.render(messages)), config, show_and_note)
-            if done.reason == "length" and options.max_new_tokens == -1:
-                show("\n[the context is full: /reset begins a new conversation]")
+            done = answer(self._runner, ids, config, show, repeats=self._options.repeats)
         except KeyboardInterrupt:
-            show(" [interrupted]")
-        except RuntimeError as error:
-            messages.pop()
-            show(f"[{error}]\n")
-            continue
+            self._show(" [interrupted]")
         else:
-            if options.prompt or sys.stderr.isatty():
+            self._show(_ENDS.get((done.reason, self._options.max_new_tokens == -1), ""))
+            if self._options.prompt or sys.stderr.isatty():
                 note(speed(done))
-        show("\n")
-        messages.append({"role": "assistant", "content": "".join(said)})
+        return "".join(said)
+
+    def _ids(self, messages: Sequence[Mapping[str, Any]]) -> list[int]:
+        return self._runner.encode(self._template.render(messages))
+
+    def _fits(self, messages: Sequence[Mapping[str, Any]]) -> bool:
+        length = self._runner.metadata["get_max_context_len"]
+        room = length // self._ROOM
+        if self._options.max_new_tokens > 0:
+            room = min(room, self._options.max_new_tokens)
+        return len(self._ids(messages)) + room <= length
+
+    def _show(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+
+
+# What is said of an answer's end, by its reason and whether the context alone bounds it.
+_LOOP = "\n[the answer repeats itself, and was ended: see --repeats, --repetition-penalty]"
+_ENDS = {
+    ("length", True): "\n[the context is full: the answer ends here]",
+    ("repetition", True): _LOOP,
+    ("repetition", False): _LOOP,
+}
 
 
 def note(text: str) -> None:
@@ -151,33 +211,24 @@ def speed(done: Answer) -> str:
     )
 
 
-# What of generation_config.json an answer takes, and what the runner allows.
-_SAMPLING: dict[str, tuple[float, float]] = {
-    "temperature": (0, 2),
-    "top_p": (1e-9, 1),
-    "top_k": (0, 2**31 - 1),
-    "min_p": (0, 1),
-    "repetition_penalty": (0.01, 100),
-}
+# As llama.cpp's chat, where neither the user nor the checkpoint says.
+_OTHERWISE = {"temperature": 0.8, "top_k": 40, "top_p": 0.95, "min_p": 0.05}
 
 
 def checkpoint_sampling(tokenizer: Path) -> dict[str, float]:
     """How answers are sampled by generation_config.json beside the tokenizer, as far as it says."""
+    from executorch.extension.llm.runner import sampling_of
+
     folder = tokenizer if tokenizer.is_dir() else tokenizer.parent
     file = folder / "generation_config.json"
-    config = json.loads(file.read_text()) if file.is_file() else {}
-    return {
-        name: config[name]
-        for name, (low, high) in _SAMPLING.items()
-        if isinstance(config.get(name), int | float) and low <= config[name] <= high
-    }
+    return sampling_of(file.read_text()) if file.is_file() else {}
 
 
 def defaults(tokenizer: Path, options: argparse.Namespace) -> dict[str, float]:
-    """What the user asked for, else what the checkpoint says, else what suits small models."""
-    given = {"temperature": options.temperature, "top_p": options.top_p}
+    """What the user asked for, else what the checkpoint says, else what llama.cpp's chat has."""
+    given = {name: getattr(options, name) for name in SAMPLING}
     asked = {name: value for name, value in given.items() if value is not None}
-    return {"temperature": 0.7, "top_p": 0.9, **checkpoint_sampling(tokenizer), **asked}
+    return {**_OTHERWISE, **checkpoint_sampling(tokenizer), **asked}
 
 
 def _typed() -> Iterable[str]:

@@ -57,6 +57,12 @@ bool set(const Flag& flag, const std::string& text) {
   if (auto* const* out = std::get_if<double*>(&flag.value)) {
     return parse_number(text, *out);
   }
+  if (auto* const* out = std::get_if<std::optional<double>*>(&flag.value)) {
+    double number = 0;
+    const bool is_number = parse_number(text, &number);
+    **out = number;
+    return is_number;
+  }
   return parse_bool(text, std::get<bool*>(flag.value));
 }
 
@@ -74,6 +80,9 @@ std::string describe(const Flag& flag) {
     char text[32];
     std::snprintf(text, sizeof(text), "%g", **value);
     return std::string("number, default ") + text;
+  }
+  if (std::holds_alternative<std::optional<double>*>(flag.value)) {
+    return "number";
   }
   return *std::get<bool*>(flag.value) ? "true or false, default true"
                                       : "true or false, default false";

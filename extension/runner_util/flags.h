@@ -13,10 +13,11 @@
 
 namespace executorch::extension {
 
-// A flag and the variable it sets, whose value beforehand is the default.
+// A flag and the variable it sets, whose value beforehand is the default; an optional one stays
+// empty where the flag is not given, and its help says what holds then.
 struct Flag {
   const char* name;
-  std::variant<std::string*, int32_t*, uint32_t*, double*, bool*> value;
+  std::variant<std::string*, int32_t*, uint32_t*, double*, std::optional<double>*, bool*> value;
   const char* help;
 };
 

@@ -213,7 +213,7 @@ TEST_F(MethodLoadTest, BlobsAreHeldUntilTheBackendOrTheMethodFreesThem) {
 }
 
 TEST_F(MethodLoadTest, MissingBackendsAreNamed) {
-  RecordProperty("req", "RT-031 RT-C07");
+  RecordProperty("req", "RT-031 RT-C07 VK-021");
   LoadedProgram program(delegated_program("VulkanBackend").build());
   LoadedMethod method(program);
   EXPECT_EQ(method.error(), Error::NotFound);

@@ -30,6 +30,9 @@ BOARDS = {
     "qemu-m3": ("cortex-m3", "mps2-an385", "-mfloat-abi=soft"),
     "qemu-m55": ("cortex-m55", "mps3-an547", "-mfloat-abi=hard -mfpu=auto"),
 }
+MACHINES = {board: machine for board, (_, machine, _) in BOARDS.items()} | {
+    "qemu-m33": "mps2-an505"
+}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +65,7 @@ def firmware(model: Path, board: str, *options: str, name: str = "") -> Path:
 
 def emulate(elf: Path, board: str = "qemu", *options: str) -> tuple[int, str]:
     """Exit code and text of semihosting. `options`: of QEMU."""
-    command = ["qemu-system-arm", "-M", BOARDS[board][1], "-nographic", "-kernel", str(elf)]
+    command = ["qemu-system-arm", "-M", MACHINES[board], "-nographic", "-kernel", str(elf)]
     command += ["-semihosting-config", "enable=on,target=native", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout + done.stderr
@@ -281,6 +284,6 @@ def test_what_is_missing_is_named(model: Path, tmp_path: Path) -> None:
     assert "no model none.pte here or in" in said("--model=none.pte")
     assert "unknown argument --bord=x" in said("--bord=x")
     assert "BOARD=pico2 needs the Pico SDK: set PICO_SDK_PATH" in said(f"--model={model}")
-    assert "expected pico2, qemu, qemu-m3, qemu-m55 or host, found 'pico3'" in said(
+    assert "expected pico2, qemu, qemu-m3, qemu-m33, qemu-m55 or host, found 'pico3'" in said(
         f"--model={model}", "--board=pico3"
     )

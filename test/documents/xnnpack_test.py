@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import logging
-import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -32,23 +30,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def torchvision(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torchvision's names for MobileNetV2 of examples/models: its trained weights would come over the network."""
-
-    def mobilenet_v2(weights: object) -> torch.nn.Module:
-        return make_example("mv2").forward.module
-
-    root, models = ModuleType("torchvision"), ModuleType("torchvision.models")
-    mobilenetv2 = ModuleType("torchvision.models.mobilenetv2")
-    mobilenetv2.mobilenet_v2 = mobilenet_v2
-    mobilenetv2.MobileNet_V2_Weights = SimpleNamespace(DEFAULT=Unreachable())
-    root.models, models.mobilenetv2 = models, mobilenetv2
-    for module in (root, models, mobilenetv2):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-
-
-class Unreachable:
-    def get_state_dict(self, progress: bool) -> dict[str, torch.Tensor]:
-        raise OSError("not downloaded in tests")
+    guide.put_torchvision(monkeypatch)
 
 
 def block(page: str, *words: str) -> str:

@@ -103,7 +103,7 @@ def test_documents_do_not_name_machines() -> None:
     assert not offences, "\n".join(offences)
 
 
-@pytest.mark.req("XQ-005")
+@pytest.mark.req("XQ-005", "VK-003")
 def test_tables_of_backends_operators_are_of_this_tree() -> None:
     made = pages()
     for path, text in made.items():

@@ -153,7 +153,6 @@ NOT_READ: dict[str, list[str]] = {
     ],
     "every call is refused, with the package that is missing": [
         "target_recipes:get_android_recipe kwargs",
-        "target_recipes:get_ios_recipe kwargs",
     ],
     "read as a whole (asdict, vars, getattr with a computed name)": [
         "_results:ExecutionPlanDiff delegates_only_in_a",

@@ -25,6 +25,7 @@ from executorch.backends.transforms.remove_permutes_around_elementwise_ops impor
 from executorch.backends.transforms.replace_nop_transpose_or_permute_with_view import (
     ReplaceNopTransposeOrPermuteWithViewPass,
 )
+from executorch.exir.backend.lowering.kernels.requantization import FoldRequantizationPass
 from executorch.exir.backend.lowering.kernels.rows import MOVES
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize, quantization_of
 from executorch.exir.backend.lowering.table_pass import TablePass
@@ -109,6 +110,26 @@ class AdvanceQuantizeOpAboveDefChainPass:
         return finished(graph_module, modified)
 
 
+class FuseMulScalarIntoDequantPass:
+    """dequantize(x, scale) * number  ->  dequantize(x, scale * number)"""
+
+    def __call__(self, graph_module: GraphModule) -> PassResult:
+        found = [node for node in graph_module.graph.nodes if self._scales_stored(node)]
+        for node in found:
+            source, number = node.args
+            with graph_module.graph.inserting_before(node):
+                args = (source.args[0], source.args[1] * number, *source.args[2:])
+                value = graph_module.graph.call_function(source.target, args, source.kwargs)
+                value.meta = dict(node.meta)
+            replace(node, value)
+        return finished(graph_module, bool(found))
+
+    def _scales_stored(self, node: Node) -> bool:
+        if op_name(node) != "aten.mul.Scalar" or not is_dequantize(node.args[0]):
+            return False
+        return _is_whole(node.args[0]) and node.args[1] > 0
+
+
 # Each with the least level that it runs at.
 PASSES: tuple[tuple[int, type[Any]], ...] = (
     (0, RemoveCloneOpsTransform),
@@ -119,6 +140,8 @@ PASSES: tuple[tuple[int, type[Any]], ...] = (
     (1, FuseCascadedViewOps),
     (1, PostponeDequantizeOpBelowUseChainPass),
     (1, AdvanceQuantizeOpAboveDefChainPass),
+    (1, FuseMulScalarIntoDequantPass),
+    (1, FoldRequantizationPass),
     (1, ReplaceNopTransposeOrPermuteWithViewPass),
     (1, FuseCascadedViewOps),
     (1, RemoveNopSliceOrViewOpPass),

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from executorch.backends.cadence.aot.compiler import export_to_edge, quantize_and_export_to_cadence
+from executorch.examples.models.transformers import Attention
 from executorch.exir.graph_facts import op_name
 from executorch.runtime import Runtime
 from executorch.test.e2e.build_tree import load_backend
@@ -43,6 +44,11 @@ MODELS = {
         torch.randn(1, 3, 6, 6),
         {"quantized_conv2d_nchw": 1, "quantized_relu": 1, "quantized_linear": 1},
     ),
+    "attention": (
+        Attention(16, 2),
+        torch.randn(1, 5, 16),
+        {"quantized_linear": 4, "quantized_matmul": 2, "quantized_softmax": 1},
+    ),
 }
 
 
@@ -63,6 +69,17 @@ def test_kernels_give_the_bits_of_the_references(name: str) -> None:
     with torch.no_grad():
         eager = model(x)
     assert (found - eager).pow(2).mean() < 1e-3 * eager.pow(2).mean()
+
+
+@pytest.mark.req("NPU-051")
+def test_attention_has_no_floats_inside() -> None:
+    """Moves are of bytes, and its two factors become part of scales: one quantize, one dequantize are left."""
+    model, x, _ = MODELS["attention"]
+    edge = quantize_and_export_to_cadence(model, (x,))
+    nodes = edge.exported_program().graph.nodes
+    called = Counter(op_name(each).split(".")[1] for each in nodes if each.op == "call_function")
+    assert not called["mul"] and not called["requantize"]
+    assert called["quantize_per_tensor"] == called["dequantize_per_tensor"] == 1
 
 
 def test_float_models_keep_their_operators() -> None:

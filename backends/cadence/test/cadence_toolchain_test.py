@@ -35,6 +35,30 @@ def test_without_the_tools_it_says_what_to_set(tmp_path: Path) -> None:
     assert "XTENSA_CORE" in words
 
 
+@pytest.mark.req("NPU-070")
+@pytest.mark.parametrize(
+    ("option", "needs"),
+    [
+        ("EXECUTORCH_NNLIB_OPT", "nnlib for HiFi"),
+        ("EXECUTORCH_FUSION_G3_OPT", "nnlib for Fusion G3"),
+        ("EXECUTORCH_VISION_OPT", "library for Vision DSPs"),
+    ],
+)
+def test_a_family_of_dsps_says_what_it_needs(option: str, needs: str, tmp_path: Path) -> None:
+    """Configuring stops before anything is built; without an option the generic kernels are built."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(options NONE)\n"
+        f'include("{ROOT}/tools/cmake/Options.cmake")\n'
+        "if(NOT EXECUTORCH_BUILD_CADENCE)\n  message(FATAL_ERROR off)\nendif()\n"
+    )
+    command = ["cmake", "-S", tmp_path, "-B", tmp_path / "b", "-DEXECUTORCH_BUILD_CADENCE=ON"]
+    plain = subprocess.run(command, capture_output=True, text=True)
+    assert plain.returncode == 0, plain.stderr
+    done = subprocess.run([*command, f"-D{option}=ON"], capture_output=True, text=True)
+    words = " ".join(done.stderr.split())
+    assert done.returncode != 0 and f"{option}=ON: Cadence's Xtensa tool chain and {needs}" in words
+
+
 @pytest.mark.full
 def test_flags_arrive(tmp_path: Path) -> None:
     """A compiler that takes any flag stands for Cadence's."""

@@ -8,29 +8,16 @@ from typing import Any, ClassVar
 
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
-from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.backends.cortex_m.passes.before_annotation import REWRITES
 from executorch.backends.cortex_m.passes.table import QUANTIZE_TABLE, TABLE
 from executorch.backends.cortex_m.target_config import CortexM, CortexMTargetConfig
-from executorch.exir.backend.lowering.quantized import quantizes_back
+from executorch.exir.backend.lowering.kernels.requantization import FoldRequantizationPass
 from executorch.exir.backend.lowering.table_pass import TablePass
 from executorch.exir.program._transform import _transform, lift_constant_tensor_pass
 from executorch.exir.program_copies import drop_unused_data
 
 DEFAULT_TARGET = CortexMTargetConfig(CortexM.M55)
-
-
-class FoldRequantizationPass:
-    """quantize(dequantize(x)) by the same numbers  ->  x, such as around what was dropped."""
-
-    def __call__(self, graph_module: GraphModule) -> PassResult:
-        found = [node for node in graph_module.graph.nodes if quantizes_back(node)]
-        for node in found:
-            node.replace_all_uses_with(node.args[0].args[0])
-        graph_module.graph.eliminate_dead_code()
-        graph_module.recompile()
-        return PassResult(graph_module, bool(found))
 
 
 class AtenToCortexMPass(TablePass):

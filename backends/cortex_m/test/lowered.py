@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
@@ -13,11 +15,14 @@ from executorch.backends.cortex_m.target_config import CortexMTargetConfig
 from executorch.exir import EdgeProgramManager
 
 
-def quantized(model: nn.Module, *inputs: Tensor) -> nn.Module:
-    """Calibrated with these inputs."""
+def quantized(
+    model: nn.Module, *inputs: Tensor, samples: Iterable[tuple[Tensor, ...]] = ()
+) -> nn.Module:
+    """Calibrated with these inputs, and with `samples`."""
     captured = torch.export.export(model, inputs).module()
     prepared = prepare_pt2e(captured, CortexMQuantizer())
-    prepared(*inputs)
+    for each in (inputs, *samples):
+        prepared(*each)
     return convert_pt2e(prepared)
 
 

@@ -72,15 +72,22 @@ def flows_of(backend: BackendManifest) -> list[TestFlow]:
         return backend.load(backend.flows)
     stage = partial(Lower, backend)
     classes = Tester.default_stage_classes() | {StageType.TO_EDGE_TRANSFORM_AND_LOWER: stage}
-    is_here = not backend.id or backend.id in portable_lib._get_registered_backend_names()
     factory = partial(Tester, stage_classes=classes)
-    plain = TestFlow(backend.name, backend.name, factory, supports_serialize=is_here)
+    plain = TestFlow(backend.name, backend.name, factory, supports_serialize=_is_here(backend))
     if not backend.quantizer:
         return [plain]
     quantizer = backend.load(backend.quantizer)
     name = f"{backend.name}_quantized"
     how = {"quantize": True, "quantize_stage_factory": lambda: Quantize(quantizer())}
     return [plain, replace(plain, name=name, **how)]
+
+
+def _is_here(backend: BackendManifest) -> bool:
+    """Whether the runtime has it, or operators of it."""
+    if backend.id:
+        return backend.id in portable_lib._get_registered_backend_names()
+    operators = portable_lib._get_operator_names()
+    return any(name.startswith(f"{backend.name}::") for name in operators)
 
 
 class Lower(ToEdgeTransformAndLower):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the quantized operators of et_vk compute: exactly on what is stored, then once rounded to the nearest even."""
+"""What the quantized operators of et_vk compute: exactly on what is stored, then once rounded to the nearest even.
+Numbers are multiplied by the inverse of a scale, as PyTorch and torchao do: a quotient falls otherwise near ties."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from executorch.backends.vulkan.aot.packing import from_nibbles, nibbles
 
 
 def _quantized(x: Tensor, scale: float, zero_point: int) -> Tensor:
-    return torch.clamp(torch.round(x / scale) + zero_point, -128, 127).to(torch.int8)
+    return torch.clamp(torch.round(x * (1 / scale)) + zero_point, -128, 127).to(torch.int8)
 
 
 def _dequantized(q: Tensor, scale: float, zero_point: int) -> Tensor:
@@ -69,7 +70,7 @@ def linear_dq8ca_q4gsw(
     """Rows of x are quantized by the scale and zero point of each."""
     scales = input_scales.reshape(*x.shape[:-1], 1).to(torch.float32)
     points = input_zp.reshape(*x.shape[:-1], 1).to(torch.float32)
-    stored = torch.clamp(torch.round(x.float() / scales) + points, -128, 127)
+    stored = torch.clamp(torch.round(x.float() * (1 / scales)) + points, -128, 127)
     weight = grouped_weights(weights, weight_scales, group_size)[:, : x.shape[-1]].float()
     found = functional.linear((stored - points) * scales, weight, _cut(bias, weights.shape[0]))
     return found.to(x.dtype)

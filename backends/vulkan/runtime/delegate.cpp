@@ -192,6 +192,7 @@ Error Delegate::take(size_t index, EValue& value) {
 
 Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   using runtime::kUnsetDelegateDebugIntId;
+  const bool is_first = !has_run_;  // there is nothing to resize: events are those of later runs
   ET_CHECK_OK_OR_RETURN_ERROR(fit_outputs(args.size()));
   const auto begin = [&](const char* name) {
     return runtime::event_tracer_start_profiling_delegate(tracer, name, kUnsetDelegateDebugIntId);
@@ -212,9 +213,11 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
 #endif
   if (is_changed_ || graph_->is_outdated(runner_->host()) || is_timed != runner_->is_timed()) {
     is_changed_ = true;  // stays so if this fails
-    const auto resize = begin("ETVK_RESIZE");
+    const auto resize = is_first ? runtime::EventTracerEntry() : begin("ETVK_RESIZE");
     ET_CHECK_OK_OR_RETURN_ERROR(plan(is_timed));
-    end(resize);
+    if (!is_first) {
+      end(resize);
+    }
   }
   const auto compute = begin("ETVK_COMPUTE_GRAPH_EXECUTE");
   const et_timestamp_t start = tracer != nullptr ? et_pal_current_ticks() : 0;

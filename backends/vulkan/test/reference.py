@@ -158,7 +158,7 @@ def _scalar(machine: Machine, args: list[Any], outs: Sequence[int]) -> torch.Ten
 
 def _quantize(machine: Machine, args: list[Any], outs: Sequence[int]) -> torch.Tensor:
     x, scale, point, low, high = args[:5]
-    return torch.clamp(torch.round(x / scale) + point, low, high).to(machine.dtype(outs[0]))
+    return torch.clamp(torch.round(x * (1 / scale)) + point, low, high).to(machine.dtype(outs[0]))
 
 
 def _dequantize(machine: Machine, args: list[Any], outs: Sequence[int]) -> torch.Tensor:

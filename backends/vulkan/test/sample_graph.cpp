@@ -35,7 +35,8 @@ int32_t GraphBuilder::input(const std::vector<uint32_t>& dims, vkgraph::VkDataTy
   return id;
 }
 
-int32_t GraphBuilder::constant(const std::vector<uint32_t>& dims, const std::vector<float>& data) {
+int32_t GraphBuilder::constant(const std::vector<uint32_t>& dims, const std::vector<float>& data,
+                               vkgraph::VkDataType dtype) {
   auto bytes = std::make_unique<vkgraph::VkBytesT>();
   bytes->offset = region_.size();
   bytes->length = data.size() * sizeof(float);
@@ -43,7 +44,7 @@ int32_t GraphBuilder::constant(const std::vector<uint32_t>& dims, const std::vec
   region_.insert(region_.end(), from, from + bytes->length);
   region_.resize((region_.size() + 15) / 16 * 16);
   graph.constants.push_back(std::move(bytes));
-  const int32_t id = tensor(dims);
+  const int32_t id = tensor(dims, dtype);
   graph.values.back()->value.AsVkTensor()->constant_id =
       static_cast<int32_t>(graph.constants.size() - 1);
   return id;
@@ -59,6 +60,12 @@ int32_t GraphBuilder::number(double number) {
   vkgraph::DoubleT table;
   table.double_val = number;
   return add(GraphTypes::Double, table);
+}
+
+int32_t GraphBuilder::text(const std::string& text) {
+  vkgraph::StringT table;
+  table.string_val = text;
+  return add(GraphTypes::String, std::move(table));
 }
 
 int32_t GraphBuilder::integers(const std::vector<int64_t>& numbers) {
@@ -176,6 +183,58 @@ std::vector<extension::TensorPtr> many_arguments() {
           make_tensor_ptr({2}, std::vector<int32_t>{3, 0}),
           make_tensor_ptr({13}, std::vector<float>(13)),
           make_tensor_ptr({1, 1, 13, 3}, std::vector<float>(39))};
+}
+
+GraphBuilder decoder_layer() {
+  GraphBuilder b;
+  const int32_t x = b.input({1, 4, 32});
+  const int32_t none = b.null();
+  const int32_t zero = b.integer(0);
+  const int32_t epsilon = b.number(1e-6);
+  const int32_t norm = b.tensor({1, 4, 32});
+  b.call("et_vk.rms_norm.default",
+         {x, b.constant({32}, std::vector<float>(32, 0.5F)), epsilon, norm});
+  const int32_t scales = b.tensor({1, 4});
+  const int32_t zeros = b.tensor({1, 4}, vkgraph::VkDataType::INT8);
+  b.call("torchao.choose_qparams_affine.default",
+         {norm, b.text("ASYMMETRIC"), b.integers({1, 1, 32}), none, b.integer(-128), b.integer(127),
+          epsilon, none, none, zero, b.values({scales, zeros})});
+  const int32_t weights =
+      b.constant({32, 16}, std::vector<float>(128, 0.1F), vkgraph::VkDataType::UINT8);
+  const int32_t sums = b.constant({1, 32}, std::vector<float>(32), vkgraph::VkDataType::INT32);
+  const int32_t groups = b.constant({1, 32}, std::vector<float>(32, 0.01F));
+  const int32_t flat = b.tensor({1, 4, 32});
+  b.call("et_vk.linear_dq8ca_q4gsw.default",
+         {norm, scales, zeros, weights, sums, groups, b.integer(32), none, flat});
+  const int32_t heads = b.tensor({1, 4, 2, 16});
+  b.call("aten.view_copy.default", {flat, b.integers({1, 4, 2, 16}), heads});
+  const int32_t angles = b.constant({4, 8}, std::vector<float>(32, 0.6F));
+  const int32_t q = b.tensor({1, 4, 2, 16});
+  const int32_t k = b.tensor({1, 4, 2, 16});
+  b.call("et_vk.apply_rotary_emb.default", {heads, heads, angles, angles, b.values({q, k})});
+  std::vector<int32_t> caches;
+  for (int i = 0; i < 2; ++i) {
+    caches.push_back(b.tensor({1, 8, 2, 16}));
+    b.call("et_vk.prepack.default",
+           {b.constant({1, 8, 2, 16}, std::vector<float>(256)), caches.back()});
+  }
+  const int32_t attended = b.tensor({1, 4, 2, 16});
+  b.call("sdpa_with_kv_cache.default", {q, k, heads, caches[0], caches[1], b.integer(2),
+                                        b.integer(4), none, none, b.integer(1), none, attended});
+  const int32_t rows = b.tensor({1, 4, 32});
+  b.call("aten.view_copy.default", {attended, b.integers({1, 4, 32}), rows});
+  const int32_t out = b.tensor({1, 4, 32});
+  b.call("aten.add.Tensor", {rows, x, b.integer(1), out});
+  b.output(out);
+  return b;
+}
+
+std::vector<extension::TensorPtr> decoder_arguments() {
+  std::vector<float> x(128);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(i % 13) - 6;
+  }
+  return {make_tensor_ptr({1, 4, 32}, x), make_tensor_ptr({1, 4, 32}, std::vector<float>(128))};
 }
 
 Loaded::Loaded(const std::vector<uint8_t>& payload,

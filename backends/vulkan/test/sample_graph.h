@@ -19,9 +19,12 @@ class GraphBuilder {
                  vkgraph::VkDataType dtype = vkgraph::VkDataType::FLOAT32);
   int32_t input(const std::vector<uint32_t>& dims,
                 vkgraph::VkDataType dtype = vkgraph::VkDataType::FLOAT32);
-  int32_t constant(const std::vector<uint32_t>& dims, const std::vector<float>& data);
+  /// `data`: its bytes, whatever the dtype.
+  int32_t constant(const std::vector<uint32_t>& dims, const std::vector<float>& data,
+                   vkgraph::VkDataType dtype = vkgraph::VkDataType::FLOAT32);
   int32_t integer(int64_t number);
   int32_t number(double number);
+  int32_t text(const std::string& text);
   int32_t integers(const std::vector<int64_t>& numbers);
   int32_t values(const std::vector<int32_t>& ids);
   int32_t symint();
@@ -47,6 +50,10 @@ GraphBuilder sample();
 GraphBuilder many_operators();
 /// What runs it: inputs and outputs.
 std::vector<extension::TensorPtr> many_arguments();
+/// What a language model has of other operators: x [1, 4, 32], rows quantized while running,
+/// caches.
+GraphBuilder decoder_layer();
+std::vector<extension::TensorPtr> decoder_arguments();
 
 /// A delegate that is loaded; its payload's address is aligned.
 class Loaded {

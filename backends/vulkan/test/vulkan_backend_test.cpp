@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Graphs run on whatever device there is, a software driver at least; corrupted ones and wrong
 // arguments are refused.
+#include <executorch/backends/vulkan/runtime/api/shaders.h>
 #include <executorch/backends/vulkan/runtime/graph/memory_plan.h>
 #include <executorch/backends/vulkan/runtime/graph/ops/table.h>
 #include <executorch/backends/vulkan/test/sample_graph.h>
@@ -61,9 +62,48 @@ TEST_F(VulkanBackendTest, AllFamiliesGiveTheSameEachTime) {
   }
 }
 
+TEST_F(VulkanBackendTest, ADecoderLayerGivesTheSameEachTime) {
+  const Loaded delegate(decoder_layer().pack());
+  ASSERT_EQ(delegate.error(), Error::Ok);
+  const auto first = decoder_arguments();
+  ASSERT_EQ(delegate.run(first), Error::Ok);
+  EXPECT_NE(contents(first[1]), contents(first[0]));
+  for (int run = 0; run < 10; ++run) {
+    const auto again = decoder_arguments();
+    ASSERT_EQ(delegate.run(again), Error::Ok);
+    EXPECT_EQ(contents(again[1]), contents(first[1]));
+  }
+}
+
+/// choose_qparams_per_token_asymmetric rounds -128 + 1.4999999, which is -126.5 in float32, to
+/// even; choose_qparams rounds -1.4999999 to -1.
+TEST_F(VulkanBackendTest, ZeroPointsOfTokensAreRoundedAsPyTorchDoes) {
+  const auto zero_of = [](bool by_token) {
+    GraphBuilder b;
+    const int32_t x = b.input({1, 2});
+    const int32_t scale = b.tensor({1, 1});
+    const int32_t zero = b.tensor({1, 1}, vkgraph::VkDataType::INT32);
+    const int32_t outs = b.values({scale, zero});
+    if (by_token) {
+      b.call("quantized_decomposed.choose_qparams_per_token_asymmetric.default",
+             {x, b.null(), outs});
+    } else {
+      b.call("quantized_decomposed.choose_qparams.tensor",
+             {x, b.integer(-128), b.integer(127), b.number(1e-7), b.null(), outs});
+    }
+    b.output(zero);
+    const Loaded delegate(b.pack());
+    EXPECT_EQ(delegate.error(), Error::Ok);
+    const auto out = make_tensor_ptr({1, 1}, std::vector<int32_t>{0});
+    EXPECT_EQ(delegate.run({floats({1, 2}, {253.5F, -1.4999999F}), out}), Error::Ok);
+    return out->const_data_ptr<int32_t>()[0];
+  };
+  EXPECT_EQ(zero_of(true), -126);
+  EXPECT_EQ(zero_of(false), -127);
+}
+
 TEST_F(VulkanBackendTest, RunsWithAnySizesUpToTheFiles) {
-  RecordProperty("req", "VK-006");
-  RecordProperty("req", "VK-012");
+  RecordProperty("req", "VK-006 VK-007 VK-012 BLD-031");
   const Loaded delegate(sample().pack());
   ASSERT_EQ(delegate.error(), Error::Ok);
   for (const int rows : {4, 1, 3, 4}) {
@@ -240,16 +280,18 @@ TEST_F(VulkanBackendTest, DelegatesOfManyThreadsRunSideBySide) {
 }
 
 TEST_F(VulkanBackendTest, CompiledPipelinesAreKeptInAFile) {
-  runtime::BackendOptions<2> options;
-  const std::string path = ::testing::TempDir() + "vulkan_pipelines.bin";
-  std::remove(path.c_str());
-  ASSERT_EQ(options.set_option("pipeline_cache_path", path.c_str()), Error::Ok);
-  ASSERT_EQ(options.set_option("shares_memory", false), Error::Ok);
-  const auto view = options.view();
-  EXPECT_EQ(Loaded(sample().pack(), {view.data(), view.size()}).error(), Error::Ok);
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  ASSERT_NE(file, nullptr);
-  std::fclose(file);
+  for (const char* name : {"vulkan_pipelines.bin", "others.bin"}) {  // the same ones in both
+    runtime::BackendOptions<2> options;
+    const std::string path = ::testing::TempDir() + name;
+    std::remove(path.c_str());
+    ASSERT_EQ(options.set_option("pipeline_cache_path", path.c_str()), Error::Ok);
+    ASSERT_EQ(options.set_option("shares_memory", false), Error::Ok);
+    const auto view = options.view();
+    EXPECT_EQ(Loaded(sample().pack(), {view.data(), view.size()}).error(), Error::Ok);
+    std::FILE* file = std::fopen(path.c_str(), "rb");
+    ASSERT_NE(file, nullptr);
+    std::fclose(file);
+  }
   runtime::BackendOptions<1> unknown;
   ASSERT_EQ(unknown.set_option("speed", 11), Error::Ok);
   const auto bad = unknown.view();
@@ -264,6 +306,18 @@ TEST_F(VulkanBackendTest, CompileSpecsOfAnotherSizeAreRefused) {
   EXPECT_EQ(Loaded(sample().pack(), {}, {good, 3}).error(), Error::Ok);
   const runtime::CompileSpec bad[] = {{"require_dynamic_shapes", {bytes, 4}}};
   EXPECT_EQ(Loaded(sample().pack(), {}, {bad, 1}).error(), Error::InvalidArgument);
+}
+
+TEST(ShadersTest, EachIsSpirvForBothKindsOfDevices) {
+  RecordProperty("req", "VK-005");
+  EXPECT_GT(shaders().size(), 15u);
+  for (const Shader& shader : shaders()) {
+    for (const ShaderCode& code : {shader.code, shader.wide_code}) {
+      ASSERT_GT(code.num_bytes, 20u) << shader.name;
+      EXPECT_EQ(code.words[0], 0x07230203u) << shader.name;
+      EXPECT_LE(code.words[1], 0x00010300u) << shader.name << ": of Vulkan 1.1";
+    }
+  }
 }
 
 TEST(OperatorTableTest, EachNameStandsOnce) {

@@ -19,9 +19,16 @@ using extension::TensorPtr;
 using runtime::Error;
 using vkgraph::GraphTypes;
 
-// Of each kind; 10,000 together with --gtest_repeat=10 --gtest_shuffle, which draws others each
-// time.
+// Of each kind and sample; 10,000 together with --gtest_repeat=5 --gtest_shuffle, which draws
+// others each time.
 constexpr int kNumMutants = 500;
+
+struct Sample {
+  GraphBuilder (*graph)();
+  std::vector<TensorPtr> (*arguments)();
+};
+constexpr Sample kSamples[] = {{many_operators, many_arguments},
+                               {decoder_layer, decoder_arguments}};
 
 /// Draws numbers that are those of a run of the tests.
 class Chance {
@@ -67,25 +74,49 @@ class VulkanCorruptedTest : public ::testing::Test {
 
 TEST_F(VulkanCorruptedTest, BytesAreRefusedOrRun) {
   Chance chance(7);
-  const auto payload = many_operators().pack();
-  for (int i = 0; i < kNumMutants; ++i) {
-    auto corrupted = payload;
-    for (size_t changes = 1 + chance.below(3); changes > 0; --changes) {
-      chance.of(corrupted) = chance.byte();
+  for (const Sample& sample : kSamples) {
+    const auto payload = sample.graph().pack();
+    for (int i = 0; i < kNumMutants; ++i) {
+      auto corrupted = payload;
+      for (size_t changes = 1 + chance.below(3); changes > 0; --changes) {
+        chance.of(corrupted) = chance.byte();
+      }
+      try_payload(corrupted, sample.arguments());
     }
-    try_payload(corrupted, many_arguments());
   }
   EXPECT_GT(num_refused_, kNumMutants / 10);
   EXPECT_GT(num_run_, kNumMutants / 10);
 }
 
 TEST_F(VulkanCorruptedTest, WhatEndsTooEarlyIsRefused) {
-  const auto payload = many_operators().pack();
-  for (size_t size = 0; size < payload.size(); size += 61) {
-    try_payload({payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(size)},
-                many_arguments());
+  for (const Sample& sample : kSamples) {
+    const auto payload = sample.graph().pack();
+    for (size_t size = 0; size < payload.size(); size += 61) {
+      try_payload({payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(size)},
+                  sample.arguments());
+    }
   }
   EXPECT_EQ(num_run_, 0);
+}
+
+TEST_F(VulkanCorruptedTest, ListsThatAreNotAlignedAreRefused) {
+  GraphBuilder builder = sample();
+  builder.integers({1, 1});  // that no call reads
+  auto payload = builder.pack();
+  constexpr size_t kHeader = 32;
+  for (const auto* value : *vkgraph::GetVkGraph(&payload[kHeader])->values()) {
+    if (value->value_type() != GraphTypes::IntList) {
+      continue;
+    }
+    // Its first item, 1, becomes its length.
+    const auto* list = reinterpret_cast<const flatbuffers::Table*>(value->value_as_IntList());
+    const uint8_t* place = list->GetAddressOf(vkgraph::IntList::VT_ITEMS);
+    const auto offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(place);
+    const auto at = static_cast<size_t>(place - payload.data());
+    flatbuffers::WriteScalar<flatbuffers::uoffset_t>(&payload[at], offset + 4);
+    break;
+  }
+  EXPECT_EQ(Loaded(payload).error(), Error::InvalidProgram);
 }
 
 /// A number where another one stood.
@@ -139,23 +170,30 @@ void change_call(vkgraph::VkGraphT& graph, Chance& chance,
   }
 }
 
+/// Up to three changes, until a call has no arguments left.
+void change(vkgraph::VkGraphT& graph, Chance& chance, const std::vector<std::string_view>& names) {
+  for (size_t changes = 1 + chance.below(3); changes > 0; --changes) {
+    if (chance.below(2) == 0) {
+      change_number(graph, chance);
+    } else {
+      change_call(graph, chance, names);
+    }
+    if (std::any_of(graph.chain.begin(), graph.chain.end(),
+                    [](const auto& call) { return call->args.empty(); })) {
+      return;
+    }
+  }
+}
+
 TEST_F(VulkanCorruptedTest, GraphsThatSaySomethingElseAreRefusedOrRun) {
   Chance chance(11);
   const auto names = operator_names();
-  for (int i = 0; i < kNumMutants; ++i) {
-    GraphBuilder builder = many_operators();
-    for (size_t changes = 1 + chance.below(3); changes > 0; --changes) {
-      if (chance.below(2) == 0) {
-        change_number(builder.graph, chance);
-      } else {
-        change_call(builder.graph, chance, names);
-      }
-      if (std::any_of(builder.graph.chain.begin(), builder.graph.chain.end(),
-                      [](const auto& call) { return call->args.empty(); })) {
-        break;
-      }
+  for (const Sample& sample : kSamples) {
+    for (int i = 0; i < kNumMutants; ++i) {
+      GraphBuilder builder = sample.graph();
+      change(builder.graph, chance, names);
+      try_payload(builder.pack(), sample.arguments());
     }
-    try_payload(builder.pack(), many_arguments());
   }
   EXPECT_GT(num_refused_, kNumMutants / 10);
   EXPECT_GT(num_run_, 0);

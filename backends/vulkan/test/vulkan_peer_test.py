@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from executorch.backends.vulkan.test import vulkan_peer_networks
 from executorch.backends.vulkan.test.lowered import kernels_of, payloads
 from executorch.backends.vulkan.test.reference import graph_of
 from executorch.runtime import Runtime
+from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.interop import peer
 from executorch.test.repository.sources import ROOT
 
@@ -28,19 +30,31 @@ pytestmark = [
         reason="this build has no Vulkan backend, or no device is here",
     ),
 ]
+# What makes the files, and the folders that these follow from.
+SIDES = {
+    "theirs": (peer.run, ("test/interop", "backends/vulkan/test")),
+    "ours": (peer.run_here, ("",)),
+}
 TEXTS = ("encoder", "decoder")
 # Ours leave what computes with int64, exactly; 1.4.1 makes it int32. Empty: nothing else.
 INT64 = {"places": Counter({"aten::select_copy": 2, "aten::add": 1})}
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Of theirs and of ours."""
-    made = {side: tmp_path_factory.mktemp(side) for side in ("theirs", "ours")}
-    script = vulkan_peer_networks.__file__
-    for side, run in (("theirs", peer.run), ("ours", peer.run_here)):
-        run(script, made[side], INTEROP, cwd=made[side])
-    return made
+def folders(program_store: ProgramStore) -> dict[str, Path]:
+    """Of theirs and of ours, made side by side; those of 1.4.1 stay as long as the networks do."""
+
+    def made(side: str) -> Path:
+        run, parts = SIDES[side]
+        script = vulkan_peer_networks.__file__
+
+        def make(folder: Path) -> None:
+            run(script, folder, INTEROP, cwd=folder)
+
+        return program_store.folder(f"Vulkan's networks by {side}", make, parts)
+
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(SIDES, pool.map(made, SIDES), strict=True))
 
 
 def file_of(folder: Path, name: str) -> Path:

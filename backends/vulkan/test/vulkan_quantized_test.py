@@ -56,6 +56,20 @@ def test_rows_quantized_while_running() -> None:
     check(torchao(config), (X,), expected)
 
 
+def test_near_ties_fall_to_pytorchs_step() -> None:
+    """Rows of (k + 1/2) * scale: PyTorch multiplies by 1 / scale, rounded, and a quotient falls to the other step."""
+    config = Int8DynamicActivationIntxWeightConfig(
+        weight_dtype=torch.int4, weight_granularity=PerGroup(32)
+    )
+    ends = torch.tensor([127.0, -128.0]).repeat(40, 1)
+    halves = torch.arange(-31, 31).repeat(40, 1) + 0.5
+    scales = torch.linspace(0.01, 0.1, 40).unsqueeze(1)
+    x = torch.cat([ends, halves], 1) * scales
+    found = (x.amax(1, keepdim=True) - x.amin(1, keepdim=True)) / 255
+    assert (torch.round(x / found) != torch.round(x * (1 / found))).any(1).sum() > 10
+    check_values(torchao(config), (x,))
+
+
 def test_weights_of_8_bits() -> None:
     model = torchao(IntxWeightOnlyConfig(weight_dtype=torch.int8, granularity=PerAxis(0)))
     expected = {"aten._weight_int8pack_mm.default", "aten.add.Tensor", "aten.linear.default"}
@@ -89,6 +103,7 @@ class Net(nn.Module):
         return self.last(self.point(x).permute(0, 2, 3, 1).reshape(-1, 8))
 
 
+@pytest.mark.req("VK-C02")
 @pytest.mark.parametrize("is_per_channel", [True, False])
 def test_static_8_bits(is_per_channel: bool) -> None:
     torch.manual_seed(0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs a language model from the command line: llama_main --help.
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
@@ -12,6 +13,7 @@
 
 #include <executorch/backends/xnnpack/runtime/packed_cache.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/sampling_settings.h>
 #include <executorch/extension/llm/runner/text_llm_runner.h>
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/runner_util/threads.h>
@@ -33,7 +35,8 @@ struct Options {
   std::string tokenizer_path;
   std::string prompt = "The answer to the ultimate question is";
   std::string prompt_file;
-  double temperature = 0.8;
+  // By the rows of kSamplingSettings.
+  std::array<std::optional<double>, llm::kNumSamplingSettings> sampling;
   int32_t seq_len = 128;
   int32_t max_new_tokens = -1;
   int32_t cpu_threads = -1;
@@ -47,7 +50,7 @@ struct Options {
 };
 
 FlagTable flags_of(Options* options) {
-  return {
+  FlagTable table = {
       "llama_main: continues a text with a language model.",
       "llama_main --model_path=llama3_2.pte --tokenizer_path=tokenizer.model --temperature=0 "
       "--prompt=\"What is the meaning of life?\"",
@@ -58,8 +61,6 @@ FlagTable flags_of(Options* options) {
         "Llama2.c .bin file. Default: the tokenizer in the program."},
        {"prompt", &options->prompt, "The text that the model continues."},
        {"prompt_file", &options->prompt_file, "A file with the text, instead of --prompt."},
-       {"temperature", &options->temperature,
-        "0 takes the best token each time; up to 1 others are drawn the more."},
        {"seq_len", &options->seq_len,
         "Tokens of prompt and answer together. Deprecated: use --max_new_tokens."},
        {"max_new_tokens", &options->max_new_tokens,
@@ -75,6 +76,11 @@ FlagTable flags_of(Options* options) {
        {"ignore_eos", &options->ignore_eos, "Goes on when the model ends its answer."},
        {"verbose", &options->verbose, "Tells what was read from the files."},
        {"method_name", &options->method_name, "The method that is the decoder."}}};
+  for (size_t i = 0; i < llm::kNumSamplingSettings; ++i) {
+    const llm::SamplingSetting& setting = llm::kSamplingSettings[i];
+    table.flags.push_back({setting.name, &options->sampling[i], setting.help});
+  }
+  return table;
 }
 
 bool read_prompt(Options* options) {
@@ -104,7 +110,11 @@ std::vector<std::string> split(const std::string& list) {
 
 llm::GenerationConfig config_of(const Options& options) {
   llm::GenerationConfig config;
-  config.temperature = static_cast<float>(options.temperature);
+  for (size_t i = 0; i < llm::kNumSamplingSettings; ++i) {
+    if (options.sampling[i].has_value()) {
+      llm::kSamplingSettings[i].set(&config, *options.sampling[i]);
+    }
+  }
   config.max_new_tokens = options.max_new_tokens;
   config.seq_len = options.max_new_tokens == -1 ? options.seq_len : -1;
   config.num_bos = options.num_bos;

@@ -4,11 +4,12 @@
 #   --model=FILE      a .pte, as it is or in this folder
 #   --operators=A,B   operators to link; without it those that the model calls, for its dtypes
 #   --board=NAME      pico2 (needs PICO_SDK_PATH; the default), host, or for qemu-system-arm: qemu, a Cortex-M33
-#                     (-M mps2-an505), qemu-m3 (-M mps2-an385) or qemu-m55 (-M mps3-an547)
+#                     (-M mps2-an505), qemu-m33, the same with 4 MB of RAM, qemu-m3 (-M mps2-an385) or qemu-m55
+#                     (-M mps3-an547)
 #   --no-interpreter  the model as source (python -m executorch.codegen.c) in the place of interpreter and file
 #   --main=FILE       another main file, for another network
 #   --build=FOLDER    another build folder
-#   -DNAME=VALUE      a variable of CMakeLists.txt: METHOD_POOL_BYTES, SCRATCH_BYTES
+#   -DNAME=VALUE      a variable of CMakeLists.txt: METHOD_POOL_BYTES, SCRATCH_BYTES, QUANTIZED_KERNELS
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 model="" operators="" board=pico2 build="$here/build" interpreter=ON main="$here/main.cpp"
@@ -23,7 +24,7 @@ for argument in "$@"; do
     --main=*) main=${argument#*=} ;;
     --build=*) build=${argument#*=} ;;
     -D*=*) variables+=("$argument") ;;
-    -h | --help) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) fail "unknown argument $argument; --help lists them" ;;
   esac
 done

@@ -63,14 +63,19 @@ class Call:
 
     def __str__(self) -> str:
         """Such as `aten.relu.default(aten.add.Tensor(x, y))`."""
-        inner = [each.name if isinstance(each, Value) else str(each) for each in self.reads]
-        text = f"{' or '.join(self.ops)}({', '.join(inner)})"
+        text = f"{' or '.join(self.ops)}({', '.join(map(_text, self.reads))})"
         return f"{text}, if it is there" if self.optional else text
 
     def results(self) -> tuple[str, ...]:
         """The operators whose result may be the pattern's."""
         inner = self.reads[0] if self.optional and self.reads else None
         return self.ops + (inner.results() if isinstance(inner, Call) else ())
+
+
+def _text(read: Any) -> str:
+    if isinstance(read, tuple):
+        return f"[{', '.join(map(_text, read))}]"
+    return read.name if isinstance(read, Value) else str(read)
 
 
 @dataclass(frozen=True)

@@ -206,3 +206,9 @@ def test_limits(node: Node, limits: tuple[float, float] | None) -> None:
 def test_xnnpack_takes_no_range_of_one_number() -> None:
     node = _limiting(aten.clamp.default, 1.0, 1.0)
     assert limits_of(node) == (1.0, 1.0) and xnnpack.limits_of(node) is None
+
+
+def test_patterns_print_as_one_reads_them() -> None:
+    """Without addresses of functions: pages have them."""
+    sums = Call(ADD, Value("x"), (Call(RELU, Value("y"), where=bool), 1))
+    assert str(sums) == f"{ADD}(x, [{RELU}(y), 1])"

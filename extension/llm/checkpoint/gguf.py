@@ -8,13 +8,15 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, BlockFormat
 from executorch.extension.llm.checkpoint.errors import CheckpointError
+
+if TYPE_CHECKING:
+    import torch
 
 _MAGIC = b"GGUF"
 _SCALARS = {
@@ -162,6 +164,8 @@ class GGUFFile:
 
     def read(self, name: str) -> torch.Tensor:
         """A tensor in float32."""
+        import torch  # late: metadata alone needs none
+
         tensor = self.tensors[name]
         if tensor.format.numbers == 1:
             blocks = self.raw(name).reshape(1, -1)

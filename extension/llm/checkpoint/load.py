@@ -91,15 +91,18 @@ def load_into(
     dtype: torch.dtype | None = None,
     adapter: Iterable[Pair] = (),
     prequantized: Prequantized | None = None,
+    tensors: Iterable[Pair] | None = None,
 ) -> None:
     """Fills a model that was built on the meta device; `adapter` are tensors besides, under the model's names,
-    `prequantized` says how a checkpoint of integers with scales is meant.
+    `prequantized` says how a checkpoint of integers with scales is meant. `tensors`: those of the checkpoint, of which
+    some may be on the meta device and are filled later; then nothing is said to be missing.
 
     Raises CheckpointError: a tensor of the wrong shape, an unknown name, or weights that are missing.
     """
     where = str(checkpoint.path)
     try:
-        pairs = to_model_names(checkpoint, checkpoint.names, family, model.params)
+        given = checkpoint if tensors is None else tensors
+        pairs = to_model_names(given, checkpoint.names, family, model.params)
         if prequantized is not None:
             pairs = quantized_pairs(pairs, prequantized, where)
         if model.params.input_prune_map or model.params.output_prune_map:
@@ -114,12 +117,15 @@ def load_into(
         same = "output.weight" not in loaded or (prequantized is None and _equal(model))
         if same:
             tie(model)
-    check_complete(model, where)
+    if tensors is None:
+        check_complete(model, where)
 
 
 def _equal(model: nn.Module) -> bool:
     ours, theirs = model.output.weight, model.tok_embeddings.weight
-    return ours.shape == theirs.shape and ours.dtype == theirs.dtype and torch.equal(ours, theirs)
+    if ours.is_meta or theirs.is_meta or ours.dtype != theirs.dtype:
+        return False
+    return ours.shape == theirs.shape and torch.equal(ours, theirs)
 
 
 def tie(model: nn.Module) -> None:

@@ -19,6 +19,14 @@ from executorch.extension.llm.checkpoint.tokenizer import chat_settings, tokeniz
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "tekken.json")
 NAMES = (*TOKENIZERS, "tokenizer_config.json", "chat_template.jinja", "generation_config.json")
 _PREFIX = "llm/"
+# Names of llama.cpp in `general.sampling.`, and generation_config.json's.
+_SAMPLING = {
+    "temp": "temperature",
+    "top_k": "top_k",
+    "top_p": "top_p",
+    "min_p": "min_p",
+    "penalty_repeat": "repetition_penalty",
+}
 # ids in a GGUF file's metadata after which a text, a turn or a message ends
 _ENDS = ("eos_token_id", "eot_token_id", "eom_token_id")
 
@@ -43,10 +51,17 @@ def of_gguf(gguf: GGUFFile) -> dict[str, bytes]:
         print(f"no tokenizer.json: {error}")
         return {}
     held = {"tokenizer.json": contents, "tokenizer_config.json": chat_settings(gguf)}
+    if sampling := _sampling(gguf):
+        held["generation_config.json"] = sampling
     return {
         name: json.dumps(each, ensure_ascii=False, separators=(",", ":")).encode()
         for name, each in held.items()
     }
+
+
+def _sampling(gguf: GGUFFile) -> dict[str, Any]:
+    said = {ours: gguf.metadata.get(f"general.sampling.{name}") for name, ours in _SAMPLING.items()}
+    return {ours: value for ours, value in said.items() if value is not None}
 
 
 def _of_folder(folder: Path) -> dict[str, bytes]:

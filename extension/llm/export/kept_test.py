@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -45,6 +47,30 @@ def test_a_checkpoint_is_exported_once(checkpoint: Path, tmp_path: Path) -> None
     assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == sorted(
         [first.tokenizer.name, other.tokenizer.name]
     )
+
+
+def test_a_kept_program_does_not_wait_for_torch(checkpoint: Path, tmp_path: Path) -> None:
+    """Importing it takes longer than reading a program and writing the first token."""
+    options = ["export.max_seq_length=64", "export.max_context_length=64"]
+    kept.program_of(checkpoint, options, tmp_path / "kept")
+    (tmp_path / "torch.py").write_text("raise AssertionError('torch was imported')\n")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    command = [
+        sys.executable,
+        "-m",
+        "executorch",
+        "chat",
+        checkpoint,
+        "-p",
+        "Hi",
+        "--max-new-tokens=3",
+    ]
+    command += [word for option in options for word in ("-x", option)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path, "EXECUTORCH_CACHE_DIR": str(tmp_path / "kept")},
+    )  # fmt: skip
+    assert done.returncode == 0 and "3 tokens" in done.stderr, done.stderr
 
 
 def test_one_file_is_enough(checkpoint: Path, tmp_path: Path) -> None:
@@ -105,15 +131,34 @@ def test_bytes_decide_and_are_read_once(tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_context_is_the_checkpoints_up_to_the_memory(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert kept.context_length(checkpoint) == tiny_llama.CONTEXT
+    assert kept.context_length(checkpoint, 4) == tiny_llama.CONTEXT
     longer = json.loads((checkpoint / "config.json").read_text()) | {
         "max_position_embeddings": 4096
     }
     monkeypatch.setattr(json, "loads", lambda text: longer)
-    assert kept.context_length(checkpoint) == 4096
+    assert kept.context_length(checkpoint, 4) == 4096
     # 2 layers of 2 heads of 16: 512 bytes a token; a quarter of 1 MiB is 512 tokens
     monkeypatch.setattr(kept, "_memory", lambda: 1 << 20)
-    assert kept.context_length(checkpoint) == 512
+    assert kept.context_length(checkpoint, 4) == 512
+    assert kept.context_length(checkpoint, 2) == 1024
+
+
+@pytest.mark.parametrize("options, size", [([], 4), (["model.kv_cache_dtype=fp16"], 2),
+    (["model.dtype_override=bf16"], 2), (["model.quantize_kv_cache=True"], 1)])  # fmt: skip
+def test_the_memory_of_caches_is_that_of_their_numbers(options: list[str], size: int) -> None:
+    given = ["model.use_kv_cache=True", "model.use_sdpa_with_kv_cache=True"]
+    assert kept._bytes_of_a_key([*given, *options]) == size
+
+
+def test_a_gguf_files_caches_are_of_half_the_memory(tmp_path: Path) -> None:
+    model = tmp_path / "model.gguf"
+    model.write_bytes(b"GGUF")
+    words = [
+        f"base.checkpoint={model}",
+        "model.use_kv_cache=True",
+        "model.use_sdpa_with_kv_cache=True",
+    ]
+    assert kept._bytes_of_a_key(words) == 2
 
 
 def test_a_gguf_file_keeps_its_chat_template(tmp_path: Path) -> None:
@@ -123,6 +168,9 @@ def test_a_gguf_file_keeps_its_chat_template(tmp_path: Path) -> None:
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(1)
     writer.add_chat_template("{{ bos_token }}{{ messages[0].content }}")
+    writer.add_float32("general.sampling.temp", 0.25)
+    writer.add_float32("general.sampling.penalty_repeat", 1.5)
+    writer.add_int32("general.sampling.top_k", 20)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -132,6 +180,9 @@ def test_a_gguf_file_keeps_its_chat_template(tmp_path: Path) -> None:
         "bos_token": "<s>",
         "eos_token": "</s>",
     }
+    assert companions._sampling(GGUFFile(path)) == {
+        "temperature": 0.25, "repetition_penalty": 1.5, "top_k": 20,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from executorch.extension.llm.checkpoint.errors import CheckpointError
-from executorch.extension.llm.checkpoint.load import load_into, tie
+from executorch.extension.llm.checkpoint.keys import Pair
+from executorch.extension.llm.checkpoint.load import check_complete, load_into, tie
 from executorch.extension.llm.checkpoint.params import params_from_config, params_from_gguf
 from executorch.extension.llm.checkpoint.prequantized import (
     ADAPTOR_SCALE,
@@ -21,7 +22,7 @@ from executorch.extension.llm.checkpoint.prequantized import (
     embedding_kind,
 )
 from executorch.extension.llm.checkpoint.reader import Checkpoint, open_checkpoint
-from executorch.extension.llm.export.config.llm_config import LlmConfig, LoraConfig
+from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
 from executorch.extension.llm.model.args import ModelArgs, read_params
 from executorch.extension.llm.model.attention import ATTENTION_TARGETS
 from executorch.extension.llm.model.families import FAMILIES, Family
@@ -203,6 +204,18 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
         ValueError: options that name nothing that exists.
     """
     family, checkpoint = family_of(config), find_checkpoint(config)
+    own_bits = config.quantization.qmode == GGUF_BITS
+    if own_bits and (checkpoint is None or checkpoint.gguf is None):
+        raise ValueError(
+            f"quantization.qmode={GGUF_BITS} keeps the bits of a GGUF file: expected one as base.checkpoint, found "
+            f"{config.base.checkpoint}"
+        )
+    if own_bits:  # needs the kernels' library
+        from executorch.extension.llm.transform.gguf_bits import (
+            keep_gguf_bits,
+            pairs_without_blocks,
+        )
+
     args = model_args(config, checkpoint, lora)
     if checkpoint is None:
         model = construct_transformer(args).to(dtype_of(config))
@@ -214,14 +227,18 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
             model = construct_transformer(args)
         adapters = _adapter_pairs(lora, family, args)
         how = _prequantized(config, args)
-        load_into(model, checkpoint, family, dtype_of(config), adapters, how)
+        # Matrices in blocks are never floats, so that no more memory is taken than the file has.
+        tensors = pairs_without_blocks(checkpoint.gguf) if own_bits else None
+        load_into(model, checkpoint, family, dtype_of(config), adapters, how, tensors)
         model = model.to(dtype_of(config))
+        if own_bits:
+            bits = config.quantization.activation_bits
+            keep_gguf_bits(model, checkpoint.gguf, family, args, bits)
+            check_complete(model, str(checkpoint.path))
     return LoadedModel(model.eval().requires_grad_(False), args, checkpoint)
 
 
-def _adapter_pairs(
-    lora: LoraConfig | None, family: Family, args: ModelArgs
-) -> list[tuple[str, torch.Tensor]]:
+def _adapter_pairs(lora: LoraConfig | None, family: Family, args: ModelArgs) -> list[Pair]:
     """The tensors of an adapter, under the model's names."""
     if lora is None or not lora.adapter_checkpoint:
         return []

@@ -7,7 +7,6 @@ import argparse
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,13 @@ from executorch.extension.llm.export.config.llm_config import (
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.config.rules import check, enabled_backends, takes_blocks
 from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
-from executorch.extension.llm.export.models import LoadedModel, family_of, load_model
+from executorch.extension.llm.export.models import LoadedModel, load_model
 from executorch.extension.llm.export.partitioner_lib import language_models
 from executorch.extension.llm.export.perplexity import module_logits, perplexity
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.export.tokens import read_tokenizer
 from executorch.extension.llm.export.weight_files import weight_tags
 from executorch.extension.llm.transform.plan import (
-    Transform,
     check_linear_attention,
     transforms_for,
 )
@@ -143,6 +141,16 @@ def prepare(
 ) -> tuple[LLMEdgeManager, LoadedModel]:
     """The model with its weights, rewritten as the config asks, ready to be captured; `seq_len` fixes the number of
     tokens of a call, `measure` sees the model before and after."""
+    own_bits = config.quantization.qmode == GGUF_BITS
+    activation_bits = config.quantization.activation_bits
+    if activation_bits != 8 and not own_bits:
+        raise ValueError(
+            f"quantization.activation_bits={activation_bits} is of a GGUF file's own bits: expected such a file, and "
+            "neither other weights nor a backend with its own"
+        )
+    if measure is not None and own_bits:
+        floats = replace(config, quantization=replace(config.quantization, qmode=None))
+        measure("before", load_model(floats, lora))
     with stages.stage("load"):
         loaded = load_model(config, lora)
     if cost := _cost_of_other_bits(config, loaded):
@@ -170,16 +178,9 @@ def prepare(
     ).set_output_dir(config.export.output_dir)
     if config.export.tokenizer_in_program:
         manager.named_data = companions.named(beside)
-    if measure is not None:
+    if measure is not None and not own_bits:
         measure("before", loaded)
     with stages.stage("transform"):
-        if config.quantization.qmode == GGUF_BITS:
-            manager.source_transform([_keep_bits(config, loaded)])
-        elif config.quantization.activation_bits != 8:
-            raise ValueError(
-                f"quantization.activation_bits={config.quantization.activation_bits} is of a GGUF file's own bits: "
-                f"expected such a file, and neither other weights nor a backend with its own"
-            )
         manager.source_transform(transforms_for(config, loaded.args))
         if loaded.checkpoint is not None:
             release_pages(loaded.checkpoint.path)
@@ -198,21 +199,6 @@ def _cost_of_other_bits(config: LlmConfig, loaded: LoadedModel) -> str:
     return (
         f"{config.base.checkpoint}: its blocks are quantized once more ({again}), which costs quality: of "
         "SmolLM2-135M's Q4_1 8da4w makes perplexity 28.7 of 17.0; without quantization.* the file's own bits are kept"
-    )
-
-
-def _keep_bits(config: LlmConfig, loaded: LoadedModel) -> Transform:
-    from executorch.extension.llm.transform.gguf_bits import keep_gguf_bits
-
-    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
-    if gguf is None:
-        raise ValueError(
-            f"quantization.qmode={GGUF_BITS} keeps the bits of a GGUF file: expected one as base.checkpoint, found "
-            f"{config.base.checkpoint}"
-        )
-    bits = config.quantization.activation_bits
-    return partial(
-        keep_gguf_bits, file=gguf, family=family_of(config), args=loaded.args, activation_bits=bits
     )
 
 

@@ -21,6 +21,8 @@ try:
         json_schema_to_gbnf,
         make_text_input,
         make_token_input,
+        sampling_of,
+        sampling_settings,
     )
 except ImportError as error:
     raise RuntimeError(
@@ -56,4 +58,6 @@ __all__ = [
     "make_raw_audio_input",
     "make_text_input",
     "make_token_input",
+    "sampling_of",
+    "sampling_settings",
 ]

@@ -12,8 +12,10 @@
 #include <gtest/gtest.h>
 
 #include <executorch/extension/llm/runner/constants.h>
+#include <executorch/extension/llm/runner/context.h>
 #include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/sampling_settings.h>
 #include <executorch/extension/llm/runner/stats.h>
 #include <executorch/extension/llm/runner/test/toy_decoder.h>
 #include <executorch/extension/llm/runner/text_decoder_runner.h>
@@ -27,7 +29,10 @@ using namespace executorch::extension::llm::toys;
 using executorch::aten::ScalarType;
 using executorch::extension::from_blob;
 using executorch::extension::Module;
+using executorch::extension::TensorPtr;
 using executorch::runtime::Error;
+using executorch::runtime::EValue;
+using executorch::runtime::Result;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
@@ -67,6 +72,23 @@ TEST_F(LlmComponentsTest, GenerationConfigHasItsDefaults) {
   EXPECT_EQ(config.num_bos, 0);
   EXPECT_EQ(config.num_eos, 0);
   EXPECT_FALSE(config.ignore_eos);
+}
+
+TEST_F(LlmComponentsTest, SettingsThatNobodySetAreTheProgramsOnes) {
+  const GenerationConfig program = sampling_of(
+      R"({"temperature": 0.25, "top_k": 7, "top_p": 1.5, "min_p": "x", "eos_token_id": [1]})");
+  EXPECT_EQ(program.temperature, 0.25f);
+  EXPECT_FALSE(program.top_p.is_given());  // 1.5 is not possible
+  EXPECT_FALSE(program.min_p.is_given());
+  GenerationConfig asked;
+  asked.temperature = 0.8f;  // as nobody's, but set
+  const GenerationConfig config = with_defaults(asked, program);
+  EXPECT_EQ(config.temperature, 0.8f);
+  EXPECT_EQ(config.top_k, 7);
+  EXPECT_EQ(config.top_p, kTopp);
+  for (const char* nothing : {"", "[]", "{", "7"}) {
+    EXPECT_FALSE(sampling_of(nothing).temperature.is_given()) << nothing;
+  }
 }
 
 TEST_F(LlmComponentsTest, NewTokensAreLimitedByContextLengthAndWish) {
@@ -256,6 +278,66 @@ TEST_F(LlmComponentsTest, TheIOManagerWantsTwoInputs) {
   EXPECT_NE(parts.io_manager.prepare_prefill(tensor, tensor, "nothing").error(), Error::Ok);
   EXPECT_EQ(parts.io_manager.load(), Error::Ok);
   EXPECT_EQ(parts.io_manager.update_prefill({}), Error::Ok);
+}
+
+TEST_F(LlmComponentsTest, CallsOfSeveralTokensAreThePrefillsOfTheIOManager) {
+  struct Noted : IOManager {
+    using IOManager::IOManager;
+    Result<std::vector<EValue>> prepare_prefill(const TensorPtr& input, const TensorPtr& position,
+                                                const std::string& method) override {
+      calls += "P";
+      return IOManager::prepare_prefill(input, position, method);
+    }
+    Result<std::vector<EValue>> prepare_decode(const TensorPtr& input, const TensorPtr& position,
+                                               const std::string& method) override {
+      calls += "d";
+      return IOManager::prepare_decode(input, position, method);
+    }
+    Error update_prefill(const std::vector<EValue>& outputs, const std::string& method) override {
+      calls += "U";
+      return IOManager::update_prefill(outputs, method);
+    }
+    Error update_decode(const std::vector<EValue>& outputs, const std::string&) override {
+      calls += std::to_string(outputs.size());
+      return Error::Ok;
+    }
+    std::string calls;
+  };
+  Module module(write_toy("noted"));
+  Noted noted(module);
+  TextDecoderRunner runner(&module, &noted);
+  ASSERT_EQ(runner.load(), Error::Ok);
+  int64_t tokens[] = {65, 66, 67};
+  auto prompt = from_blob(tokens, {1, 2}, ScalarType::Long);
+  auto one = from_blob(tokens + 2, {1, 1}, ScalarType::Long);
+  ASSERT_TRUE(runner.step(prompt, 0).ok());
+  ASSERT_TRUE(runner.step(one, 2).ok());
+  // What prepares and takes back calls of one token does it for all, unless it is told apart.
+  EXPECT_EQ(noted.calls, "PdU1d1");
+}
+
+TEST_F(LlmComponentsTest, AContextKnowsWhatFitsAndWhereItCanGoBack) {
+  Context all({{kMaxContextLen, 8}, {kMaxSeqLen, 8}});
+  Context window({{kMaxContextLen, 8}, {kMaxSeqLen, 4}});
+  for (Context* context : {&all, &window}) {
+    context->append({1, 2, 3});
+    context->resize(5);  // an image of two positions
+    EXPECT_EQ(context->ids(),
+              (std::vector<uint64_t>{1, 2, 3, Context::kNoToken, Context::kNoToken}));
+    EXPECT_EQ(context->rewind(6), Error::InvalidArgument);
+    EXPECT_EQ(context->shared_beginning({1, 2, 3, Context::kNoToken, Context::kNoToken, 4}), 5);
+  }
+  EXPECT_EQ(all.shared_beginning({1, 2, 9}), 2);
+  EXPECT_EQ(all.shared_beginning({1}), 0);  // one token is left to compute
+  EXPECT_EQ(all.check_room(2), Error::Ok);
+  EXPECT_EQ(all.check_room(3), Error::InvalidArgument);
+  EXPECT_EQ(all.rewind(2), Error::Ok);
+  EXPECT_EQ(all.ids(), (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(window.shared_beginning({1, 2, 9}), 0);
+  EXPECT_EQ(window.check_room(7), Error::Ok);
+  EXPECT_EQ(window.check_room(8), Error::InvalidArgument);
+  EXPECT_EQ(window.rewind(2), Error::NotSupported);
+  EXPECT_EQ(window.rewind(0), Error::Ok);
 }
 
 TEST_F(LlmComponentsTest, AMissingMethodIsNamed) {

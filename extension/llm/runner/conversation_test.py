@@ -16,7 +16,7 @@ import pytest
 from executorch.extension.llm import chat
 from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
 from executorch.extension.llm.runner.chat_template import ChatTemplate, ChatTemplateError
-from executorch.extension.llm.runner.conversation import StopFilter, answer
+from executorch.extension.llm.runner.conversation import LoopFinder, StopFilter, answer, latest
 from executorch.extension.llm.runner.test.tiny_llama import CONTEXT, TinyLlama
 
 TALK = [
@@ -102,6 +102,53 @@ def test_stop_strings_are_found_across_pieces(size: int) -> None:
     assert "".join(pieces) + none.finish() == text and not none.is_hit
 
 
+def pieces_until_a_loop(finder: LoopFinder, pieces: list[str]) -> int:
+    return next((i + 1 for i, piece in enumerate(pieces) if finder.add(piece)), 0)
+
+
+def test_answers_that_go_round_are_found() -> None:
+    """128 pieces at least, and four times the passage: after 3 others a passage of 5 is found when 128 pieces go round,
+    one of 50 after its fourth time; three times are not enough."""
+    before, five, fifty = list("abc"), list("hello"), [str(i) for i in range(50)]
+    assert pieces_until_a_loop(LoopFinder(4), before + five * 40) == 3 + 128
+    assert pieces_until_a_loop(LoopFinder(4), before + fifty * 4) == 3 + 200
+    assert pieces_until_a_loop(LoopFinder(4), before + fifty * 3 + before) == 0
+    assert pieces_until_a_loop(LoopFinder(0), five * 100) == 0
+    counted = [word for i in range(200) for word in (str(i), "x")]
+    assert pieces_until_a_loop(LoopFinder(4), counted) == 0, "lists are no loops"
+
+
+def test_a_loop_ends_an_answer(llama: TinyLlama, runner: TextLLMRunner) -> None:
+    class Rounds:
+        """A runner that says one token over and over."""
+
+        finish_reason, logprobs, stopped = "stopped", (), False
+
+        def keep_shared_beginning(self, ids: Any) -> int:
+            return 0
+
+        def stop(self) -> None:
+            self.stopped = True
+
+        def generate(self, ids: Any, config: Any, on_token: Any, on_stats: Any) -> None:
+            while not self.stopped:
+                on_token("ha ")
+            runner.generate("x", greedy(1), None, on_stats)
+
+    done = answer(Rounds(), [1], greedy(500), repeats=4)  # type: ignore[arg-type]
+    assert (done.reason, done.text) == ("repetition", "ha " * LoopFinder.LEAST)
+
+
+def test_the_oldest_turns_are_left_out() -> None:
+    said = [{"role": role, "content": text} for role, text in (
+        ("system", "S"), ("user", "1"), ("assistant", "a"), ("tool", "t"), ("user", "2"), ("user", "3"))]  # fmt: skip
+
+    def kept(most: int) -> str:
+        return "".join(m["content"] for m in latest(said, lambda left: len(left) <= most))
+
+    assert [kept(most) for most in (6, 5, 3, 2, 1)] == ["S1at23", "S23", "S23", "S3", "S3"]
+
+
 def test_a_prompt_reuses_the_beginning_it_shares(llama: TinyLlama, runner: TextLLMRunner) -> None:
     first = llama.encode("The quick brown fox")
     done = answer(runner, first, greedy(6))
@@ -173,6 +220,16 @@ def test_the_chat_tells_when_the_context_is_full(llama: TinyLlama) -> None:
     out = io.StringIO()
     chat.chat(options(llama), ["word " * 60, "again " * 60], out)
     assert "[Generation failed" in out.getvalue() and "The context is full" in out.getvalue()
+
+
+def test_the_chat_goes_on_when_the_context_is_full(llama: TinyLlama) -> None:
+    """Three turns of 40 tokens and more do not fit into 128 with a quarter left for the answer."""
+    out = io.StringIO()
+    chat.chat(
+        options(llama, "--max-new-tokens", "3"), ["word " * 8, "again " * 8, "last " * 8], out
+    )
+    assert "[the context is full: the oldest turns are left out]" in out.getvalue()
+    assert "Generation failed" not in out.getvalue()
 
 
 def test_the_command(llama: TinyLlama, tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import torch
-
 from executorch.extension.llm.runner._llm_runner import (
     GenerationConfig,
     MultimodalInput,
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
 
 def _ids(inputs: BatchFeature) -> list[int]:
     ids = inputs.get("input_ids")
+    import torch  # late: who runs a program does not wait for it
+
     if not isinstance(ids, torch.Tensor) or ids.dim() not in (1, 2) or ids.shape[:-1].numel() != 1:
         found = tuple(ids.shape) if isinstance(ids, torch.Tensor) else type(ids).__name__
         raise RuntimeError(f"input_ids: expected a tensor (L,) or (1, L), found {found}")

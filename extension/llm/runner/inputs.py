@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
-import torch
+from typing import TYPE_CHECKING
 
 from executorch.extension.llm.runner._llm_runner import Audio, Image, MultimodalInput, RawAudio
 
-_FLOAT_OR_BYTE = (torch.float32, torch.uint8)
+if TYPE_CHECKING:  # who runs a program does not wait for it
+    import torch
+
+_FLOAT_OR_BYTE = ("torch.float32", "torch.uint8")
 
 
-def _check(
-    what: str, tensor: torch.Tensor, dims: tuple[str, ...], dtypes: tuple[torch.dtype, ...]
-) -> None:
-    if tensor.dim() != len(dims) or tensor.dtype not in dtypes:
-        kinds = " or ".join(str(dtype) for dtype in dtypes)
+def _check(what: str, tensor: torch.Tensor, dims: tuple[str, ...], dtypes: tuple[str, ...]) -> None:
+    if tensor.dim() != len(dims) or str(tensor.dtype) not in dtypes:
+        kinds = " or ".join(dtypes)
         raise RuntimeError(
             f"{what}: expected a tensor ({', '.join(dims)}) of {kinds}, got {tuple(tensor.shape)} of {tensor.dtype}"
         )
@@ -39,5 +40,5 @@ def make_audio_input(audio_tensor: torch.Tensor) -> MultimodalInput:
 
 def make_raw_audio_input(audio_tensor: torch.Tensor) -> MultimodalInput:
     """Samples (batch, channels, samples) of uint8."""
-    _check("make_raw_audio_input", audio_tensor, ("batch", "channels", "samples"), (torch.uint8,))
+    _check("make_raw_audio_input", audio_tensor, ("batch", "channels", "samples"), ("torch.uint8",))
     return MultimodalInput(RawAudio(audio_tensor.flatten().tolist(), *audio_tensor.shape))

@@ -11,6 +11,7 @@
 #include <executorch/extension/llm/runner/multimodal_input.h>
 #include <executorch/extension/llm/runner/stats.h>
 #include <executorch/extension/llm/sampler/sampler.h>
+#include <executorch/extension/llm/sampler/setting.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
 
@@ -31,19 +32,21 @@ struct GenerationConfig {
   bool warming = false;
   // Tokens of prompt and answer together; -1: the context's length.
   int32_t seq_len = -1;
-  // 0: always the best token; up to kMaxTemperature.
-  float temperature = 0.8f;
+  // 0: always the best token; up to kMaxTemperature. This and the other settings of sampling are
+  // the program's where nobody sets them, and these where the program has none; see
+  // sampling_settings.h.
+  Setting<float> temperature = Setting<float>::unless_given(0.8f);
   // How often the tokenizer's tokens for begin and end go before and behind the prompt.
   int32_t num_bos = 0;
   int32_t num_eos = 0;
-  // See Sampler, for these six.
-  int32_t top_k = 0;
-  float top_p = kTopp;
-  float min_p = 0;
-  float repetition_penalty = 1;
+  // See Sampler, for these six. With top_k, top_p counts only if it is set, too.
+  Setting<int32_t> top_k = Setting<int32_t>::unless_given(0);
+  Setting<float> top_p = Setting<float>::unless_given(kTopp);
+  Setting<float> min_p = Setting<float>::unless_given(0);
+  Setting<float> repetition_penalty = Setting<float>::unless_given(1);
   // Of the tokens of this answer.
-  float frequency_penalty = 0;
-  float presence_penalty = 0;
+  Setting<float> frequency_penalty = Setting<float>::unless_given(0);
+  Setting<float> presence_penalty = Setting<float>::unless_given(0);
   // Of the random numbers of this call; 0: they go on from those of the last one.
   uint64_t seed = 0;
   // The text of a token that ends the answer does not go to the callback.

@@ -13,6 +13,7 @@
 
 #include <pytorch/tokenizers/tokenizer.h>
 
+#include <executorch/extension/llm/runner/context.h>
 #include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/io_manager/io_manager.h>
 #include <executorch/extension/llm/runner/irunner.h>
@@ -69,7 +70,7 @@ class MultimodalRunner : public IRunner {
   void reset() override;
 
   // Positions of the context.
-  int64_t position() const { return pos_; }
+  int64_t position() const { return context_.size(); }
   ::tokenizers::Tokenizer* tokenizer() { return tokenizer_.get(); }
 
  protected:
@@ -82,15 +83,18 @@ class MultimodalRunner : public IRunner {
   std::unique_ptr<TextTokenGenerator> text_token_generator_;
   std::unique_ptr<Stats> stats_;
   std::optional<uint64_t> prefill_next_token_;
-  int64_t pos_ = 0;
+  Context context_;
 
  private:
-  ::executorch::runtime::Error begin(const GenerationConfig& config);
+  ::executorch::runtime::Result<uint64_t> append(const MultimodalInput& input, int32_t num_bos,
+                                                 int32_t num_eos);
+  ::executorch::runtime::Error begin(GenerationConfig* config);
   ::executorch::runtime::Error make_answer(const std::vector<MultimodalInput>& inputs,
                                            const GenerationConfig& config, const Show& show);
   ::executorch::runtime::Error answer(const GenerationConfig& config,
                                       const std::function<void(const std::string&)>& show);
 
+  GenerationConfig default_sampling_;  // the program's
   AnswerGrammar grammar_;
   std::atomic<bool> should_stop_{false};
 };

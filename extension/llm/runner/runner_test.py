@@ -28,6 +28,7 @@ from executorch.extension.llm.runner import (
     make_text_input,
     make_token_input,
 )
+from executorch.extension.llm.runner.test import tiny_llama
 from executorch.extension.llm.runner.test.tiny_llama import CONTEXT, VOCABULARY, TinyLlama
 from executorch.test.e2e import build_tree
 
@@ -297,6 +298,11 @@ def test_generation_config() -> None:
     assert repr(GenerationConfig(False, 7, True, 9, 0.5, 1, 2)) == (
         "<GenerationConfig max_new_tokens=7 seq_len=9 temperature=0.500000 echo=False warming=True>"
     )
+    assert (config.top_k, GenerationConfig(top_k=3, top_p=None).top_k) == (0, 3)
+    config.min_p = 0.25
+    assert config.min_p == 0.25
+    with pytest.raises(TypeError, match="no setting is called top_q"):
+        GenerationConfig(top_q=1)
     config.seq_len = 50
     assert config.resolve_max_new_tokens(max_context_len=100, num_tokens_occupied=20) == 30
 
@@ -446,6 +452,33 @@ def test_llama_main_tells_what_is_wrong(llama: TinyLlama) -> None:
     done = llama_main(f"--model_path={llama.program}", "--tokenizer_path=/nowhere.json")
     assert done.returncode == 1 and "check --model_path and --tokenizer_path" in done.stderr
     done = llama_main("--temperature=warm")
-    assert done.returncode == 1 and 'number, default 0.8, got "warm"' in done.stderr
+    assert done.returncode == 1 and 'expected a number, got "warm"' in done.stderr
     done = llama_main("--prompt_file=/nowhere.txt")
     assert done.returncode == 1 and "expected a file with text" in done.stderr
+
+
+def test_the_program_says_how_answers_are_sampled(llama: TinyLlama, tmp_path: Path) -> None:
+    """generation_config.json asks for the best token: by Python's runner and by llama_main, where nothing else is."""
+    for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(llama.folder / name, tmp_path)
+    (tmp_path / "generation_config.json").write_text(json.dumps({"temperature": 0, "top_p": 7}))
+    program = tiny_llama._export(tmp_path, "sampled")
+    ids = llama.encode(PROMPT)
+    expected = llama.decode(llama.greedy(ids, 12))
+    runner = TextLLMRunner(program)
+
+    def found(**asked: float) -> str:
+        runner.reset()
+        config = GenerationConfig(
+            max_new_tokens=12, silent=True, ignore_eos=True, echo=False, **asked
+        )
+        return text_of(runner, ids, config)
+
+    assert found() == expected
+    assert found(temperature=2, top_p=1, seed=3) != expected
+    said = [f"--model_path={program}", f"--prompt={PROMPT}", "--max_new_tokens=12", "--ignore_eos"]
+    greedy_too, hot = llama_main(*said), llama_main(*said, "--temperature=2", "--top_p=1")
+    shown = [c for c in expected if c.isalpha() and c.isascii()]
+    letters = [[c for c in done.stdout.split("PyTorchObserver")[0][len(PROMPT):] if c.isalpha() and c.isascii()]
+               for done in (greedy_too, hot)]  # fmt: skip
+    assert letters[0] == shown and letters[1] != shown, (greedy_too, hot)

@@ -24,7 +24,7 @@ void TextDecoderRunner::set_sampling(const GenerationConfig& config) {
   if (sampler_ == nullptr) {
     return;
   }
-  sampler_->set_topk(config.top_k);
+  sampler_->set_topk(config.top_k, config.top_p.is_given());
   sampler_->set_topp(config.top_p);
   sampler_->set_min_p(config.min_p);
   sampler_->set_repetition_penalty(config.repetition_penalty);
@@ -52,9 +52,13 @@ Result<Tensor> TextDecoderRunner::step(TensorPtr& input, int64_t start_pos) {
     std::vector<int64_t> positions;
     const auto position = ET_UNWRAP(populate_start_pos_or_cache_position(
         module_, start_pos, positions, static_cast<int>(input->numel()), method_name_.c_str()));
-    const auto inputs = ET_UNWRAP(io_manager_->prepare_decode(input, position, method_name_));
+    const bool is_prefill = input->numel() > 1;
+    const auto inputs =
+        ET_UNWRAP(is_prefill ? io_manager_->prepare_prefill(input, position, method_name_)
+                             : io_manager_->prepare_decode(input, position, method_name_));
     outputs = ET_UNWRAP(module_->execute(method_name_, inputs));
-    ET_CHECK_OK_OR_RETURN_ERROR(io_manager_->update_decode(outputs, method_name_));
+    ET_CHECK_OK_OR_RETURN_ERROR(is_prefill ? io_manager_->update_prefill(outputs, method_name_)
+                                           : io_manager_->update_decode(outputs, method_name_));
   } else {
     outputs = ET_UNWRAP(module_->execute(method_name_, EValue(input)));
   }

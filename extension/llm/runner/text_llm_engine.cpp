@@ -13,6 +13,7 @@
 
 #include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/llm/runner/constants.h>
+#include <executorch/extension/llm/runner/context.h>
 #include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/shared_decoder.h>
@@ -48,6 +49,7 @@ class TextLLMSession : public LLMSession {
   // On a module of its own.
   TextLLMSession(std::shared_ptr<const Model> model, std::unique_ptr<Module> module)
       : model_(std::move(model)),
+        context_(model_->metadata),
         module_(std::move(module)),
         io_manager_(*module_),
         decoder_(std::make_unique<TextDecoderRunner>(module_.get(), &io_manager_, model_->method,
@@ -57,6 +59,7 @@ class TextLLMSession : public LLMSession {
   TextLLMSession(std::shared_ptr<const Model> model, const std::shared_ptr<SharedDecoder>& shared,
                  int64_t session)
       : model_(std::move(model)),
+        context_(model_->metadata),
         io_manager_(*shared->module()),
         decoder_(std::make_unique<SessionDecoderRunner>(shared, session, &io_manager_,
                                                         sampler_of(*model_))) {}
@@ -77,7 +80,7 @@ class TextLLMSession : public LLMSession {
     return result;
   }
 
-  int64_t position() const override { return static_cast<int64_t>(context_.size()); }
+  int64_t position() const override { return context_.size(); }
 
   Error reset() override {
     ET_CHECK_OK_OR_RETURN_ERROR(io_manager_.reset());
@@ -113,14 +116,8 @@ class TextLLMSession : public LLMSession {
     ET_CHECK_OK_OR_RETURN_ERROR(check_usable());
     ET_CHECK_OR_RETURN_ERROR(!tokens.empty(), InvalidArgument,
                              "Expected a token at least, got none");
-    const int64_t most = model_->metadata.at(kMaxContextLen);
-    const bool keeps_all = model_->metadata.at(kKeepsAllPositions) != 0;
-    const int64_t occupied = keeps_all ? position() : 0;
-    ET_CHECK_OR_RETURN_ERROR(occupied + static_cast<int64_t>(tokens.size()) < most, InvalidArgument,
-                             "Expected fewer than %" PRId64 " tokens, found %" PRId64
-                             " in the context and %zu new ones",
-                             most, occupied, tokens.size());
-    context_.insert(context_.end(), tokens.begin(), tokens.end());
+    ET_CHECK_OK_OR_RETURN_ERROR(context_.check_room(tokens.size()));
+    context_.append(tokens);
     is_terminal_ = false;
     should_stop_.store(false);
     sampled_.reset();
@@ -137,11 +134,11 @@ class TextLLMSession : public LLMSession {
       fed_ = 0;
     }
     while (fed_ < context_.size()) {
-      const auto left = static_cast<int64_t>(context_.size() - fed_);
-      const int64_t count = std::min(left, model_->tokens_per_call);
-      auto input = from_blob(&context_[fed_], {1, static_cast<SizesType>(count)}, ScalarType::Long);
-      logits_ = ET_UNWRAP(decoder_->step(input, static_cast<int64_t>(fed_)));
-      fed_ += static_cast<size_t>(count);
+      const int64_t count = std::min(context_.size() - fed_, model_->tokens_per_call);
+      auto* tokens = const_cast<uint64_t*>(context_.ids().data() + fed_);
+      auto input = from_blob(tokens, {1, static_cast<SizesType>(count)}, ScalarType::Long);
+      logits_ = ET_UNWRAP(decoder_->step(input, fed_));
+      fed_ += count;
     }
     return Error::Ok;
   }
@@ -169,29 +166,27 @@ class TextLLMSession : public LLMSession {
     if (should_stop_.load()) {
       return DecodeResult{0, "", false, true};
     }
-    ET_CHECK_OR_RETURN_ERROR(!context_.empty() && !is_terminal_, InvalidState,
+    ET_CHECK_OR_RETURN_ERROR(context_.size() > 0 && !is_terminal_, InvalidState,
                              "Nothing follows before prefill_tokens()");
     ET_CHECK_OK_OR_RETURN_ERROR(feed());
     const uint64_t token = sampled_.has_value() ? *sampled_ : ET_UNWRAP(sample(sampling));
     sampled_.reset();
-    const auto piece = model_->tokenizer->decode(context_.back(), token);
+    const auto piece = model_->tokenizer->decode(context_.ids().back(), token);
     ET_CHECK_OR_RETURN_ERROR(
         piece.ok(), InvalidArgument,
         "The tokenizer has no text for token %" PRIu64 ": it does not fit the model", token);
-    context_.push_back(token);
+    context_.append(token);
     const bool is_eos = model_->eos_ids.count(token) > 0;
-    const bool is_full = model_->metadata.at(kKeepsAllPositions) != 0 &&
-                         position() >= model_->metadata.at(kMaxContextLen);
-    is_terminal_ = is_eos || is_full;
+    is_terminal_ = is_eos || context_.occupied() >= context_.length();
     return DecodeResult{token, *piece, is_eos, is_terminal_};
   }
 
   std::shared_ptr<const Model> model_;
+  Context context_;
   std::unique_ptr<Module> module_;
   IOManager io_manager_;
   std::unique_ptr<TextDecoderRunner> decoder_;
-  std::vector<uint64_t> context_;
-  size_t fed_ = 0;
+  int64_t fed_ = 0;               // tokens of the context that the decoder has had
   std::optional<Tensor> logits_;  // of the last token fed, in the method's memory
   std::optional<uint64_t> sampled_;
   uint64_t seed_ = 0;

@@ -8,6 +8,7 @@
 
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/print_status.h>
+#include <executorch/extension/llm/runner/sampling_settings.h>
 #include <executorch/extension/llm/runner/state_file.h>
 #include <executorch/extension/llm/runner/util.h>
 
@@ -32,24 +33,12 @@ TextLLMRunner::TextLLMRunner(std::unordered_map<std::string, int64_t> metadata,
       io_manager_(std::move(io_manager)),
       text_token_generator_(std::move(text_token_generator)),
       stats_(std::move(stats)),
-      temperature_(temperature) {}
+      temperature_(temperature),
+      context_(metadata_) {}
 
 int64_t TextLLMRunner::constant(const char* name, int64_t otherwise) const {
   const auto found = metadata_.find(name);
   return found == metadata_.end() ? otherwise : found->second;
-}
-
-bool TextLLMRunner::keeps_all_positions() const {
-  return constant(kKeepsAllPositions, constant(kMaxSeqLen, 128) >= constant(kMaxContextLen, 128)) !=
-         0;
-}
-
-int64_t TextLLMRunner::max_context_len() const {
-  return constant(kMaxContextLen, 128);
-}
-
-int64_t TextLLMRunner::occupied() const {
-  return keeps_all_positions() ? static_cast<int64_t>(context_.size()) : 0;
 }
 
 bool TextLLMRunner::is_loaded() const {
@@ -62,6 +51,7 @@ Error TextLLMRunner::load() {
     ET_CHECK_OK_OR_RETURN_ERROR(text_prefiller_->load());
     ET_CHECK_OK_OR_RETURN_ERROR(io_manager_->load());
     ET_CHECK_OK_OR_RETURN_ERROR(text_token_generator_->load());
+    default_sampling_ = sampling_of_program(*module_);
     stats_->model_load_end_ms = time_in_ms();
   }
   is_ready_.store(true);
@@ -90,18 +80,11 @@ void TextLLMRunner::reset() {
 }
 
 Error TextLLMRunner::rewind(int64_t position) {
-  const auto size = static_cast<int64_t>(context_.size());
-  ET_CHECK_OR_RETURN_ERROR(position >= 0 && position <= size, InvalidArgument,
-                           "Expected a position from 0 to %" PRId64
-                           ", the tokens of the context, got %" PRId64,
-                           size, position);
-  ET_CHECK_OR_RETURN_ERROR(
-      position == 0 || position == size || keeps_all_positions(), NotSupported,
-      "The caches do not keep all of the %" PRId64 " positions: reset() and begin anew", size);
-  if (position < size) {
+  const int64_t before = context_.size();
+  ET_CHECK_OK_OR_RETURN_ERROR(context_.rewind(position));
+  if (position < before) {
     pending_.reset();
   }
-  context_.resize(static_cast<size_t>(position));
   accept_context();
   return Error::Ok;
 }
@@ -112,7 +95,9 @@ void TextLLMRunner::accept_context() {
     return;
   }
   sampler->forget_accepted();
-  std::for_each(context_.begin(), context_.end(), [&](uint64_t token) { sampler->accept(token); });
+  for (const uint64_t token : context_.ids()) {
+    sampler->accept(token);
+  }
   if (pending_.has_value()) {
     sampler->accept(pending_->token);
   }
@@ -120,19 +105,12 @@ void TextLLMRunner::accept_context() {
 
 Result<int64_t> TextLLMRunner::keep_shared_beginning(const std::vector<uint64_t>& tokens) {
   ET_CHECK_OR_RETURN_ERROR(!tokens.empty(), InvalidArgument, "Expected a token at least, got none");
-  const auto most = std::min(context_.size(), tokens.size() - 1);
-  size_t shared = 0;
-  while (shared < most && context_[shared] == tokens[shared]) {
-    ++shared;
-  }
-  if (shared < context_.size() && !keeps_all_positions()) {
-    shared = 0;
-  }
+  const int64_t shared = context_.shared_beginning(tokens);
   if (shared == 0) {
     reset();
   }
-  ET_CHECK_OK_OR_RETURN_ERROR(rewind(static_cast<int64_t>(shared)));
-  return static_cast<int64_t>(shared);
+  ET_CHECK_OK_OR_RETURN_ERROR(rewind(shared));
+  return shared;
 }
 
 Error TextLLMRunner::check_has_own_caches() const {
@@ -146,7 +124,7 @@ Error TextLLMRunner::save_state(const std::string& path) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_has_own_caches());
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   return write_state_file(path, *module_, text_decoder_runner_->method_name(),
-                          constant(kFingerprint, 0), context_);
+                          constant(kFingerprint, 0), context_.ids());
 }
 
 Error TextLLMRunner::restore_state(const std::string& path) {
@@ -155,7 +133,7 @@ Error TextLLMRunner::restore_state(const std::string& path) {
   auto context = ET_UNWRAP(read_state_file(path, *module_, text_decoder_runner_->method_name(),
                                            constant(kFingerprint, 0)));
   reset();
-  context_ = std::move(context);
+  context_.assign(std::move(context));
   accept_context();
   return Error::Ok;
 }
@@ -191,32 +169,22 @@ Result<std::vector<uint64_t>> TextLLMRunner::encode(const std::vector<Multimodal
   return tokens;
 }
 
-Error TextLLMRunner::check_room(size_t num_tokens) const {
-  ET_CHECK_OR_RETURN_ERROR(
-      occupied() + static_cast<int64_t>(num_tokens) < max_context_len(), InvalidArgument,
-      "The context is full: expected fewer than %" PRId64 " tokens, found %" PRId64
-      " in it and %zu in the prompt. Shorten the prompt, call reset(), or export with a larger "
-      "max_context_length",
-      max_context_len(), occupied(), num_tokens);
-  return Error::Ok;
-}
-
 Result<uint64_t> TextLLMRunner::feed(std::vector<uint64_t> tokens, float temperature) {
   pending_.reset();
   if (Sampler* sampler = text_decoder_runner_->sampler()) {
     std::for_each(tokens.begin(), tokens.end(), [&](uint64_t token) { sampler->accept(token); });
   }
   const bool use_kv_cache = constant(kUseKVCache, 1) != 0;
-  const auto before = static_cast<int64_t>(context_.size());
+  const int64_t before = context_.size();
   auto position = use_kv_cache ? before : 0;
   std::vector<uint64_t> fed = tokens;
   if (!use_kv_cache) {
-    fed.insert(fed.begin(), context_.begin(), context_.end());
+    fed.insert(fed.begin(), context_.ids().begin(), context_.ids().end());
   }
   const auto next = text_prefiller_->prefill(fed, position, temperature);
-  context_.insert(context_.end(), tokens.begin(), tokens.end());
+  context_.append(tokens);
   if (!next.ok()) {
-    context_.resize(static_cast<size_t>(std::max(before, position)));
+    context_.resize(std::max(before, position));
     return next.error();
   }
   if (Sampler* sampler = text_decoder_runner_->sampler()) {
@@ -229,7 +197,7 @@ Result<uint64_t> TextLLMRunner::prefill(const std::vector<MultimodalInput>& inpu
                                         int32_t num_eos) {
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   auto tokens = ET_UNWRAP(encode(inputs, num_bos, num_eos));
-  ET_CHECK_OK_OR_RETURN_ERROR(check_room(tokens.size()));
+  ET_CHECK_OK_OR_RETURN_ERROR(context_.check_room(tokens.size()));
   const uint64_t next = ET_UNWRAP(feed(std::move(tokens), 0.0f));
   pending_ = Pending{next, false};
   return next;
@@ -275,8 +243,12 @@ Error TextLLMRunner::generate_from_pos(const std::string& prompt, int64_t start_
   return generate(prompt, config, std::move(token_callback), std::move(stats_callback));
 }
 
-Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
-  ET_CHECK_OK_OR_RETURN_ERROR(check_temperature(temperature));
+Error TextLLMRunner::begin(GenerationConfig* wanted) {
+  GenerationConfig& config = *wanted;
+  if (temperature_ != -1.0f) {
+    config.temperature = temperature_;
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(check_temperature(config.temperature));
   ET_CHECK_OR_RETURN_ERROR(config.repetition_penalty > 0, InvalidArgument,
                            "Expected a repetition penalty above 0, got %f",
                            static_cast<double>(config.repetition_penalty));
@@ -288,6 +260,7 @@ Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
   finish_reason_ = FinishReason::None;
   stats_->reset();
   ET_CHECK_OK_OR_RETURN_ERROR(load());
+  config = with_defaults(config, default_sampling_);
   begin_answer(config, *text_decoder_runner_, *text_token_generator_);
   ET_CHECK_OK_OR_RETURN_ERROR(begin_prompt_lookup(config));
   return grammar_.begin(config, *tokenizer_, text_token_generator_->eos_ids(),
@@ -296,23 +269,23 @@ Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
 
 Error TextLLMRunner::begin_prompt_lookup(const GenerationConfig& config) {
   ET_CHECK_OR_RETURN_ERROR(
-      config.prompt_lookup == 0 || (config.prompt_lookup > 0 && keeps_all_positions() &&
+      config.prompt_lookup == 0 || (config.prompt_lookup > 0 && context_.keeps_all_positions() &&
                                     text_decoder_runner_->has_all_logits()),
       NotSupported,
       "prompt_lookup needs a program that keeps all positions and gives the logits of all tokens: "
       "export it with debug.generate_full_logits");
   text_token_generator_->set_prompt_lookup(config.prompt_lookup, text_prefiller_->max_seq_len(),
-                                           max_context_len());
+                                           context_.length());
   return Error::Ok;
 }
 
 Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalInput>& inputs,
-                         const GenerationConfig& config, const Show& token_callback,
+                         const GenerationConfig& wanted, const Show& token_callback,
                          const std::function<void(const Stats&)>& stats_callback) {
-  const float temperature = temperature_ == -1.0f ? config.temperature : temperature_;
-  ET_CHECK_OK_OR_RETURN_ERROR(begin(config, temperature));
+  GenerationConfig config = wanted;
+  ET_CHECK_OK_OR_RETURN_ERROR(begin(&config));
   const Show show = make_show(config, token_callback, should_stop_, *text_token_generator_);
-  const Error error = make_answer(text, inputs, config, temperature, show);
+  const Error error = make_answer(text, inputs, config, show);
   const Error of_grammar = grammar_.end(text_decoder_runner_->sampler());
   ET_CHECK_OK_OR_RETURN_ERROR(error);
   ET_CHECK_OK_OR_RETURN_ERROR(of_grammar);
@@ -322,27 +295,26 @@ Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalIn
 
 Error TextLLMRunner::make_answer(const std::string* text,
                                  const std::vector<MultimodalInput>& inputs,
-                                 const GenerationConfig& config, float temperature,
-                                 const Show& show) {
+                                 const GenerationConfig& config, const Show& show) {
   stats_->inference_start_ms = time_in_ms();
   ET_CHECK_OR_RETURN_ERROR(!inputs.empty() || config.grammar.empty(), InvalidArgument,
                            "An answer with a grammar begins with a prompt, got none");
   if (!inputs.empty()) {
     auto tokens = ET_UNWRAP(encode(inputs, config.num_bos, config.num_eos));
-    ET_CHECK_OK_OR_RETURN_ERROR(check_room(tokens.size()));
+    ET_CHECK_OK_OR_RETURN_ERROR(context_.check_room(tokens.size()));
     stats_->num_prompt_tokens = static_cast<int64_t>(tokens.size());
     if (config.echo && text != nullptr) {
       show(*text);
     }
-    const uint64_t next = ET_UNWRAP(feed(std::move(tokens), temperature));
+    const uint64_t next = ET_UNWRAP(feed(std::move(tokens), config.temperature));
     pending_ = Pending{next, false};
   }
   ET_CHECK_OR_RETURN_ERROR(pending_.has_value(), InvalidState,
                            "An empty prompt has nothing to go on from: give a prompt, or call "
                            "prefill() first");
-  ET_CHECK_OK_OR_RETURN_ERROR(answer(config, temperature, show));
+  ET_CHECK_OK_OR_RETURN_ERROR(answer(config, show));
   if (inputs.empty()) {
-    stats_->num_prompt_tokens = static_cast<int64_t>(context_.size());
+    stats_->num_prompt_tokens = context_.size();
   }
   return Error::Ok;
 }
@@ -350,7 +322,7 @@ Error TextLLMRunner::make_answer(const std::string* text,
 // Shows the token that waits, then makes up to `count` more; how many. What was fed belongs to the
 // context; the last token waits again.
 Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& config,
-                                      float temperature, const Show& show) {
+                                      const Show& show) {
   const Pending from = *pending_;
   if (!from.is_shown) {
     const std::string piece = ET_UNWRAP(text_of(*tokenizer_, from.token));
@@ -368,22 +340,21 @@ Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& con
   if (should_stop_.load()) {
     return 0;
   }
-  std::vector<uint64_t> tokens = context_;
+  std::vector<uint64_t> tokens = context_.ids();
   tokens.push_back(from.token);
-  const auto done = text_token_generator_->generate(
-      std::move(tokens), static_cast<int64_t>(context_.size()), count, temperature, show);
+  const auto done = text_token_generator_->generate(std::move(tokens), context_.size(), count,
+                                                    config.temperature, show);
   const auto& made = text_token_generator_->made_tokens();
   if (!made.empty()) {
-    context_.push_back(from.token);
-    context_.insert(context_.end(), made.begin(), made.end() - 1);
+    context_.append(from.token);
+    context_.append({made.begin(), made.end() - 1});
     pending_ = Pending{made.back(), true};
   }
   if (text_token_generator_->is_at_eos()) {
     finish_reason_ = FinishReason::EndOfText;
   } else if (!done.ok()) {
     // Caches that do not keep all positions have no bound that is known beforehand.
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        static_cast<int64_t>(context_.size()) >= max_context_len() ? Error::Ok : done.error());
+    ET_CHECK_OK_OR_RETURN_ERROR(context_.size() >= context_.length() ? Error::Ok : done.error());
     finish_reason_ = FinishReason::ContextFull;
   }
   return static_cast<int64_t>(made.size());
@@ -396,15 +367,15 @@ void TextLLMRunner::say_end(const GenerationConfig& config, int32_t wanted) cons
   }
   if (finish_reason_ == FinishReason::ContextFull) {
     print_status("The context of %" PRId64 " tokens is full: reset() begins another",
-                 max_context_len());
+                 context_.length());
   } else if (finish_reason_ == FinishReason::Length && !config.warming) {
     print_status("Max new tokens %i reached!", static_cast<int>(wanted));
   }
 }
 
-Error TextLLMRunner::answer(const GenerationConfig& config, float temperature, const Show& show) {
-  const int64_t most = max_context_len();
-  const int64_t taken = occupied();
+Error TextLLMRunner::answer(const GenerationConfig& config, const Show& show) {
+  const int64_t most = context_.length();
+  const int64_t taken = context_.occupied();
   const int32_t wanted = config.resolve_max_new_tokens(most, taken);
   ET_LOG(Info,
          "Max new tokens resolved: %d, given pos_ %" PRId64 ", num_prompt_tokens %" PRId64
@@ -416,7 +387,7 @@ Error TextLLMRunner::answer(const GenerationConfig& config, float temperature, c
                            most, taken);
   stats_->first_token_ms = stats_->prompt_eval_end_ms = time_in_ms();
   const int32_t count = pending_->is_shown ? wanted : wanted - 1;
-  const int64_t made = ET_UNWRAP(decode(count, config, temperature, show));
+  const int64_t made = ET_UNWRAP(decode(count, config, show));
   if (finish_reason_ == FinishReason::EndOfText) {
     pending_.reset();
   } else if (finish_reason_ == FinishReason::None) {

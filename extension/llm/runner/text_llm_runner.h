@@ -13,6 +13,7 @@
 
 #include <pytorch/tokenizers/tokenizer.h>
 
+#include <executorch/extension/llm/runner/context.h>
 #include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/io_manager/io_manager.h>
 #include <executorch/extension/llm/runner/irunner.h>
@@ -97,7 +98,7 @@ class TextLLMRunner : public IRunner {
   void reset() override;
 
   // The context; its size is the position of the next token.
-  const std::vector<uint64_t>& context() const { return context_; }
+  const std::vector<uint64_t>& context() const { return context_.ids(); }
 
   // Forgets what follows the first `position` tokens. InvalidArgument if there are fewer;
   // NotSupported for a program whose caches do not keep all positions, which can go back to 0 only.
@@ -125,6 +126,9 @@ class TextLLMRunner : public IRunner {
   Module* module() { return module_.get(); }
   const std::unordered_map<std::string, int64_t>& metadata() const { return metadata_; }
 
+  // How answers are sampled where a configuration does not say: as the loaded program does.
+  const GenerationConfig& default_sampling() const { return default_sampling_; }
+
  private:
   // What waits to be fed: the next token, and whether its text has been shown.
   struct Pending {
@@ -136,27 +140,21 @@ class TextLLMRunner : public IRunner {
                      const GenerationConfig& config,
                      const std::function<void(const std::string&)>& token_callback,
                      const std::function<void(const Stats&)>& stats_callback);
-  runtime::Error begin(const GenerationConfig& config, float temperature);
+  // Checks the configuration, loads, and fills in what it leaves to the program.
+  runtime::Error begin(GenerationConfig* config);
   runtime::Error begin_prompt_lookup(const GenerationConfig& config);
   runtime::Error make_answer(const std::string* text, const std::vector<MultimodalInput>& inputs,
-                             const GenerationConfig& config, float temperature, const Show& show);
+                             const GenerationConfig& config, const Show& show);
   runtime::Result<std::vector<uint64_t>> encode(const std::vector<MultimodalInput>& inputs,
                                                 int32_t num_bos, int32_t num_eos) const;
-  runtime::Error check_room(size_t num_tokens) const;
   // What the repetition penalty is of: the context, and the token that waits.
   void accept_context();
   runtime::Result<uint64_t> feed(std::vector<uint64_t> tokens, float temperature);
-  runtime::Error answer(const GenerationConfig& config, float temperature,
-                        const std::function<void(const std::string&)>& show);
-  runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config, float temperature,
-                                  const std::function<void(const std::string&)>& show);
+  runtime::Error answer(const GenerationConfig& config, const Show& show);
+  runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config, const Show& show);
   runtime::Error check_has_own_caches() const;
   void say_end(const GenerationConfig& config, int32_t wanted) const;
   int64_t constant(const char* name, int64_t otherwise) const;
-  bool keeps_all_positions() const;
-  int64_t max_context_len() const;
-  // Positions of the context that the next tokens cannot have.
-  int64_t occupied() const;
 
   std::unordered_map<std::string, int64_t> metadata_;
   std::unique_ptr<::tokenizers::Tokenizer> tokenizer_;
@@ -167,9 +165,10 @@ class TextLLMRunner : public IRunner {
   std::unique_ptr<TextTokenGenerator> text_token_generator_;
   std::unique_ptr<Stats> stats_;
   float temperature_;
+  GenerationConfig default_sampling_;
 
   AnswerGrammar grammar_;
-  std::vector<uint64_t> context_;
+  Context context_;
   std::optional<Pending> pending_;
   FinishReason finish_reason_ = FinishReason::None;
   std::atomic<bool> is_ready_{false};  // is_loaded(), for other threads

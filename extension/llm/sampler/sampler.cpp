@@ -165,9 +165,14 @@ int32_t Sampler::sample_topp(float random) {
     }
   }
   std::sort(possible_.begin(), possible_.end(), is_better);
+  return sample_best(topp_, random);
+}
+
+// Of possible_, best first: those whose sum first exceeds `bound`.
+int32_t Sampler::sample_best(float bound, float random) const {
   float sum = 0;
   size_t count = 0;
-  while (count < possible_.size() && sum <= topp_) {
+  while (count < possible_.size() && sum <= bound) {
     sum += possible_[count++].prob;
   }
   return pick(possible_.data(), count, random * sum);
@@ -180,11 +185,14 @@ int32_t Sampler::sample_topk(float random) {
   }
   const auto end = possible_.begin() + topk_;
   std::partial_sort(possible_.begin(), end, possible_.end(), is_better);
+  possible_.erase(end, possible_.end());
   float sum = 0;
-  for (auto token = possible_.begin(); token != end; ++token) {
-    sum += token->prob;
+  for (const ProbIndex<float>& token : possible_) {
+    sum += token.prob;
   }
-  return pick(possible_.data(), static_cast<size_t>(topk_), random * sum);
+  const bool has_topp = then_topp_ && topp_ > 0 && topp_ < 1;
+  return has_topp ? sample_best(topp_ * sum, random)
+                  : pick(possible_.data(), possible_.size(), random * sum);
 }
 
 int32_t Sampler::sample_probabilities() {

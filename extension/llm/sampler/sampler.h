@@ -59,8 +59,12 @@ class Sampler {
   // Divides logits; 0 and less: the best token.
   void set_temperature(float temperature) { temperature_ = temperature < 0 ? 0 : temperature; }
 
-  // Only the k best tokens are possible, and top-p is not used; 0 or vocab_size and more: off.
-  void set_topk(int32_t topk) { topk_ = topk; }
+  // Only the k best tokens are possible; 0 or vocab_size and more: off. Top-p is not used then,
+  // unless `then_topp`: of the k best.
+  void set_topk(int32_t topk, bool then_topp = false) {
+    topk_ = topk;
+    then_topp_ = then_topp;
+  }
 
   // Only the best tokens whose probabilities first exceed this sum are possible; 0 and less, or 1
   // and more: off.
@@ -110,6 +114,7 @@ class Sampler {
   int32_t sample_multinomial(float random) const;
   int32_t sample_topp(float random);
   int32_t sample_topk(float random);
+  int32_t sample_best(float bound, float random) const;
   bool penalizes_answer() const {
     return !is_preview_ && (frequency_penalty_ != 0 || presence_penalty_ != 0);
   }
@@ -125,6 +130,7 @@ class Sampler {
   float temperature_;
   float topp_;
   int32_t topk_ = 0;
+  bool then_topp_ = false;
   float min_p_ = 0;
   float penalty_ = 1;
   float frequency_penalty_ = 0;

@@ -109,6 +109,13 @@ TEST_F(SamplerTest, TopkKeepsTheBest) {
   expect_distribution(sampler, {0, 0.30, 0, 0.20, 0, 0.25, 0, 0});
 }
 
+TEST_F(SamplerTest, ToppMayCountAmongTheBest) {
+  Sampler sampler(8, 1.0f, 0.6f, 47);
+  sampler.set_topk(3, true);
+  // Of 0.30 + 0.25 + 0.20 = 0.75 six tenths are 0.45, which the second exceeds.
+  expect_distribution(sampler, {0, 0.30, 0, 0, 0, 0.25, 0, 0});
+}
+
 TEST_F(SamplerTest, ToppKeepsTheBestUpToItsSum) {
   Sampler sampler(8, 1.0f, 0.6f, 45);
   // 0.30 + 0.25 = 0.55 does not exceed 0.6, the next one does.

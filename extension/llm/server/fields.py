@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from executorch.extension.llm.runner import sampling_settings
 from executorch.extension.llm.server.errors import RequestError
 
 MAX_BODY = 4 << 20  # bytes
 MAX_STOPS = 16
-MAX_TEMPERATURE = 2  # the runner's
 MAX_LOGPROBS = 20
 MAX_CHOICES = 16
 
@@ -33,7 +33,9 @@ def is_whole(value: Any, low: int, high: int) -> bool:
 
 
 def number(default: float, low: float, high: float) -> Field:
-    return Field(default, lambda v: is_number(v, low, high), f"a number from {low} to {high}")
+    """A whole one where the default is."""
+    check, kind = (is_whole, "whole number") if isinstance(default, int) else (is_number, "number")
+    return Field(default, lambda v: check(v, low, high), f"a {kind} from {low:.10g} to {high:.10g}")
 
 
 def positive() -> Field:
@@ -54,19 +56,23 @@ TEXT = of_type("", str, "a text")
 FLAG = of_type(False, bool, "true or false")
 OBJECT = of_type({}, dict, "an object")
 
+# What OpenAI's server does where neither the request nor the checkpoint says.
+_OPEN: dict[str, float] = {
+    "temperature": 1.0,
+    "top_k": 0,
+    "top_p": 1.0,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "frequency_penalty": 0.0,
+    "presence_penalty": 0.0,
+}
 # Of every answer that is generated; null counts as absent.
 SAMPLING: dict[str, Field] = {
     "model": TEXT,
     "user": ANYTHING,
     "stream": FLAG,
     "stream_options": OBJECT,
-    "temperature": number(1.0, 0, MAX_TEMPERATURE),
-    "top_p": Field(1.0, lambda v: is_number(v, 0, 1) and v > 0, "a number above 0, up to 1"),
-    "top_k": Field(0, lambda v: is_whole(v, 0, (1 << 31) - 1), "a whole number"),
-    "min_p": number(0.0, 0, 1),
-    "repetition_penalty": number(1.0, 0.01, 100),
-    "frequency_penalty": number(0.0, -2, 2),
-    "presence_penalty": number(0.0, -2, 2),
+    **{name: number(_OPEN[name], *bounds) for name, bounds in sampling_settings().items()},
     "seed": Field(0, lambda v: is_whole(v, 0, (1 << 63) - 1), "a whole number"),
     # As llama.cpp's server has it.
     "grammar": of_type("", str, "a grammar in GBNF"),

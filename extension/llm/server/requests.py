@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from executorch.extension.llm.runner import GenerationConfig, check_grammar
+from executorch.extension.llm.runner import GenerationConfig, check_grammar, sampling_settings
 from executorch.extension.llm.server.errors import RequestError
 from executorch.extension.llm.server.fields import (
     ANYTHING,
@@ -172,13 +172,7 @@ def generation(
         config=GenerationConfig(
             echo=False,
             silent=True,
-            temperature=values["temperature"],
-            top_p=values["top_p"],
-            top_k=values["top_k"],
-            min_p=values["min_p"],
-            repetition_penalty=values["repetition_penalty"],
-            frequency_penalty=values["frequency_penalty"],
-            presence_penalty=values["presence_penalty"],
+            **{name: values[name] for name in sampling_settings()},
             max_new_tokens=-1 if limit is None else min(limit, 2**31 - 1),
             seed=values["seed"],
             grammar=call or grammar,

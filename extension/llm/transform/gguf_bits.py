@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 from torch import nn
 
 import executorch.extension.llm.custom_ops.custom_ops  # noqa: F401  (registers the operators)
-from executorch.extension.llm.checkpoint.gguf import GGUFFile
+from executorch.extension.llm.checkpoint.blocks import BlockFormat
+from executorch.extension.llm.checkpoint.gguf import GGUFFile, GGUFTensor
 from executorch.extension.llm.checkpoint.keys import Pair, to_model_names
-from executorch.extension.llm.checkpoint.load import owner_of
+from executorch.extension.llm.checkpoint.load import assign, owner_of
 from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_panels
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.families import Family
@@ -55,33 +57,49 @@ class BlockEmbedding(nn.Module):
         return found.to(self.dtype)
 
 
-def _block_pairs(file: GGUFFile, number: int) -> Iterator[Pair]:
+def in_blocks(tensor: GGUFTensor) -> bool:
+    """Whether it is a matrix whose bits are kept."""
+    return tensor.format.fields is not None and len(tensor.shape) == 2
+
+
+def pairs_without_blocks(file: GGUFFile) -> Iterator[Pair]:
+    """The tensors of a file; of matrices in blocks the shapes alone, on the meta device, for keep_gguf_bits()."""
+    for name, tensor in file.tensors.items():
+        yield (
+            name,
+            (torch.empty(tensor.shape, device="meta") if in_blocks(tensor) else file.read(name)),
+        )
+
+
+def _block_pairs(file: GGUFFile, form: BlockFormat) -> Iterator[Pair]:
     """The matrices of a format as bytes [rows, bytes of a row], so that names are mapped and fused rows are shared out
     as those of any other tensor."""
     for name, tensor in file.tensors.items():
-        form = tensor.format
-        if form.fields is not None and NUMBERS[form.name] == number and len(tensor.shape) == 2:
+        if in_blocks(tensor) and tensor.format is form:
             yield name, torch.from_numpy(file.raw(name).reshape(tensor.shape[0], -1).copy())
 
 
 def keep_gguf_bits(
     model: nn.Module, file: GGUFFile, family: Family, args: ModelArgs, activation_bits: int = 8
 ) -> nn.Module:
-    """Linear layers and the table of embeddings whose tensors the file holds in blocks take those over; others stay
-    as they are. A tied table is held once."""
+    """Linear layers and the table of embeddings whose tensors the file holds in blocks take those over, one after the
+    other; a tied table is held once. Other matrices that were left on the meta device become floats."""
     tied = model.output is not None and model.output.weight is model.tok_embeddings.weight
     names = tuple(file.tensors)
-    formats = {t.format for t in file.tensors.values() if t.format.fields is not None}
+    formats = {t.format for t in file.tensors.values() if in_blocks(t)}
     for form in sorted(formats, key=lambda each: each.name):
-        number = NUMBERS[form.name]
-        for name, rows in to_model_names(_block_pairs(file, number), names, family, args):
+        for name, rows in to_model_names(_block_pairs(file, form), names, family, args):
             layer = _layer_of(model, name)
             if layer is None:
+                numbers = form.dequantize(rows.numpy().reshape(-1, form.bytes))
+                value = torch.from_numpy(np.ascontiguousarray(numbers, np.float32))
+                dtype = model.tok_embeddings.weight.dtype
+                assign(model, name, value.view(*rows.shape[:-1], -1).to(dtype), str(file.path))
                 continue
             bias = getattr(layer, "bias", None)
             panels = torch.from_numpy(pack_panels(form, rows.contiguous().numpy()))
             linear = BlockLinear(
-                number, len(rows), panels, None if bias is None else bias.detach().float(), activation_bits
+                NUMBERS[form.name], len(rows), panels, None if bias is None else bias.detach().float(), activation_bits
             )  # fmt: skip
             _take_over(model, layer, linear, tied)
     return model

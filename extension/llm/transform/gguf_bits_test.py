@@ -14,9 +14,11 @@ from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.exir.schema import KernelCall
 from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
 from executorch.extension.llm.checkpoint.checkpoint_test import write_gguf
+from executorch.extension.llm.checkpoint.gguf import GGUFFile
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.custom_ops.blocks_test import HALVES, blocks
 from executorch.extension.llm.export.config.reading import read
+from executorch.extension.llm.export.models import load_model
 from executorch.extension.llm.export.pipeline import as_config, export_llama
 from executorch.runtime import Runtime
 
@@ -171,3 +173,22 @@ def test_what_cannot_go_together_is_told(tmp_path: Path) -> None:
             "quantization.embedding_quantize='4,32'",
         ]
         export_llama(read(None, words))
+
+
+def test_matrices_in_blocks_are_never_floats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
+    read_as_floats = []
+    read_tensor = GGUFFile.read
+    monkeypatch.setattr(
+        GGUFFile, "read", lambda file, name: read_as_floats.append(name) or read_tensor(file, name)
+    )
+    model = load_model(as_config(read(None, [*OPTIONS, f"base.checkpoint={path}"]))).model
+    tensors = GGUFFile(path).tensors
+    matrices = [
+        name for name in tensors if len(tensors[name].shape) == 2 and tensors[name].format.fields
+    ]
+    assert matrices and not set(matrices) & set(read_as_floats)
+    assert len(read_as_floats) + len(matrices) == len(tensors)
+    assert not any(value.is_meta for value in (*model.parameters(), *model.buffers()))

@@ -12,6 +12,8 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
 from executorch.backends.apple.coreml.aot.library import ct
+from executorch.backends.apple.coreml.aot.stored_weights import needed_target
+from executorch.backends.apple.coreml.aot.torch_ops import with_hint
 from executorch.exir.backend.lowering.external_compiler import Refused
 from executorch.exir.graph_facts import input_specs
 
@@ -34,8 +36,9 @@ def check_boundary(program: ExportedProgram, target: ct.target | None) -> ct.tar
     needed = _needed(program, inputs)
     for wanted, why, nodes in needed:
         if target is not None and target < wanted:
+            reason = f"{why} needs minimum_deployment_target {wanted.name} or later, {target.name} was asked for"
             raise Refused(
-                f"{why} needs minimum_deployment_target {wanted.name} or later, {target.name} was asked for",
+                with_hint(reason),
                 [each.name for each in nodes],
                 is_final=True,
             )
@@ -58,6 +61,9 @@ def _needed(
         found.append((ct.target.iOS18, "a model without inputs", []))
     if _writes(program):
         found.append((ct.target.iOS18, "a state", []))
+    for node in program.graph.nodes:
+        if needed := needed_target(node):
+            found.append((*needed, [node]))
     return found
 
 

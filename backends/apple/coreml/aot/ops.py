@@ -11,7 +11,7 @@ import torch
 import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 from torch.fx import Node
 
-from executorch.backends.apple.coreml.aot import torch_ops
+from executorch.backends.apple.coreml.aot import stored_weights, torch_ops
 from executorch.backends.apple.coreml.aot.library import ct, quiet
 from executorch.exir.backend.lowering import constants as lowering
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, WEIGHTED
@@ -25,7 +25,7 @@ from executorch.exir.backend.lowering.op_table import (
     has_rank_up_to,
     is_tensor_or_size,
 )
-from executorch.exir.graph_facts import arguments_by_name, called_op
+from executorch.exir.graph_facts import arguments_by_name, called_op, op_name
 
 MOST_DIMENSIONS = 5
 _PLAIN_SPACES = ("aten", "dim_order_ops")
@@ -50,6 +50,11 @@ DECOMPOSED = {
 
 def converted(*_: object) -> None:
     """coremltools reads the call itself."""
+
+
+def _has_known_dtype(tensor: Node, call: Node) -> bool:
+    """torchao's tables of weights are float64; a model has them in its precision."""
+    return op_name(call) == stored_weights.CODEBOOK or has_dtype_of(DTYPES)(tensor, call)
 
 
 def _has_no_alpha(node: Node, constants: Constants) -> bool:
@@ -126,7 +131,8 @@ def _rows() -> dict[str, Row]:
     for name in names:
         condition = _CONDITIONS.get(name)
         rows[name] = Row(converted, (condition,) if condition else ())
-    return rows
+    weights = stored_weights.CONDITIONS.items()
+    return rows | {name: Row(converted, conditions) for name, conditions in weights}
 
 
 TABLE = OpTable(
@@ -134,7 +140,7 @@ TABLE = OpTable(
     of_tensors=(
         TensorCondition(is_tensor_or_size, "a tensor or a size is expected"),
         TensorCondition(
-            has_dtype_of(DTYPES),
+            _has_known_dtype,
             f"dtype {', '.join(str(each).removeprefix('torch.') for each in DTYPES)} is expected",
         ),
         TensorCondition(
@@ -163,13 +169,18 @@ QUANTIZED: OpTable[Row] = OpTable(
 
 
 def wanted_whole(
-    program: torch.export.ExportedProgram,
+    program: torch.export.ExportedProgram, target: ct.target | None
 ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool]]:
     """Operators of a program that the frontend translates better than their pieces, and which calls of them: what is
-    not taken whole may be in pieces."""
+    not taken whole, or is not in `target`, may be in pieces."""
     constants = lowering.Constants(program)
     ops = {op: None for op in map(called_op, program.graph.nodes) if op is not None}
     wanted = [
         op for op in ops if str(op) in TABLE and str(op) not in DECOMPOSED and not is_view(op)
     ]
-    return wanted, lambda node: not TABLE.why_not(node, constants)
+
+    def is_taken(node: Node) -> bool:
+        needed = None if target is None else stored_weights.needed_target(node)
+        return not TABLE.why_not(node, constants) and (needed is None or needed[0] <= target)
+
+    return wanted, is_taken

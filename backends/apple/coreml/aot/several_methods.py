@@ -15,12 +15,12 @@ from executorch.backends.apple.coreml.executorchcoreml import (
     read_files,
     unflatten_directory_contents,
 )
+from executorch.backends.apple.coreml.payload_reader import MAGIC
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir.backend.backend_details import PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 
 _log = logging.getLogger(__name__)
-MAGIC = b"CMJR"  # of a payload that names the one with the model
 Results = dict[str, list[PreprocessResult]]
 Said = dict[str, list[list[CompileSpec]]]
 

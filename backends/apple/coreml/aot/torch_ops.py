@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from executorch.backends.apple.coreml.aot import stored_weights
 from executorch.backends.apple.coreml.aot.library import ct
 
 _HINT = (
@@ -17,11 +18,19 @@ _HINT = (
 @functools.cache
 def register() -> None:
     """Once."""
-    ct.converters.mil.frontend.torch.register_torch_op(_gelu, torch_alias=["gelu"], override=True)
-    names = ["dim_order_ops::_clone_dim_order", "dim_order_ops._clone_dim_order"]
-    ct.converters.mil.frontend.torch.register_torch_op(
-        _clone_dim_order, torch_alias=names, override=True
-    )
+    for names, translation in (
+        (["gelu"], _gelu),
+        (_both("dim_order_ops", "_clone_dim_order"), _clone_dim_order),
+        (_both("torchao", "dequantize_affine"), stored_weights.dequantize_affine),
+        (_both("quant", "dequantize_codebook"), stored_weights.dequantize_codebook),
+    ):
+        ct.converters.mil.frontend.torch.register_torch_op(
+            translation, torch_alias=names, override=True
+        )
+
+
+def _both(space: str, name: str) -> list[str]:
+    return [f"{space}::{name}", f"{space}.{name}"]
 
 
 def _gelu(context: Any, node: Any) -> None:
@@ -40,4 +49,5 @@ def _clone_dim_order(context: Any, node: Any) -> None:
 
 
 def with_hint(reason: str) -> str:
-    return f"{reason} {_HINT}" if "iOS18" in reason and "constexpr" in reason else reason
+    is_of_weights = "constexpr" in reason or stored_weights.OTHERS in reason
+    return f"{reason} {_HINT}" if "iOS18" in reason and is_of_weights else reason

@@ -68,7 +68,7 @@ class CoreMLPartitioner(ExternalPartitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        return wanted_whole(ep)
+        return wanted_whole(ep, specs.min_deployment_target(self.delegation_spec.compile_specs))
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
         if getattr(node.target, "__name__", "").lower() in self.skip_ops_for_coreml_delegation:

@@ -294,3 +294,12 @@ def test_compiled_models_need_macos() -> None:
     said = specs(model_type=CoreMLBackend.MODEL_TYPE.COMPILED_MODEL)
     with pytest.raises(ExportError, match="needs macOS"):
         lower(torch.nn.Linear(4, 2), (torch.ones(1, 4),), compile_specs=said)
+
+
+@pytest.mark.req("APL-015")
+@pytest.mark.parametrize("precision", ["FLOAT16", "FLOAT32"])
+def test_a_model_in_halves_converts(precision: str) -> None:
+    """Of the documented error, a named input has the dtype fp32 and x fp16; from iOS 16 on inputs may be halves."""
+    said = specs(ct.target.iOS17, compute_precision=ct.precision[precision])
+    edge = lower(Network().half(), (torch.randn(1, 3, 8, 8).half(),), compile_specs=said)
+    assert left(edge) == []

@@ -20,6 +20,7 @@ from torchao.quantization.pt2e.quantize_pt2e import (  # noqa: E402
 from executorch.backends.apple.coreml.compiler import CoreMLBackend  # noqa: E402
 from executorch.backends.apple.coreml.partition import CoreMLPartitioner  # noqa: E402
 from executorch.backends.apple.coreml.quantizer import CoreMLQuantizer  # noqa: E402
+from executorch.backends.apple.coreml.test.tester import CoreMLTester  # noqa: E402
 from executorch.exir import to_edge_transform_and_lower  # noqa: E402
 from executorch.exir.graph_facts import op_name  # noqa: E402
 
@@ -135,3 +136,13 @@ def test_operators_of_one_name_are_told_apart() -> None:
     table = CoreMLPartitioner.table
     assert "quantized_decomposed.add.default" not in table
     assert "quantized_decomposed.dequantize_per_channel.default" in table
+
+
+@pytest.mark.parametrize("in_steps", [False, True])
+def test_the_tester_quantizes_and_lowers_to_one_delegate(in_steps: bool) -> None:
+    tester = CoreMLTester(Network().eval(), INPUTS, minimum_deployment_target=ct.target.iOS17)
+    tester.quantize().export()
+    done = tester.to_edge().partition() if in_steps else tester.to_edge_transform_and_lower()
+    program = done.get_artifact().exported_program()
+    assert [name for node in program.graph.nodes if (name := op_name(node))] == []
+    done.to_executorch().serialize()

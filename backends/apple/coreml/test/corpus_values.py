@@ -2,7 +2,8 @@
 """Rows of the corpus as Core ML models: whether a delegate takes them, and whether what it computes, by the evaluator
 of ML Programs, is what eager PyTorch computes.
 
-usage: python -m executorch.backends.apple.coreml.test.corpus_values [--target iOS18] [--precision FLOAT32] [--filter x]
+usage: python -m executorch.backends.apple.coreml.test.corpus_values [--target iOS18] [--precision FLOAT32]
+           [--bits 4] [--filter x] [--every 3]
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from torch.utils import _pytree as pytree
 from executorch.backends.apple.coreml.aot.library import ct
 from executorch.backends.apple.coreml.compiler import CoreMLBackend
 from executorch.backends.apple.coreml.partition import CoreMLPartitioner
+from executorch.backends.apple.coreml.recipes.provider import eight_bits
 from executorch.backends.apple.coreml.test import mil_evaluator
 from executorch.backends.apple.coreml.test.mil_operations import Unknown
 from executorch.backends.test.conformance.backend import Backend
@@ -63,6 +65,33 @@ def backend(target: str | None, precision: str, **options: Any) -> Backend:
     )
 
 
+@dataclass(frozen=True)
+class FewBits(Backend):
+    """Weights of 8 bits by the quantizer, of all layers that have any; of 4 by torchao, of linear layers and tables."""
+
+    bits: int = 8
+
+    def prepared(
+        self, module: torch.nn.Module, inputs: tuple[Any, ...], **export: Any
+    ) -> torch.nn.Module:
+        if self.bits == 8:
+            return super().prepared(module, inputs, **export)
+        from torchao.quantization.granularity import PerAxis
+        from torchao.quantization.quant_api import IntxWeightOnlyConfig, quantize_
+
+        config = IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=PerAxis(0))
+        quantize_(module, config, lambda each, _: isinstance(each, TABLES))
+        return module
+
+
+TABLES = (torch.nn.Linear, torch.nn.Embedding)
+WEIGHTED = {4: TABLES, 8: (torch.nn.Linear, torch.nn.modules.conv._ConvNd)}
+
+
+def in_few_bits(made_for: Backend, bits: int) -> FewBits:
+    return FewBits(**vars(made_for) | {"quantize": lambda: eight_bits(torch.float32)}, bits=bits)
+
+
 def outcome_of(row: Row, made_for: Backend, tolerance: float = 0.0) -> Outcome:
     """`tolerance`: of the model's precision."""
     given = {"dynamic_shapes": row.shapes(), "strict": False}
@@ -92,7 +121,7 @@ def _compared(row: Row, lowered: Lowered, tolerance: float) -> Outcome:
     left = Counter(name for node in nodes if (name := op_name(node)) and "delegate" not in name)
     if not lowered.delegates:
         return Outcome(CPU, left=left)
-    run, module = lowered.runner(), row.module()
+    run, module = lowered.runner(), lowered.modules["forward"]
     for inputs in row.calls:
         expected = pytree.tree_leaves(
             module(*pytree.tree_map_only(torch.Tensor, torch.clone, inputs))
@@ -104,22 +133,33 @@ def _compared(row: Row, lowered: Lowered, tolerance: float) -> Outcome:
     return Outcome(PART if left else WHOLE, left=left)
 
 
+def has_weights(row: Row, bits: int | None) -> bool:
+    return bits is None or any(isinstance(each, WEIGHTED[bits]) for each in row.module().modules())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", help="iOS15 to iOS18; the least that is needed unless given")
     parser.add_argument("--precision", default="FLOAT32", choices=("FLOAT16", "FLOAT32"))
     parser.add_argument("--filter", default="", help="regular expression over names of rows")
+    parser.add_argument("--bits", type=int, choices=(4, 8), help="of weights; floats unless given")
+    parser.add_argument("--every", type=int, default=1, help="every so many rows")
     options = parser.parse_args()
     made_for = backend(options.target, options.precision)
+    if options.bits:
+        made_for = in_few_bits(made_for, options.bits)
     tolerance = HALF if options.precision == "FLOAT16" else 0.0
     counts: Counter[str] = Counter()
-    for row in rows():
-        if re.search(options.filter, row.id):
+    for row in rows()[:: options.every]:
+        if re.search(options.filter, row.id) and has_weights(row, options.bits):
             found = outcome_of(row, made_for, tolerance)
             counts[found.kind] += 1
             if found.kind not in (WHOLE, TORCH):
                 print(f"{found.kind}: {row.id}: {found.text[:600]} {dict(found.left)}", flush=True)
-    print(f"{options.target} {options.precision}: " + ", ".join(f"{counts[k]} {k}" for k in KINDS))
+    print(
+        f"{options.target} {options.precision} {options.bits or ''}: "
+        + ", ".join(f"{counts[k]} {k}" for k in KINDS)
+    )
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from coremltools.libmilstoragepython import _BlobStorageReader as BlobReader
 
 from executorch.backends.apple.coreml.aot.library import ct
 from executorch.backends.apple.coreml.aot.package import MODEL_PATHS
-from executorch.backends.apple.coreml.aot.several_methods import MAGIC
 from executorch.backends.apple.coreml.executorchcoreml import read_files
+from executorch.backends.apple.coreml.payload_reader import MAGIC
 from executorch.backends.apple.coreml.test.mil_moves import MOVES
 from executorch.backends.apple.coreml.test.mil_operations import OPERATIONS, Unknown
 from executorch.backends.test.conformance.backend import Run
@@ -67,9 +67,10 @@ class Machine:
         self.block = self.function.block_specializations[self.function.opset]
         self.states: dict[str, torch.Tensor] = {}
         self._types = {each.name: each.type for each in self.function.inputs}
-        with tempfile.TemporaryDirectory() as folder:
-            self._weights = _reader(Path(folder), files)
-            self._constants = self._all_constants()
+        # Weights of constexpr operations are read as these run.
+        self._folder = tempfile.TemporaryDirectory()
+        self._weights = _reader(Path(self._folder.name), files)
+        self._constants = self._all_constants()
 
     def run(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         names = [each.name for each in self.described.input]

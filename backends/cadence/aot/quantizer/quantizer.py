@@ -9,11 +9,12 @@ from typing import ClassVar
 
 import torch
 from torch._ops import OpOverload
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e.quantizer import QuantizationConfig
 
 from executorch.backends.cadence.aot.quantizer import patterns as p
 from executorch.backends.cadence.aot.table import TABLE
+from executorch.backends.transforms.decompose_sdpa import DecomposeScaledDotProductAttention
 from executorch.exir.backend.lowering.quantizer.annotate import CLAMPS
 from executorch.exir.backend.lowering.quantizer.captured import function_name
 from executorch.exir.backend.lowering.quantizer.configs import (
@@ -106,6 +107,12 @@ class CadenceQuantizer(TableQuantizer):
 
     def get_ops_to_preserve_from_decomposition(self) -> list[OpOverload]:
         return list(self.kept)
+
+    def transform_for_annotation(self, model: GraphModule) -> GraphModule:
+        """Attention becomes its two products of matrices, where those are taken: each of them has a range."""
+        if not self._by_function.keys().isdisjoint(p.MatmulPattern.functions):
+            DecomposeScaledDotProductAttention()(model)
+        return super().transform_for_annotation(model)
 
     def _configs(self) -> list[QuantizationConfig]:
         return [*super()._configs(), *self._by_function.values()]

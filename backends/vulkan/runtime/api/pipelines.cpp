@@ -184,7 +184,7 @@ void Pipelines::load(const std::string& path) {
 
 Error Pipelines::save(const std::string& path) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (cache_ == VK_NULL_HANDLE || pipelines_.size() == num_saved_) {
+  if (cache_ == VK_NULL_HANDLE || (pipelines_.size() == num_saved_ && path == saved_at_)) {
     return Error::Ok;
   }
   size_t size = 0;
@@ -206,6 +206,7 @@ Error Pipelines::save(const std::string& path) {
   ET_CHECK_OR_RETURN_ERROR(std::rename(part.c_str(), path.c_str()) == 0, AccessFailed,
                            "Vulkan: pipeline cache %s cannot be written", path.c_str());
   num_saved_ = pipelines_.size();
+  saved_at_ = path;
   return Error::Ok;
 }
 

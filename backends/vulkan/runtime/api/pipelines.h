@@ -68,7 +68,8 @@ class Pipelines final {
   std::map<std::string, VkShaderModule> modules_;
   Layout layouts_[kMaxBuffers + 1];
   VkPipelineCache cache_ = VK_NULL_HANDLE;
-  size_t num_saved_ = 0;
+  size_t num_saved_ = 0;  // with the last save(), at this path
+  std::string saved_at_;
 };
 
 }  // namespace executorch::backends::vulkan

@@ -18,6 +18,7 @@
 #include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/multimodal_runner.h>
+#include <executorch/extension/llm/runner/sampling_settings.h>
 #include <executorch/extension/llm/runner/text_llm_runner.h>
 #include <executorch/extension/llm/runner/util.h>
 #include <executorch/extension/pybindings/arguments.h>
@@ -336,30 +337,35 @@ class PyMultimodalRunner : public PyRunner<MultimodalRunner> {
   }
 };
 
+// TypeError for a name that is no setting.
+void set_sampling(GenerationConfig* config, const std::string& name, const py::handle& value) {
+  for (const SamplingSetting& setting : kSamplingSettings) {
+    if (setting.name == name) {
+      return setting.set(config, value.cast<double>());
+    }
+  }
+  throw py::type_error("GenerationConfig: no setting is called " + name);
+}
+
 void define_config(py::module_& module) {
   const GenerationConfig unset;
-  py::class_<GenerationConfig>(module, "GenerationConfig")
-      .def(py::init([](bool echo, int32_t max_new_tokens, bool warming, int32_t seq_len,
-                       float temperature, int32_t num_bos, int32_t num_eos, bool ignore_eos,
-                       int32_t top_k, float top_p, float min_p, float repetition_penalty,
-                       float frequency_penalty, float presence_penalty, uint64_t seed,
-                       bool hide_eos, bool silent, std::string grammar, std::string grammar_type,
-                       int32_t top_logprobs, int32_t prompt_lookup) {
+  py::class_<GenerationConfig> type(module, "GenerationConfig");
+  type.def(py::init([](bool echo, int32_t max_new_tokens, bool warming, int32_t seq_len,
+                       std::optional<double> temperature, int32_t num_bos, int32_t num_eos,
+                       bool ignore_eos, uint64_t seed, bool hide_eos, bool silent,
+                       std::string grammar, std::string grammar_type, int32_t top_logprobs,
+                       int32_t prompt_lookup, const py::kwargs& sampling) {
              GenerationConfig config;
              config.echo = echo;
              config.max_new_tokens = max_new_tokens;
              config.warming = warming;
              config.seq_len = seq_len;
-             config.temperature = temperature;
+             if (temperature.has_value()) {
+               config.temperature = static_cast<float>(*temperature);
+             }
              config.num_bos = num_bos;
              config.num_eos = num_eos;
              config.ignore_eos = ignore_eos;
-             config.top_k = top_k;
-             config.top_p = top_p;
-             config.min_p = min_p;
-             config.repetition_penalty = repetition_penalty;
-             config.frequency_penalty = frequency_penalty;
-             config.presence_penalty = presence_penalty;
              config.seed = seed;
              config.hide_eos = hide_eos;
              config.silent = silent;
@@ -367,35 +373,31 @@ void define_config(py::module_& module) {
              config.grammar_type = std::move(grammar_type);
              config.top_logprobs = top_logprobs;
              config.prompt_lookup = prompt_lookup;
+             for (const auto& [name, value] : sampling) {
+               if (!value.is_none()) {
+                 set_sampling(&config, name.cast<std::string>(), value);
+               }
+             }
              return config;
            }),
            py::arg("echo") = unset.echo, py::arg("max_new_tokens") = unset.max_new_tokens,
            py::arg("warming") = unset.warming, py::arg("seq_len") = unset.seq_len,
-           py::arg("temperature") = unset.temperature, py::arg("num_bos") = unset.num_bos,
+           py::arg_v("temperature", py::none(), "0.8"), py::arg("num_bos") = unset.num_bos,
            py::arg("num_eos") = unset.num_eos, py::kw_only(),
-           py::arg("ignore_eos") = unset.ignore_eos, py::arg("top_k") = unset.top_k,
-           py::arg("top_p") = unset.top_p, py::arg("min_p") = unset.min_p,
-           py::arg("repetition_penalty") = unset.repetition_penalty,
-           py::arg("frequency_penalty") = unset.frequency_penalty,
-           py::arg("presence_penalty") = unset.presence_penalty, py::arg("seed") = unset.seed,
+           py::arg("ignore_eos") = unset.ignore_eos, py::arg("seed") = unset.seed,
            py::arg("hide_eos") = unset.hide_eos, py::arg("silent") = unset.silent,
            py::arg("grammar") = unset.grammar, py::arg("grammar_type") = unset.grammar_type,
            py::arg("top_logprobs") = unset.top_logprobs,
-           py::arg("prompt_lookup") = unset.prompt_lookup)
+           py::arg("prompt_lookup") = unset.prompt_lookup,
+           "And top_k, top_p, min_p, repetition_penalty, frequency_penalty, presence_penalty. "
+           "Settings of sampling that are not given, or None, are the program's.")
       .def_readwrite("echo", &GenerationConfig::echo)
       .def_readwrite("max_new_tokens", &GenerationConfig::max_new_tokens)
       .def_readwrite("warming", &GenerationConfig::warming)
       .def_readwrite("seq_len", &GenerationConfig::seq_len)
-      .def_readwrite("temperature", &GenerationConfig::temperature)
       .def_readwrite("num_bos", &GenerationConfig::num_bos)
       .def_readwrite("num_eos", &GenerationConfig::num_eos)
       .def_readwrite("ignore_eos", &GenerationConfig::ignore_eos)
-      .def_readwrite("top_k", &GenerationConfig::top_k)
-      .def_readwrite("top_p", &GenerationConfig::top_p)
-      .def_readwrite("min_p", &GenerationConfig::min_p)
-      .def_readwrite("repetition_penalty", &GenerationConfig::repetition_penalty)
-      .def_readwrite("frequency_penalty", &GenerationConfig::frequency_penalty)
-      .def_readwrite("presence_penalty", &GenerationConfig::presence_penalty)
       .def_readwrite("seed", &GenerationConfig::seed)
       .def_readwrite("hide_eos", &GenerationConfig::hide_eos)
       .def_readwrite("silent", &GenerationConfig::silent)
@@ -412,6 +414,44 @@ void define_config(py::module_& module) {
                " echo=" + (config.echo ? "True" : "False") +
                " warming=" + (config.warming ? "True" : "False") + ">";
       });
+  for (const SamplingSetting& setting : kSamplingSettings) {
+    const py::cpp_function get([&setting](const GenerationConfig& config) {
+      return setting.is_whole ? py::object(py::int_(static_cast<int64_t>(setting.get(config))))
+                              : py::object(py::float_(setting.get(config)));
+    });
+    const py::cpp_function set([&setting](GenerationConfig& config, const py::handle& value) {
+      set_sampling(&config, setting.name, value);
+    });
+    type.def_property(setting.name, get, set);
+  }
+}
+
+// Its least and most by the name of each setting.
+py::dict sampling_settings() {
+  py::dict rows;
+  for (const SamplingSetting& setting : kSamplingSettings) {
+    rows[setting.name] = py::make_tuple(setting.low, setting.high);
+  }
+  return rows;
+}
+
+py::dict given_sampling(const GenerationConfig& config) {
+  py::dict found;
+  for (const SamplingSetting& setting : kSamplingSettings) {
+    if (setting.is_given(config)) {
+      found[setting.name] = py::cast(config).attr(setting.name);
+    }
+  }
+  return found;
+}
+
+void define_sampling(py::module_& module) {
+  module.def("sampling_settings", &sampling_settings,
+             "The least and the most of each setting of sampling, by its name.");
+  module.def(
+      "sampling_of", [](const std::string& text) { return given_sampling(sampling_of(text)); },
+      py::arg("generation_config"),
+      "Settings of sampling in the text of a generation_config.json.");
 }
 
 void define_stats(py::module_& module) {
@@ -544,6 +584,7 @@ PYBIND11_MODULE(_llm_runner, module) {
   py::module_::import("executorch.extension.pybindings._portable_lib");
   executorch::runtime::runtime_init();
   define_config(module);
+  define_sampling(module);
   define_stats(module);
   define_python_inputs(module);
   define_grammar(module);

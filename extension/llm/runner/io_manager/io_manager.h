@@ -37,11 +37,11 @@ class IOManager {
   }
   ET_NODISCARD runtime::Error reset() { return reset("forward", "forward"); }
 
-  // All inputs of a call, which borrow `input` and `start_pos`. InvalidState if the method does not
-  // have two.
+  // All inputs of a call, which borrow `input` and `start_pos`: of several tokens, and of one.
+  // InvalidState if the method does not have two. Who prepares calls of one alone prepares all.
   virtual runtime::Result<std::vector<runtime::EValue>> prepare_prefill(
       const TensorPtr& input, const TensorPtr& start_pos, const std::string& prefill_method) {
-    return inputs_of(input, start_pos, prefill_method);
+    return prepare_decode(input, start_pos, prefill_method);
   }
   runtime::Result<std::vector<runtime::EValue>> prepare_prefill(const TensorPtr& input,
                                                                 const TensorPtr& start_pos) {
@@ -49,18 +49,22 @@ class IOManager {
   }
   virtual runtime::Result<std::vector<runtime::EValue>> prepare_decode(
       const TensorPtr& input, const TensorPtr& start_pos, const std::string& decode_method) {
-    return inputs_of(input, start_pos, decode_method);
+    const auto meta = ET_UNWRAP(module_.method_meta(decode_method));
+    ET_CHECK_OR_RETURN_ERROR(meta.num_inputs() == 2, InvalidState,
+                             "Expected method %s to take tokens and position, found %zu inputs: "
+                             "derive from IOManager for others",
+                             decode_method.c_str(), meta.num_inputs());
+    return std::vector<runtime::EValue>{input, start_pos};
   }
   runtime::Result<std::vector<runtime::EValue>> prepare_decode(const TensorPtr& input,
                                                                const TensorPtr& start_pos) {
     return prepare_decode(input, start_pos, "forward");
   }
 
-  // After a call, with all its outputs.
+  // After a call of several tokens, and of one, with all its outputs.
   ET_NODISCARD virtual runtime::Error update_prefill(
       const std::vector<runtime::EValue>& model_outputs, const std::string& prefill_method) {
-    (void)model_outputs, (void)prefill_method;
-    return runtime::Error::Ok;
+    return update_decode(model_outputs, prefill_method);
   }
   ET_NODISCARD runtime::Error update_prefill(const std::vector<runtime::EValue>& model_outputs) {
     return update_prefill(model_outputs, "forward");
@@ -75,17 +79,6 @@ class IOManager {
   }
 
  private:
-  runtime::Result<std::vector<runtime::EValue>> inputs_of(const TensorPtr& input,
-                                                          const TensorPtr& start_pos,
-                                                          const std::string& method) {
-    const auto meta = ET_UNWRAP(module_.method_meta(method));
-    ET_CHECK_OR_RETURN_ERROR(meta.num_inputs() == 2, InvalidState,
-                             "Expected method %s to take tokens and position, found %zu inputs: "
-                             "derive from IOManager for others",
-                             method.c_str(), meta.num_inputs());
-    return std::vector<runtime::EValue>{input, start_pos};
-  }
-
   ET_MODULE_NAMESPACE::Module& module_;
 };
 

@@ -103,7 +103,7 @@ def write(folder: Path, model: torch.nn.Module | None = None) -> None:
     """Checkpoint, program and tokenizer."""
     (model or _model()).save_pretrained(folder)
     _export(folder, Path(PROGRAM).stem)
-    _tokenizer(folder)
+    write_tokenizer(folder)
 
 
 def _model() -> torch.nn.Module:
@@ -160,7 +160,7 @@ def _export(
     return Path(path)
 
 
-def _tokenizer(folder: Path) -> None:
+def write_tokenizer(folder: Path) -> None:
     """Bytes, some merges, and the special tokens of a chat; exactly as many as the model has logits."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 

@@ -125,6 +125,8 @@ Error by_block(Call& call) {
                     ET_UNWRAP(call.integer_or(low_at + 1, 127)), walk, strides);
 }
 
+enum Formula : int32_t { kAsymmetric, kSymmetric, kWithoutClipping, kOfTokens };
+
 Error choose(Call& call, int32_t code, int64_t count, double low, double high, double epsilon) {
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
   const auto outs = ET_UNWRAP(call.outputs());
@@ -166,7 +168,9 @@ Error choose_affine(Call& call) {
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
   const auto mapping = ET_UNWRAP(call.text(1));
   const auto blocks = ET_UNWRAP(call.integers(2));
-  const int32_t code = mapping == "SYMMETRIC" ? 1 : mapping == "SYMMETRIC_NO_CLIPPING_ERR" ? 2 : 0;
+  const int32_t code = mapping == "SYMMETRIC"                   ? kSymmetric
+                       : mapping == "SYMMETRIC_NO_CLIPPING_ERR" ? kWithoutClipping
+                                                                : kAsymmetric;
   const double low = ET_UNWRAP(call.number_or(4, -128));
   const double high = ET_UNWRAP(call.number_or(5, 127));
   const double epsilon = ET_UNWRAP(call.number_or(6, 1.1920928955078125e-07));
@@ -189,12 +193,13 @@ Error choose_affine(Call& call) {
 
 Error choose_per_token(Call& call) {
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
-  return choose(call, 0, x.shape.rank < 1 ? 1 : x.shape.at(-1), -128, 127, 1.1920928955078125e-07);
+  return choose(call, kOfTokens, x.shape.rank < 1 ? 1 : x.shape.at(-1), -128, 127,
+                1.1920928955078125e-07);
 }
 
 Error choose_per_tensor(Call& call) {
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
-  return choose(call, 0, x.numel(), ET_UNWRAP(call.number(1)), ET_UNWRAP(call.number(2)),
+  return choose(call, kAsymmetric, x.numel(), ET_UNWRAP(call.number(1)), ET_UNWRAP(call.number(2)),
                 ET_UNWRAP(call.number_or(3, 1.1920928955078125e-07)));
 }
 

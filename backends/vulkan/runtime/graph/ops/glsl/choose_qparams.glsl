@@ -7,7 +7,7 @@
 BUFFER(1, x)
 BUFFER(2, scales)
 BUFFER(3, zeros)
-layout(constant_id = 3) const int CODE = 0;  // 0 asymmetric, 1 symmetric, 2 symmetric without clipping
+layout(constant_id = 3) const int CODE = 0;  // 0 asymmetric, 1 symmetric, 2 symmetric without clipping, 3 of tokens
 layout(constant_id = 4) const int LANES = 1;
 layout(std140, set = 0, binding = 0) uniform Params {
   int num_rows;
@@ -40,6 +40,12 @@ void main() {
   if (CODE == 0) {
     scale = max((largest - smallest) / (high - low), epsilon);
     zero = clamp(low - roundEven(smallest / scale), low, high);
+  } else if (CODE == 3) {
+    scale = max((largest - smallest) / (high - low), epsilon);
+    const float least = smallest / scale;
+    const float most = largest / scale;
+    // From the end where the smaller error is made, and rounded there.
+    zero = clamp(roundEven((low + least) + (high + most) > 0.0 ? low - least : high - most), low, high);
   } else if (CODE == 1) {
     scale = max(max(largest, -smallest) / ((high - low) / 2.0), epsilon);
   } else {

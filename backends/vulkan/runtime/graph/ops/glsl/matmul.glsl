@@ -62,6 +62,7 @@ void main() {
   const int batch_place = batch * b_strides.x;
   float sums[4][4];
   float scale[4];
+  float inverse[4];  // as PyTorch quantizes: a quotient falls otherwise near ties
   float zero[4];
   int a_place[4];
   for (int r = 0; r < ROWS; ++r) {
@@ -69,6 +70,7 @@ void main() {
     a_place[r] = batch * a_strides.x + m * a_strides.y;
     if (IS_QUANTIZED == 1) {
       scale[r] = row_scales_float(m);
+      inverse[r] = 1.0 / scale[r];
       zero[r] = row_zeros_float(m);
     }
     for (int c = 0; c < 4; ++c) {
@@ -83,7 +85,7 @@ void main() {
     for (int r = 0; r < ROWS; ++r) {
       float v = a_float(a_place[r] + k * a_strides.z);
       if (IS_QUANTIZED == 1) {
-        v = (clamp(roundEven(v / scale[r]) + zero[r], -128.0, 127.0) - zero[r]) * scale[r];
+        v = (clamp(roundEven(v * inverse[r]) + zero[r], -128.0, 127.0) - zero[r]) * scale[r];
       }
       for (int c = 0; c < 4; ++c) {
         sums[r][c] += v * w[c];

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks of the benchmark suite, quantized and cut for Arm, beside ExecuTorch 1.4.1: delegates, calls left on the
-CPU, seconds of quantizing and lowering without the vendor's compilers. Ours is then compiled by Vela, too.
+"""Networks of the benchmark suite lowered for a backend, beside ExecuTorch 1.4.1: delegates, calls left on the CPU,
+seconds of quantizing and lowering without those of the vendor's own compiler.
 
-usage: python -m executorch.test.interop.arm_networks [network ...] [--spec TOSA-1.0+INT+int16+int4+u55]
+usage: python -m executorch.test.interop.backend_networks arm|coreml [network ...] [--spec SPEC]
            [--vela ethos-u55-128 ...] [--repeats 1] [--no-peer] [--left]
 
-1.4.1 runs in its own environment, EXECUTORCH_PEER_PYTHON. Both get the same exported program and the same inputs for
-calibration, in turns. A line for each network; exit status 1 where ours leaves more on the CPU."""
+SPEC is the row's: arm TOSA-1.0+INT+int16+int4+u55 (quantized where it has INT; --vela compiles ours, too), coreml
+iOS18+FLOAT16 (+INT8: by CoreMLQuantizer). 1.4.1 runs in its own environment, EXECUTORCH_PEER_PYTHON. Both get the same
+exported program and the same inputs for calibration, in turns. A line for each network; exit status 1 where ours is
+worse."""
 
 from __future__ import annotations
 
@@ -16,6 +18,8 @@ import io
 import statistics
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +32,7 @@ from executorch.tools.bench.turns import Worker, peer_python
 NETWORKS = """resnet18 resnet50 regnet bit convnext mobilenet_v1 mobilenet_v2 mobilenet_v3 efficientnet_b0 mobilevit
 levit poolformer vit deit_base squeezenet shufflenet vgg11 densenet mlp_mixer deeplab unet espcn edsr dcgan keywords
 wavenet vocoder tcn lstm gru_both_ways""".split()
-SPEC = "TOSA-1.0+INT+int16+int4+u55"
+# What both sides run; a row's code defines quantizer(spec), None where nothing is quantized, and partitioner(spec).
 CODE = """
 import json, logging, operator, sys, time, warnings
 warnings.filterwarnings("ignore"); logging.disable(logging.WARNING)
@@ -36,36 +40,44 @@ sys.path += @PACKAGES@
 import torch
 from collections import Counter
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-from executorch.backends.arm.quantizer import TOSAQuantizer, get_symmetric_quantization_config
-from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
-from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
-def quantized(module, inputs, spec):
-    quantizer = TOSAQuantizer(spec).set_global(get_symmetric_quantization_config())
+vendor = {"seconds": 0.0, "depth": 0}
+def of_vendor(owner, name):
+    function = getattr(owner, name)
+    def timed(*args, **kwargs):
+        start, vendor["depth"] = time.perf_counter(), vendor["depth"] + 1
+        try:
+            return function(*args, **kwargs)
+        finally:
+            vendor["depth"] -= 1
+            vendor["seconds"] += time.perf_counter() - start if not vendor["depth"] else 0.0
+    setattr(owner, name, timed)
+@ROW@
+def quantized(module, inputs, made):
     start = time.perf_counter()
-    prepared = prepare_pt2e(module, quantizer)
-    seconds = time.perf_counter() - start
+    prepared = prepare_pt2e(module, made)
+    prepare = time.perf_counter() - start
     prepared(*inputs)
     start = time.perf_counter()
     program = torch.export.export(convert_pt2e(prepared), inputs)
-    return program, seconds + time.perf_counter() - start
+    return program, prepare, time.perf_counter() - start
 def lowered(path, calls, text, folder):
     program = torch.export.load(path)
     inputs = tuple(torch.load(calls, weights_only=True))
-    spec, seconds = TosaCompileSpec(text), 0.0
-    if "INT" in text:
-        program, seconds = quantized(program.module(check_guards=False), inputs, spec)
-    start = time.perf_counter()
-    edge = to_edge_transform_and_lower(program, partitioner=[TOSAPartitioner(spec)])
-    seconds += time.perf_counter() - start
+    made, prepare, convert = quantizer(text), 0.0, 0.0
+    if made is not None:
+        program, prepare, convert = quantized(program.module(check_guards=False), inputs, made)
+    vendor["seconds"], start = 0.0, time.perf_counter()
+    edge = to_edge_transform_and_lower(program, partitioner=[partitioner(text)])
+    seconds = prepare + convert + time.perf_counter() - start - vendor["seconds"]
     module = edge.exported_program().graph_module
     graphs = [bytes(each.processed_bytes) for each in get_lowered_backend_modules(module)]
     for place, graph in enumerate(graphs if folder else ()):
         open(f"{folder}/{place}.tosa", "wb").write(graph)
     names = [str(n.target) for n in module.graph.nodes if n.op == "call_function" and n.target is not operator.getitem]
     outside = [n for n in names if "delegate" not in n and "quantize" not in n and "sym_" not in n]
-    return dict(seconds=seconds, delegates=len(graphs), left=Counter(outside))
+    return dict(seconds=seconds, prepare=prepare, delegates=len(graphs), left=Counter(outside))
 for line in sys.stdin:
     try:
         answer = lowered(*json.loads(line))
@@ -73,7 +85,46 @@ for line in sys.stdin:
         answer = {"error": f"{type(problem).__name__}: {problem}"[:200].replace(chr(10), " ")}
     print("RESULT " + json.dumps(answer), flush=True)
 """
+ARM = """
+from executorch.backends.arm.quantizer import TOSAQuantizer, get_symmetric_quantization_config
+from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
+from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
+def quantizer(text):
+    made = TOSAQuantizer(TosaCompileSpec(text)).set_global(get_symmetric_quantization_config())
+    return made if "INT" in text else None
+def partitioner(text):
+    return TOSAPartitioner(TosaCompileSpec(text))
+"""
+COREML = """
+import coremltools as ct
+from executorch.backends.apple.coreml.compiler import CoreMLBackend
+from executorch.backends.apple.coreml.partition import CoreMLPartitioner
+from executorch.backends.apple.coreml.quantizer import CoreMLQuantizer
+of_vendor(ct, "convert")
+of_vendor(ct.models.MLModel, "save")
+def quantizer(text):
+    linear = ct.optimize.torch.quantization
+    config = linear.ModuleLinearQuantizerConfig(
+        quantization_scheme="symmetric", activation_dtype=torch.quint8, weight_dtype=torch.qint8,
+        weight_per_channel=True)
+    made = CoreMLQuantizer(linear.LinearQuantizerConfig(global_config=config))
+    return made if text.endswith("+INT8") else None
+def partitioner(text):
+    target, precision = text.split("+")[:2]
+    return CoreMLPartitioner(compile_specs=CoreMLBackend.generate_compile_specs(
+        minimum_deployment_target=ct.target[target], compute_precision=ct.precision[precision]))
+"""
 Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """`packages`: folders in which 1.4.1 finds the vendor's own. `never_more`: counts in which ours may not exceed."""
+
+    code: str
+    spec: str
+    never_more: tuple[str, ...]
+    packages: Callable[[], list[str]] = list
 
 
 def tool_packages() -> list[str]:
@@ -83,6 +134,12 @@ def tool_packages() -> list[str]:
     model = tool_path("arm", "tosa_reference_model")
     found = model.parent.parent.glob("lib/python3*/site-packages") if model else ()
     return [str(each) for each in found]
+
+
+ROWS = {
+    "arm": Row(ARM, "TOSA-1.0+INT+int16+int4+u55", ("left",), tool_packages),
+    "coreml": Row(COREML, "iOS18+FLOAT16", ("delegates", "left")),
+}
 
 
 def measured(
@@ -97,17 +154,17 @@ def measured(
     found: dict[str, list[Answer]] = {engine: [] for engine in workers}
     for _ in range(options.repeats):
         for engine, worker in workers.items():
-            graphs = str(folder) if engine == "ours" else ""
+            graphs = str(folder) if engine == "ours" and options.vela else ""
             question = [
                 str(folder / "network.pt2"),
                 str(folder / "inputs.pt"),
-                options.spec,
+                options.spec or ROWS[options.backend].spec,
                 graphs,
             ]
             found[engine].append(worker.ask(question))
     for answers in found.values():
-        if "error" not in answers[-1]:
-            answers[-1]["seconds"] = statistics.median(each["seconds"] for each in answers)
+        for key in ("seconds", "prepare") if "error" not in answers[-1] else ():
+            answers[-1][key] = statistics.median(each[key] for each in answers)
     return {engine: answers[-1] for engine, answers in found.items()}
 
 
@@ -134,13 +191,18 @@ def text_of(answer: Answer) -> str:
     return f"{answer['delegates']:3d} delegates {left:4d} left {answer['seconds']:7.2f} s"
 
 
-def is_worse(found: dict[str, Answer]) -> bool:
+def count(answer: Answer, key: str) -> int:
+    found = answer[key]
+    return found if isinstance(found, int) else sum(found.values())
+
+
+def is_worse(found: dict[str, Answer], never_more: tuple[str, ...]) -> bool:
     ours, theirs = found["ours"], found.get("1.4.1", {})
     if "error" in ours:
         return True
     if "delegates" not in theirs:
         return False
-    return sum(ours["left"].values()) > sum(theirs["left"].values())
+    return any(count(ours, key) > count(theirs, key) for key in never_more)
 
 
 def show(name: str, found: dict[str, Answer], options: argparse.Namespace, folder: Path) -> None:
@@ -148,6 +210,9 @@ def show(name: str, found: dict[str, Answer], options: argparse.Namespace, folde
     texts = [f"{engine}: {text_of(answer)}" for engine, answer in found.items()]
     if "seconds" in ours and "seconds" in theirs:
         texts.append(f"{theirs['seconds'] / ours['seconds']:.1f}x")
+        if ours["prepare"]:
+            times = f"{ours['prepare']:.2f} s of {theirs['prepare']:.1f} s"
+            texts.append(f"prepare {times}, {theirs['prepare'] / ours['prepare']:.0f}x")
     texts += [
         on_cpu(folder, ours["delegates"], each) for each in options.vela if "error" not in ours
     ]
@@ -162,12 +227,11 @@ def show(name: str, found: dict[str, Answer], options: argparse.Namespace, folde
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("backend", choices=sorted(ROWS))
     parser.add_argument(
         "networks", nargs="*", default=NETWORKS, help="of the suite; 30 unless given"
     )
-    parser.add_argument(
-        "--spec", default=SPEC, help="a TOSA specification; of FP nothing is quantized"
-    )
+    parser.add_argument("--spec", help="what for; the row's first unless given")
     parser.add_argument(
         "--vela", nargs="*", default=[], help="targets for which Vela compiles ours"
     )
@@ -175,23 +239,25 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--no-peer", action="store_true", help="ours alone")
     parser.add_argument("--left", action="store_true", help="what is left on the CPU, by name")
     options = parser.parse_args(argv)
+    row = ROWS[options.backend]
     pythons = {"ours": sys.executable} | ({} if options.no_peer else {"1.4.1": peer_python()})
     worse = []
     with tempfile.TemporaryDirectory() as name:
-        packages = {"ours": [], "1.4.1": tool_packages()}
+        packages = {"ours": [], "1.4.1": row.packages()}
+        code = CODE.replace("@ROW@", row.code)
         workers = {
             engine: Worker(
-                python, CODE.replace("@PACKAGES@", repr(packages[engine])), Path(name), engine
+                python, code.replace("@PACKAGES@", repr(packages[engine])), Path(name), engine
             )
             for engine, python in pythons.items()
         }
         for network in chosen(options.networks):
             found = measured(network, workers, options, Path(name))
             show(network.name, found, options, Path(name))
-            worse += [network.name] if is_worse(found) else []
+            worse += [network.name] if is_worse(found, row.never_more) else []
         for worker in workers.values():
             worker.close()
-    print(f"ours leaves more on the CPU: {', '.join(worse) or 'nowhere'}")
+    print(f"ours has more {' or '.join(row.never_more)}: {', '.join(worse) or 'nowhere'}")
     return 1 if worse else 0
 
 
