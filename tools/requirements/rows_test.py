@@ -172,7 +172,12 @@ def test_a_page_of_older_results_says_so(tmp_path: Path) -> None:
 
 
 def test_an_open_row_needs_a_reason_where_its_area_is_begun() -> None:
-    rows = [row("RT-998"), replace(row("AND-998"), area="11-android-java"), row("BLD-034"), row("RT-999")]
+    rows = [
+        row("RT-998"),
+        replace(row("AND-998"), area="11-android-java"),
+        row("BLD-034"),
+        row("RT-999"),
+    ]
     found = {r.id: State("open", "") for r in rows} | {"RT-999": State("proven", "a_test")}
     (line,) = without_reason(rows, found)  # open.yaml has BLD-034, and 11-android-java as not begun
     assert line.startswith("RT-998 of 01-runtime-core has neither a test nor a reason")
