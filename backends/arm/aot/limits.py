@@ -146,10 +146,17 @@ def _is_small(eps: float, node: Node) -> bool:
 
 
 def _few_values(node: Node, constants: Constants) -> bool:
-    """Of 16 bits: in a row of a norm."""
-    if static(node.args[0]).dtype != torch.int16:
-        return True
-    return node.args[0].meta["val"].numel() <= MAX_COUNT * _rows_of(node)
+    """In a row of a norm."""
+    most = MAX_COUNT[torch.iinfo(static(node.args[0]).dtype).bits]
+    return node.args[0].meta["val"].numel() <= most * _rows_of(node)
+
+
+def _sums_fit(node: Node, constants: Constants) -> bool:
+    """In INT32: of 8 bits with a zero point, of 16 around zero."""
+    most = {torch.int8: 2**23, torch.int16: 2**16}[static(node.args[0]).dtype]
+    sizes = shape_of(node.args[0])
+    dims = (2, 3) if "pool" in op_name(node) else dims_of(node)
+    return prod(sizes[dim] for dim in dims) <= most
 
 
 def _rows_of(node: Node) -> int:
@@ -168,7 +175,13 @@ SMALL_EPS = Condition(
 )
 SMALL_RMS_EPS = Condition(lambda node, constants: _is_small(rms_eps(node), node), SMALL_EPS.reason)
 FEW_VALUES = Condition(
-    _few_values, f"of 16 bits: rows of a norm of up to {MAX_COUNT} values are expected"
+    _few_values,
+    f"rows of a norm of up to {MAX_COUNT[8]} values, of 16 bits {MAX_COUNT[16]}, are expected",
+)
+SUMS_FIT = Condition(_sums_fit, "sums of up to 2^23 values, of 16 bits 2^16, are expected")
+FEW_POWERS = Condition(
+    lambda node, constants: shape_of(node.args[0])[node.args[1]] < 2**16,
+    "a softmax over less than 65536 values is expected",
 )
 RMS_NORM_CONSTANTS = Condition(_has_constants(2), "scales that are known ahead are expected")
 VARIES = Condition(_first_varies, "a first operand that varies is expected")

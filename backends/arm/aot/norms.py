@@ -216,7 +216,7 @@ def _over_root_of_squares(
 ) -> int:
     """Of 14 bits: twice as far from 0 as from a mean."""
     fine = w.rescale(rows, "INT32", [_FINER / 2], said.zero_point)
-    squares = w.reduce("REDUCE_SUM", w.rescale(w.mul32(fine, fine), "INT32", [4 / count]), [1])
+    squares = _four_times(w, wide_norms.mean_of(w, w.mul32(fine, fine), [1], count))
     return _over_root(w, fine, squares, eps * _variance_unit(said.scale * 2))
 
 
@@ -230,10 +230,13 @@ def _spread(
 ) -> tuple[int, int]:
     """Distances to the mean, of 14 bits, and the mean of their squares, which is `_variance_unit` times as large."""
     fine = w.rescale(x, "INT32", [float(_FINER)], said.zero_point)
-    mean = w.rescale(w.reduce("REDUCE_SUM", fine, axes), "INT32", [1 / count])
-    apart = w.binary("SUB", fine, mean)
-    squares = w.rescale(w.mul32(apart, apart), "INT32", [4 / count])
-    return apart, w.reduce("REDUCE_SUM", squares, axes)
+    total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], said.zero_point), axes)
+    apart = w.binary("SUB", fine, w.rescale(total, "INT32", [_FINER / count]))
+    return apart, _four_times(w, wide_norms.mean_of(w, w.mul32(apart, apart), axes, count))
+
+
+def _four_times(w: TosaWriter, x: int) -> int:
+    return w.mul32(x, w.full(4, "INT32", w.rank(x)))
 
 
 def _variance_unit(scale: float) -> float:
@@ -246,7 +249,7 @@ def variance(
     """Of stored values, as the step gives it."""
     said = w.said_of(source)
     if said.dtype == torch.int16:
-        found, unit = wide_norms.variance(w, x, list(axes), count)
+        found, unit = wide_norms.variance(w, x, axes, count)
         unit *= said.scale**2
     else:
         _, found = _spread(w, x, axes, count, said)

@@ -12,6 +12,7 @@ from executorch.backends.arm.aot.limits import (
     AVERAGE_POOL,
     CONVOLUTION,
     DIVIDES,
+    FEW_POWERS,
     FEW_RUNS,
     FEW_VALUES,
     GATHERS_ROWS,
@@ -35,6 +36,7 @@ from executorch.backends.arm.aot.limits import (
     SMALL_EPS,
     SMALL_RMS_EPS,
     STORED_WEIGHT,
+    SUMS_FIT,
     U55_CONVOLUTION,
     U55_POOL,
     UNREAD_INDEX,
@@ -350,9 +352,11 @@ def _along_axes() -> dict[str, ArmRow]:
     shared = Annotation(SHARED.kind, starts=True)
     norm = functools.partial(row, when_quantized=(SMALL_EPS, FEW_VALUES), annotation=FIRST_OPERAND)
     rows = {
-        "aten.mean.dim": reduced(reduce.mean),
-        "aten.mean.default": reduced(reduce.mean, layouts=None),
-        "aten.sum.dim_IntList": reduced(reduce.reduction("REDUCE_SUM"), dtypes=NUMBERS),
+        "aten.mean.dim": reduced(reduce.mean, when_quantized=(SUMS_FIT,)),
+        "aten.mean.default": reduced(reduce.mean, layouts=None, when_quantized=(SUMS_FIT,)),
+        "aten.sum.dim_IntList": reduced(
+            reduce.reduction("REDUCE_SUM"), dtypes=NUMBERS, when_quantized=(SUMS_FIT,)
+        ),
         "aten.amax.default": reduced(
             reduce.reduction("REDUCE_MAX"), dtypes=NUMBERS, annotation=shared
         ),
@@ -364,10 +368,16 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.var.correction": reduced(reduce.variance, MORE_VALUES, when_quantized=(FEW_VALUES,)),
         "aten.var.dim": reduced(reduce.variance, MORE_VALUES, when_quantized=(FEW_VALUES,)),
         "aten._softmax.default": row(
-            reduce.softmax, quantized=norms.softmax, annotation=ARITHMETIC
+            reduce.softmax,
+            quantized=norms.softmax,
+            when_quantized=(FEW_POWERS,),
+            annotation=ARITHMETIC,
         ),
         "aten._log_softmax.default": row(
-            reduce.softmax, quantized=norms.log_softmax, annotation=ARITHMETIC
+            reduce.softmax,
+            quantized=norms.log_softmax,
+            when_quantized=(FEW_POWERS,),
+            annotation=ARITHMETIC,
         ),
         "aten.native_layer_norm.default": norm(
             reduce.layer_norm, LAYER_NORM_CONSTANTS, quantized=norms.layer_norm
@@ -404,7 +414,10 @@ def _along_axes() -> dict[str, ArmRow]:
             reduce.avg_pool, *AVERAGE_POOL, layouts=matrix.channels_last, u55=(U55_POOL,)
         ),
         "aten._adaptive_avg_pool2d.default": reduced(
-            reduce.adaptive_avg_pool, WHOLE_WINDOWS, layouts=matrix.channels_last
+            reduce.adaptive_avg_pool,
+            WHOLE_WINDOWS,
+            layouts=matrix.channels_last,
+            when_quantized=(SUMS_FIT,),
         ),
         "aten.upsample_nearest2d.vec": reduced(
             reduce.resize("NEAREST"),

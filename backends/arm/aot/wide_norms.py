@@ -5,17 +5,19 @@ are as exact as others; the root's reciprocal is looked up and made exact by a s
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from executorch.backends.arm.aot.writer import TosaWriter
 
-MAX_COUNT = 2**13  # values of a row: sums of 16 bits and 15 more fit in INT32
+# Values of a row, by the bits of each: sums of halves of squares fit in INT32.
+MAX_COUNT = {8: 2**17 - 1, 16: 2**13}
 _FINER = 12  # bits of a distance below a quantum
 _BITS = 29  # of a row's largest distance: what RESCALE gives has 29
 _LEAST_UP = _BITS - 16 - _FINER  # of the largest distance that 16 bits have
-_HALF = 15
+_HALF = 14
 _MOST_HALVINGS = 8
 NORMAL = 2 ** (44.5 - _BITS / 2 - _MOST_HALVINGS)  # 1 of a normalized value
 
@@ -35,7 +37,7 @@ def root_of_eps(eps: float, scale: float) -> float:
 
 
 def spread(
-    w: TosaWriter, x: int, axes: list[int], count: int, floor: float, around_zero: bool = False
+    w: TosaWriter, x: int, axes: Sequence[int], count: int, floor: float, around_zero: bool = False
 ) -> Spread:
     """`floor`: what distances are measured by where they are less."""
     fine = w.rescale(x, "INT32", [2.0**_FINER])
@@ -49,12 +51,11 @@ def spread(
     far = w.with_number("MAXIMUM", far, max(1, math.ceil(floor)))
     up = w.with_number("SUB", w.unary("CLZ", far), 31 - (_BITS - 1))
     apart = w.binary("LOGICAL_LEFT_SHIFT", fine, up)
-    return Spread(apart, up, _mean_square(w, apart, axes, count))
+    return Spread(apart, up, mean_of(w, w.mul32(apart, apart, _BITS), axes, count))
 
 
-def _mean_square(w: TosaWriter, apart: int, axes: list[int], count: int) -> int:
-    """Of two sums, of the squares' halves: nothing is lost before the division."""
-    squares = w.mul32(apart, apart, _BITS)
+def mean_of(w: TosaWriter, squares: int, axes: Sequence[int], count: int) -> int:
+    """Of two sums, of the squares' halves: nothing is lost before the division. Squares of up to 29 bits."""
     high = w.shifted_right(squares, w.full(_HALF, "INT32", w.rank(squares)), False)
     low = w.binary("SUB", squares, w.mul32(high, w.full(2**_HALF, "INT32", w.rank(high))))
     means = [w.rescale(w.reduce("REDUCE_SUM", part, axes), "INT32", [unit / count])
@@ -90,7 +91,7 @@ def _inverse_root(w: TosaWriter, normal: int) -> int:
     return w.binary("ADD", fine, w.mul32(fine, off, 31))
 
 
-def variance(w: TosaWriter, x: int, axes: list[int], count: int) -> tuple[int, float]:
+def variance(w: TosaWriter, x: int, axes: Sequence[int], count: int) -> tuple[int, float]:
     """INT32, and its unit in squared quanta."""
     found = spread(w, x, axes, count, 0)
     down = w.with_number("SUB", found.up, _LEAST_UP)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from executorch.backends.arm.aot.schema import SCHEMA
@@ -21,6 +22,7 @@ from executorch.backends.arm.test.arm_reference import (
     quantized,
     through_reference_all,
 )
+from executorch.backends.test.corpus.row import Function
 from executorch.exir import EdgeProgramManager
 from executorch.exir.backend.lowering.quantized import quantization_of
 from executorch.exir.graph_facts import op_name
@@ -108,6 +110,25 @@ def test_a_network_is_equal_in_the_reference_model(spec: str) -> None:
     (found,) = through_reference_all([(edge, inputs)])[0]
     most = 1e-5 if "FP" in spec else 1 / 256 + 1e-6
     torch.testing.assert_close(found, module(*inputs), rtol=0, atol=most)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+def test_norms_of_many_values(name: str) -> None:
+    """A spread of one quantum beside one of all 256: its squares count. What would not fit in INT32 stays outside."""
+    torch.manual_seed(0)
+    size = 60000
+    function = Function(lambda x: getattr(F, name)(x, x.shape[-1:]))
+    inputs = (torch.stack([torch.randn(size) * 0.01, torch.linspace(-1, 1, size)]),)
+    converted = quantized(function, inputs)
+    edge = lowered(converted, inputs, "TOSA-1.0+INT")
+    assert is_whole(edge)
+    (output, *_) = edge.exported_program().graph.output_node().all_input_nodes
+    (found,) = through_reference_all([(edge, inputs)])[0]
+    most = 1.01 * quantization_of(output).scale
+    torch.testing.assert_close(found, converted(*inputs), rtol=0, atol=most)
+    larger = (torch.linspace(-1, 1, 2**17).reshape(1, -1),)
+    assert not is_whole(lowered(quantized(function, larger), larger, "TOSA-1.0+INT"))
 
 
 @pytest.mark.parametrize(
