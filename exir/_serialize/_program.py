@@ -344,17 +344,6 @@ def read_program(program_data: bytes) -> Program:
     return program_codec().unpack(file if header is None else file[: header.program_size])
 
 
-def read_named_data(program_data: Any, prefix: str) -> dict[str, bytes]:
-    """The named data of a file (bytes, or what is mapped) whose keys begin so; no other segment is read."""
-    program = read_program(program_data)
-    segments = _segments_of(memoryview(program_data).cast("B"), program)
-    return {
-        each.key: bytes(_pick(segments, each.segment_index, f"named data {each.key!r}"))
-        for each in program.named_data or ()
-        if each.key.startswith(prefix)
-    }
-
-
 def deserialize_pte_binary(program_data: bytes, *, verify: bool = False) -> PTEFile:
     """The inverse of serialize_pte_binary: constants, delegate blobs and named data are back in
     memory and `segments` is empty. For untrusted bytes: raises FormatError (a ValueError) on a corrupted

@@ -130,15 +130,15 @@ class Talk:
     def say(self, text: str) -> None:
         from executorch.extension.llm.runner.conversation import latest
 
-        self._messages.append({"role": "user", "content": text})
-        kept = latest(self._messages, self._fits)
-        if len(kept) < len(self._messages):
+        before = self._messages
+        asked = [*before, {"role": "user", "content": text}]
+        self._messages = latest(asked, self._fits)
+        if len(self._messages) < len(asked):
             self._show("[the context is full: the oldest turns are left out]\n")
-        self._messages = kept
         try:
             said = self._answer()
         except RuntimeError as error:
-            self._messages.pop()
+            self._messages = before
             self._show(f"[{error}]\n")
             return
         self._show("\n")

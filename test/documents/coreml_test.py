@@ -49,8 +49,9 @@ def only_calls_delegates(program: Any) -> bool:
 def test_mobilenet_and_its_model() -> None:
     """Blocks 038.2 and 043.1."""
     assert only_calls_delegates(run(MV2)["et_program"])
-    (command,) = [code for name, code in guide.printed(PAGE).items() if name == "043.1"]
-    words = shlex.split(command.replace("/path/to/model.pte", "mv2_coreml.pte"))
+    words = shlex.split(
+        guide.commands(PAGE)["043.1"].replace("/path/to/model.pte", "mv2_coreml.pte")
+    )
     done = subprocess.run(
         [sys.executable, str(ROOT / words[1]), *words[2:]],
         capture_output=True,

@@ -108,7 +108,6 @@ NOT_READ: dict[str, list[str]] = {
         "observers:WeightObserverBase:__init__ kwargs",
     ],
     "of a backend that is not in this package, which enabling it says": [
-        "llm_config:CoreMLConfig *",
         "llm_config:EthosUConfig *",
         "llm_config:QNNConfig *",
     ],

@@ -99,24 +99,28 @@ TEST_F(VulkanCorruptedTest, WhatEndsTooEarlyIsRefused) {
   EXPECT_EQ(num_run_, 0);
 }
 
-TEST_F(VulkanCorruptedTest, ListsThatAreNotAlignedAreRefused) {
+/// A graph with a list that no call reads, whose first item, of the lower four bytes, becomes its
+/// length.
+std::vector<uint8_t> with_shifted_list(const std::vector<int64_t>& items) {
   GraphBuilder builder = sample();
-  builder.integers({1, 1});  // that no call reads
+  builder.integers(items);
   auto payload = builder.pack();
   constexpr size_t kHeader = 32;
   for (const auto* value : *vkgraph::GetVkGraph(&payload[kHeader])->values()) {
-    if (value->value_type() != GraphTypes::IntList) {
-      continue;
+    if (value->value_type() == GraphTypes::IntList) {
+      const auto* list = reinterpret_cast<const flatbuffers::Table*>(value->value_as_IntList());
+      const uint8_t* place = list->GetAddressOf(vkgraph::IntList::VT_ITEMS);
+      const auto offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(place);
+      const auto at = static_cast<size_t>(place - payload.data());
+      flatbuffers::WriteScalar<flatbuffers::uoffset_t>(&payload[at], offset + 4);
     }
-    // Its first item, 1, becomes its length.
-    const auto* list = reinterpret_cast<const flatbuffers::Table*>(value->value_as_IntList());
-    const uint8_t* place = list->GetAddressOf(vkgraph::IntList::VT_ITEMS);
-    const auto offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(place);
-    const auto at = static_cast<size_t>(place - payload.data());
-    flatbuffers::WriteScalar<flatbuffers::uoffset_t>(&payload[at], offset + 4);
-    break;
   }
-  EXPECT_EQ(Loaded(payload).error(), Error::InvalidProgram);
+  return payload;
+}
+
+TEST_F(VulkanCorruptedTest, ItemsThatAreNotAlignedAreRefused) {
+  EXPECT_EQ(Loaded(with_shifted_list({1, 1})).error(), Error::InvalidProgram);
+  EXPECT_EQ(Loaded(with_shifted_list({0, 0})).error(), Error::Ok) << "has no items";
 }
 
 /// A number where another one stood.

@@ -8,7 +8,6 @@ settings of generation. Named data of the .pte, each under `llm/` and the name o
 from __future__ import annotations
 
 import json
-import mmap
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +86,10 @@ def named(companions: dict[str, bytes]) -> dict[str, bytes]:
 
 def read_companions(program: Path) -> dict[str, bytes]:
     """Those of a program's file, which is mapped; empty where it has none. Raises ValueError for what is no program."""
-    from executorch.exir._serialize._program import read_named_data
+    from executorch.extension.llm.runner import named_data
 
-    if not program.stat().st_size:
-        raise ValueError(f"{program}: expected a program, found an empty file")
-    with program.open("rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    held = read_named_data(mapped, _PREFIX)
-    return {name: held[_PREFIX + name] for name in NAMES if _PREFIX + name in held}
+    try:
+        held = named_data(program, _PREFIX)
+    except RuntimeError as error:
+        raise ValueError(f"{program}: expected a program: {error}") from error
+    return {name: held[name] for name in NAMES if name in held}

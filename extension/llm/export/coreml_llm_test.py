@@ -13,12 +13,22 @@ import torch
 pytest.importorskip("coremltools")
 
 from executorch.backends.apple.coreml.executorchcoreml import read_files
+from executorch.backends.apple.coreml.quantizer import CoreMLQuantizer
 from executorch.backends.apple.coreml.test import mil_evaluator
+from executorch.backends.vulkan.quantizer.vulkan_quantizer import VulkanQuantizer
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.extension.llm.export.config.rules import check
 from executorch.extension.llm.export.partitioner_lib import get_coreml_partitioner
-from executorch.extension.llm.export.pipeline import export_llama, output_path
-from executorch.extension.llm.export.quantizer_lib import quantizers_for
+from executorch.extension.llm.export.pipeline import (
+    export_llama,
+    output_path,
+    partitioners_for,
+)
+from executorch.extension.llm.export.quantizer_lib import (
+    get_coreml_quantizer,
+    get_vulkan_quantizer,
+    quantizers_for,
+)
 from executorch.extension.llm.transform.transform_test import (
     TOKENS,
     checkpoint,
@@ -86,6 +96,9 @@ def test_names_and_options(checkpoint: tuple) -> None:
         "weight_threshold": 512,
     }  # fmt: skip
     assert not chosen.take_over_mutable_buffer
+    options = {"ios": 18, "quantize": "b4w", "compute_units": "cpu_and_ne"}
+    (of_config,) = partitioners_for(config_of(checkpoint[0], **options))
+    assert of_config.delegation_spec == chosen.delegation_spec
     wrong = [
         ((17, "4,32"), "per-block quantization is introduced in iOS 18"),
         ((15, None, "coreml_8a_c8w"), "quantization is introduced in iOS 16"),
@@ -120,7 +133,9 @@ def test_quantizers(checkpoint: tuple) -> None:
         config.quantization.pt2e_quantize = name
         return [type(each).__name__ for each in quantizers_for(config)]
 
-    assert named("coreml_8a_c8w") == ["CoreMLQuantizer"]
+    assert named("coreml_8a_c8w") == [type(get_coreml_quantizer("coreml_8a_c8w")).__name__]
+    assert type(get_coreml_quantizer("coreml_8a_c8w")) is CoreMLQuantizer
+    assert type(get_vulkan_quantizer("vulkan_8w")) is VulkanQuantizer
     assert (
         named("coreml_baseline_8a_c8w") == named("coreml_baseline_8a_c4w") == ["XNNPACKQuantizer"]
     )

@@ -49,28 +49,20 @@ def test_a_checkpoint_is_exported_once(checkpoint: Path, tmp_path: Path) -> None
     )
 
 
-def test_a_kept_program_does_not_wait_for_torch(checkpoint: Path, tmp_path: Path) -> None:
+def test_programs_do_not_wait_for_torch(checkpoint: Path, tmp_path: Path) -> None:
     """Importing it takes longer than reading a program and writing the first token."""
     options = ["export.max_seq_length=64", "export.max_context_length=64"]
-    kept.program_of(checkpoint, options, tmp_path / "kept")
+    made = kept.program_of(checkpoint, options, tmp_path / "kept")
     (tmp_path / "torch.py").write_text("raise AssertionError('torch was imported')\n")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
-    command = [
-        sys.executable,
-        "-m",
-        "executorch",
-        "chat",
-        checkpoint,
-        "-p",
-        "Hi",
-        "--max-new-tokens=3",
-    ]
-    command += [word for option in options for word in ("-x", option)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": path, "EXECUTORCH_CACHE_DIR": str(tmp_path / "kept")},
-    )  # fmt: skip
-    assert done.returncode == 0 and "3 tokens" in done.stderr, done.stderr
+    environment = {"PYTHONPATH": path, "EXECUTORCH_CACHE_DIR": str(tmp_path / "kept")}
+    asked = ["-p", "Hi", "--max-new-tokens=3", *(w for option in options for w in ("-x", option))]
+    for model in (checkpoint, made.path):
+        done = subprocess.run(
+            [sys.executable, "-m", "executorch", "chat", model, *asked],
+            capture_output=True, text=True, check=False, cwd=tmp_path, env=os.environ | environment,
+        )  # fmt: skip
+        assert done.returncode == 0 and "3 tokens" in done.stderr, done.stderr
 
 
 def test_one_file_is_enough(checkpoint: Path, tmp_path: Path) -> None:

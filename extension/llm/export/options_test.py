@@ -76,6 +76,7 @@ _TRANSFORM = "extension/llm/transform/transform_test.py"
 _CONFIG = "extension/llm/export/config/config_test.py"
 _OPENVINO = "extension/llm/export/openvino_test.py"
 _VULKAN = "backends/vulkan/test/vulkan_attention_test.py"
+_COREML = "extension/llm/export/coreml_llm_test.py"
 ELSEWHERE = {
     "base.model_class": "extension/llm/export/classes_test.py",
     "base.params": _EXPORT,
@@ -126,6 +127,12 @@ ELSEWHERE = {
     "backend.openvino.openvino_scale_estimation": _OPENVINO,
     "backend.vulkan.enabled": _VULKAN,
     "backend.vulkan.force_fp16": _VULKAN,
+    "backend.coreml.enabled": _COREML,
+    "backend.coreml.enable_state": _COREML,
+    "backend.coreml.preserve_sdpa": _COREML,
+    "backend.coreml.quantize": _COREML,
+    "backend.coreml.ios": _COREML,
+    "backend.coreml.compute_units": _COREML,
 }
 # keys that the tests below export with
 HERE = {

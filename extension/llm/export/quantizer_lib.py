@@ -80,6 +80,16 @@ def get_ov_quantizer(pt2e_quantize: str, group_size: int | None = 128) -> Any:
     return language_models("openvino").weight_quantizer(pt2e_quantize, group_size)
 
 
+def get_coreml_quantizer(pt2e_quantize: str) -> Any:
+    """Core ML's of 8 bits (coreml_8a_c8w), or XNNPACK's for comparison (coreml_baseline_8a_c8w, ..._c4w)."""
+    return language_models("coreml").quantizers(pt2e_quantize)[0]
+
+
+def get_vulkan_quantizer(pt2e_quantize: str) -> Any:
+    """Vulkan's: weights of 8 bits (vulkan_8w)."""
+    return language_models("vulkan").quantizers(pt2e_quantize)[0]
+
+
 def quantize(config: LlmConfig, manager: Any) -> None:
     """The captured graph, by the way of the backend whose quantizer is named, else by torchao's."""
     backend = language_models(pt2e_backend(str(config.quantization.pt2e_quantize)))

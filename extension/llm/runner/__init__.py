@@ -21,6 +21,7 @@ try:
         json_schema_to_gbnf,
         make_text_input,
         make_token_input,
+        named_data,
         sampling_of,
         sampling_settings,
     )
@@ -58,6 +59,7 @@ __all__ = [
     "make_raw_audio_input",
     "make_text_input",
     "make_token_input",
+    "named_data",
     "sampling_of",
     "sampling_settings",
 ]

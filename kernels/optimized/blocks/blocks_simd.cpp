@@ -451,10 +451,21 @@ template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kPanels>
 void tiles_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int64_t rows,
               float* out) {
   constexpr int64_t kStride = kPanels * kPanelRows;
+  // Of the last rows, which a whole tile would take as long for as for all of its own: 32 are 5 * 6
+  // + 2.
+  constexpr int kFewer = kTileRows / 3;
   for (int64_t at = 0; at < rows; at += kTileRows) {
     const int64_t left = std::min<int64_t>(kTileRows, rows - at);
-    tile_of<kGroups, kMinima, kOffset, kSmall, kTileRows, kPanels>(panels, x, first + at, left,
-                                                                   out + at * kStride, kStride);
+    float* to = out + at * kStride;
+    if constexpr (kFewer > 0) {
+      if (left <= kFewer) {
+        tile_of<kGroups, kMinima, kOffset, kSmall, kFewer, kPanels>(panels, x, first + at, left, to,
+                                                                    kStride);
+        continue;
+      }
+    }
+    tile_of<kGroups, kMinima, kOffset, kSmall, kTileRows, kPanels>(panels, x, first + at, left, to,
+                                                                   kStride);
   }
 }
 

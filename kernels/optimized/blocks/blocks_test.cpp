@@ -63,7 +63,7 @@ void check(int format, int64_t n, int64_t k, int64_t rows, bool fine) {
 TEST(Blocks, ProductsAreThoseOfTheNumbers) {
   on_every_target([] {
     for (int format = 0; format < kNumBlockFormats; ++format) {
-      for (int64_t rows : {1, 2, 3, 4, 9, 23}) {
+      for (int64_t rows : {1, 2, 3, 4, 9, 13, 20, 23}) {
         check(format, 37, 512, rows, false);
       }
       check(format, 16, 256, 5, true);

@@ -34,6 +34,7 @@ class CoreMLPartitioner(ExternalPartitioner):
     table = TABLE
     backend_id = CoreMLBackend.__name__
     compiler = COREML
+    joins_all = True  # each delegate is a prediction of its own
 
     def __init__(
         self,

@@ -303,3 +303,13 @@ def test_a_model_in_halves_converts(precision: str) -> None:
     said = specs(ct.target.iOS17, compute_precision=ct.precision[precision])
     edge = lower(Network().half(), (torch.randn(1, 3, 8, 8).half(),), compile_specs=said)
     assert left(edge) == []
+
+
+class Apart(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.relu(x), torch.tanh(y)
+
+
+def test_pieces_that_share_no_value_are_one_delegate() -> None:
+    edge = lower(Apart(), (torch.ones(2), torch.ones(3)))
+    assert len(payloads(edge)) == 1 and left(edge) == []

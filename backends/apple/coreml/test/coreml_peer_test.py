@@ -4,22 +4,25 @@ to the same bytes or to the same files."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-pytest.importorskip("coremltools")
+ct = pytest.importorskip("coremltools")
 
-from executorch.backends.apple.coreml.executorchcoreml import (
+from executorch.backends.apple.coreml.executorchcoreml import (  # noqa: E402
     flatten_directory_contents,
     read_files,
     unflatten_directory_contents,
 )
-from executorch.backends.apple.coreml.partition import CoreMLPartitioner
-from executorch.exir import to_edge_transform_and_lower
-from executorch.exir.lowered_backend_module import get_lowered_backend_modules
-from executorch.test.interop import peer
+from executorch.backends.apple.coreml.partition import CoreMLPartitioner  # noqa: E402
+from executorch.exir import to_edge_transform_and_lower  # noqa: E402
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules  # noqa: E402
+from executorch.test.interop import coreml_packages, peer  # noqa: E402
 
 pytestmark = pytest.mark.full
 _BOTH = """
@@ -81,3 +84,47 @@ def test_directories_of_many_files_go_both_ways(tmp_path: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(bytes([place]) * (1 + 1000 * place))
     _check_both_ways(flatten_directory_contents(str(root)), tmp_path)
+
+
+# ---- Models of the same programs ----
+
+
+def _described(payload: bytes) -> dict[str, Any]:
+    files = read_files(payload)
+    spec = ct.proto.Model_pb2.Model()
+    spec.ParseFromString(files["model.mlpackage/Data/com.apple.CoreML/model.mlmodel"])
+    said, metadata = spec.description, json.loads(files["metadata.json"])
+    (function,) = spec.mlProgram.functions.values()
+    block = function.block_specializations[function.opset]
+    kinds = Counter(each.type for each in block.operations if each.type != "const")
+    user = set(said.metadata.userDefined) - {"com.github.apple.coremltools.conversion_date"}
+    return {
+        "version": spec.specificationVersion,
+        "opset": function.opset,
+        "functions": list(spec.mlProgram.functions),
+        "inputs": [(each.name, str(each.type)) for each in said.input],
+        "outputs": [(each.name, str(each.type)) for each in said.output],
+        "states": [(each.name, str(each.type)) for each in said.state],
+        "names": [metadata["inputNames"], metadata["outputNames"]],
+        "keys": sorted(metadata),
+        "made with": sorted(user),
+        "files": sorted(name for name in files if not name.endswith("weight.bin")),
+        "operations": dict(kinds),
+    }
+
+
+def test_models_are_upstreams(tmp_path: Path) -> None:
+    """From the same program: all that a device asks of a model, and the operations of most."""
+    for name, program in coreml_packages.programs().items():
+        torch.export.save(program, tmp_path / f"{name}.pt2")
+    peer.lower_each(coreml_packages.__file__, tmp_path)
+    differ = {}
+    for path in sorted(tmp_path.glob("*.pt2")):
+        theirs = _described(path.with_suffix(".pte").read_bytes())
+        ours = _described(coreml_packages.lower(path))
+        differ |= {
+            f"{path.stem}: {key}": (ours[key], theirs[key])
+            for key in ours
+            if ours[key] != theirs[key]
+        }
+    assert differ == {}

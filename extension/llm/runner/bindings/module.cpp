@@ -15,6 +15,7 @@
 #include <executorch/extension/llm/grammar/grammar.h>
 #include <executorch/extension/llm/grammar/json_schema.h>
 #include <executorch/extension/llm/runner/bindings/inputs.h>
+#include <executorch/extension/llm/runner/bindings/program_data.h>
 #include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/multimodal_runner.h>
@@ -587,6 +588,7 @@ PYBIND11_MODULE(_llm_runner, module) {
   define_sampling(module);
   define_stats(module);
   define_python_inputs(module);
+  define_program_data(module);
   define_grammar(module);
   define_text_runner(module);
   define_multimodal_runner(module);
