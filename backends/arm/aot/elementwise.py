@@ -129,7 +129,7 @@ def leaky_relu(w: TosaWriter, step: Step) -> None:
 def prelu(w: TosaWriter, step: Step) -> None:
     """Of one slope."""
     source, slope = step.head.args
-    w.give(_two_slopes(w, w.take(source), float(w.constants[slope])))
+    w.give(_two_slopes(w, w.take(source), float(w.constants[slope].detach())))
 
 
 def _two_slopes(w: TosaWriter, x: int, slope: float) -> int:
