@@ -39,7 +39,7 @@ class BackendManifest:
     name: what commands, recipes, flows and `backend.<name>.enabled` call it; the namespace of a backend's own
         operators.
     runs_on: the processors, in a few words.
-    tried_with: what its programs have run with, where this package is made; docs/backends.md has both.
+    tried_with: what its programs have run with, where this package is made.
     id: its name in files; empty for a backend that is kernels.
     partitioner: the class, of which an instance without arguments is what users choose first.
     passes: of a backend that is kernels: a function (method's name, exported program) -> passes of the edge program
