@@ -29,3 +29,23 @@ class BackendRecipeProvider(ABC):
 
     def supports_recipe(self, recipe_type: RecipeType) -> bool:
         return recipe_type in self.get_supported_recipes()
+
+
+class RecipesOfType(BackendRecipeProvider):
+    """All members of one enum, and nothing else; `kinds` is that enum."""
+
+    kinds: type[RecipeType]
+
+    @property
+    def backend_name(self) -> str:
+        return self.kinds.get_backend_name()
+
+    def get_supported_recipes(self) -> Sequence[RecipeType]:
+        return list(self.kinds)
+
+    def create_recipe(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe | None:
+        return self.make(recipe_type, **kwargs) if isinstance(recipe_type, self.kinds) else None
+
+    @abstractmethod
+    def make(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe:
+        """The recipe of a member of `kinds`."""

@@ -4,7 +4,7 @@ EthosUCompileSpec, `tosa_spec` and `compiler_flags` of VgfCompileSpec."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from executorch.export.recipe import (
     QuantizationRecipe,
     RecipeType,
 )
-from executorch.export.recipe_provider import BackendRecipeProvider
+from executorch.export.recipe_provider import RecipesOfType
 
 
 class EthosURecipeType(RecipeType):
@@ -58,22 +58,13 @@ def _ethos_u(target: str = "ethos-u55-128", **options: Any) -> EthosUCompileSpec
 
 
 @dataclass(frozen=True)
-class ArmRecipeProvider(BackendRecipeProvider):
+class ArmRecipeProvider(RecipesOfType):
     """`make_spec`: from keywords; TypeError for what it does not know."""
 
     kinds: type[RecipeType]
     make_spec: Callable[..., ArmCompileSpec]
 
-    @property
-    def backend_name(self) -> str:
-        return self.kinds.get_backend_name()
-
-    def get_supported_recipes(self) -> Sequence[RecipeType]:
-        return list(self.kinds)
-
-    def create_recipe(self, recipe_type: RecipeType, **options: Any) -> ExportRecipe | None:
-        if not isinstance(recipe_type, self.kinds):
-            return None
+    def make(self, recipe_type: RecipeType, **options: Any) -> ExportRecipe:
         spec = self.make_spec(**options)
         config = _CONFIGS.get(recipe_type.name)
         quantizers = [create_quantizer(spec).set_global(config())] if config else []

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from executorch.backends.openvino.partitioner import OpenvinoPartitioner
@@ -15,7 +14,7 @@ from executorch.export.recipe import (
     QuantizationRecipe,
     RecipeType,
 )
-from executorch.export.recipe_provider import BackendRecipeProvider
+from executorch.export.recipe_provider import RecipesOfType
 
 
 class OpenvinoRecipeType(RecipeType):
@@ -35,20 +34,11 @@ class OpenvinoRecipeType(RecipeType):
         return "openvino"
 
 
-class OpenvinoRecipeProvider(BackendRecipeProvider):
-    @property
-    def backend_name(self) -> str:
-        return OpenvinoRecipeType.get_backend_name()
+class OpenvinoRecipeProvider(RecipesOfType):
+    kinds = OpenvinoRecipeType
 
-    def get_supported_recipes(self) -> Sequence[RecipeType]:
-        return list(OpenvinoRecipeType)
-
-    def create_recipe(
-        self, recipe_type: RecipeType, device: str = "CPU", **options: Any
-    ) -> ExportRecipe | None:
+    def make(self, recipe_type: RecipeType, device: str = "CPU", **options: Any) -> ExportRecipe:
         """ValueError for a keyword that nothing takes; NNCF's errors for those that it does not."""
-        if not isinstance(recipe_type, OpenvinoRecipeType):
-            return None
         partitioner = OpenvinoPartitioner([CompileSpec("device", device.encode())])
         return ExportRecipe(
             name=recipe_type.value,

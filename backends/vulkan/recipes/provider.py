@@ -4,7 +4,7 @@ weights in groups of 4 bits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from executorch.export.recipe import (
     QuantizationRecipe,
     RecipeType,
 )
-from executorch.export.recipe_provider import BackendRecipeProvider
+from executorch.export.recipe_provider import RecipesOfType
 
 GROUP_SIZE = 32
 
@@ -75,23 +75,16 @@ _TAKES = {
 }
 
 
-class VulkanRecipeProvider(BackendRecipeProvider):
-    @property
-    def backend_name(self) -> str:
-        return VulkanRecipeType.get_backend_name()
+class VulkanRecipeProvider(RecipesOfType):
+    kinds = VulkanRecipeType
 
-    def get_supported_recipes(self) -> Sequence[RecipeType]:
-        return list(VulkanRecipeType)
-
-    def create_recipe(
+    def make(
         self,
         recipe_type: RecipeType,
         compile_options: Mapping[str, Any] | None = None,
         **keywords: Any,
-    ) -> ExportRecipe | None:
+    ) -> ExportRecipe:
         """ValueError for a keyword that the recipe does not take."""
-        if not isinstance(recipe_type, VulkanRecipeType):
-            return None
         known = _TAKES.get(recipe_type, set())
         if unknown := sorted(keywords.keys() - known):
             expected = ", ".join(["compile_options", *sorted(known)])

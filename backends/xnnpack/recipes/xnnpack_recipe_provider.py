@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -23,7 +23,7 @@ from executorch.export.recipe import (
     QuantizationRecipe,
     RecipeType,
 )
-from executorch.export.recipe_provider import BackendRecipeProvider
+from executorch.export.recipe_provider import RecipesOfType
 
 logger = logging.getLogger(__name__)
 
@@ -58,18 +58,11 @@ _QUANTIZATION: dict[_Type, Callable[[int], QuantizationRecipe | None]] = {
 _TAKES = {_Type.TORCHAO_INT8_DYNAMIC_ACT_INT4_WEIGHT_PER_TENSOR: {"group_size"}}
 
 
-class XNNPACKRecipeProvider(BackendRecipeProvider):
-    @property
-    def backend_name(self) -> str:
-        return XNNPackRecipeType.get_backend_name()
+class XNNPACKRecipeProvider(RecipesOfType):
+    kinds = XNNPackRecipeType
 
-    def get_supported_recipes(self) -> Sequence[RecipeType]:
-        return list(XNNPackRecipeType)
-
-    def create_recipe(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe | None:
+    def make(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe:
         """ValueError for a `group_size` that is no whole number; other keywords are ignored with a warning."""
-        if recipe_type not in _QUANTIZATION:
-            return None
         known = _TAKES.get(recipe_type, set())
         if unexpected := sorted(kwargs.keys() - known):
             logger.warning(

@@ -6,7 +6,7 @@ quantized by torchao."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ from executorch.export.recipe import (
     QuantizationRecipe,
     RecipeType,
 )
-from executorch.export.recipe_provider import BackendRecipeProvider
+from executorch.export.recipe_provider import RecipesOfType
 
 _log = logging.getLogger(__name__)
 GROUP_SIZE = 32
@@ -161,20 +161,13 @@ _OF_PARTITIONER = ("lower_full_graph", "skip_ops_for_coreml_delegation", "take_o
 COMMON = ("minimum_deployment_target", "compute_unit", *_OF_PARTITIONER)
 
 
-class CoreMLRecipeProvider(BackendRecipeProvider):
-    @property
-    def backend_name(self) -> str:
-        return CoreMLRecipeType.get_backend_name()
+class CoreMLRecipeProvider(RecipesOfType):
+    kinds = CoreMLRecipeType
 
-    def get_supported_recipes(self) -> Sequence[RecipeType]:
-        return list(CoreMLRecipeType)
-
-    def create_recipe(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe | None:
+    def make(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe:
         """ValueError for a keyword that has another type or is out of range, and for a target without what the recipe
         needs; keywords that it does not take are ignored with a warning."""
-        kind = _KINDS.get(recipe_type)
-        if kind is None:
-            return None
+        kind = _KINDS[recipe_type]
         known = (*COMMON, *kind.takes)
         if unexpected := [name for name in kwargs if name not in known]:
             _log.warning(
