@@ -173,7 +173,7 @@ def export_model(options: argparse.Namespace) -> int:
         session.get_etrecord().save(options.etrecord)
     seconds = time.perf_counter() - started
     status("")
-    print(f"wrote {target}: {target.stat().st_size / 1e6:.2f} MB in {seconds:.1f} s")
+    print(f"wrote {target}: {target.stat().st_size:,} bytes in {seconds:.1f} s")
     if reason := why_all_on_kernels(options, target):
         print(reason, file=sys.stderr)
     return compare(found, target, options.quantize or "") if options.check else 0
