@@ -167,7 +167,10 @@ class Talk:
         except KeyboardInterrupt:
             self._show(" [interrupted]")
         else:
-            self._show(_ENDS.get((done.reason, self._options.max_new_tokens == -1), ""))
+            if done.reason == "repetition":
+                self._show(_LOOP)
+            elif done.reason == "length" and self._options.max_new_tokens == -1:
+                self._show(_FULL)
             if self._options.prompt or sys.stderr.isatty():
                 note(speed(done))
         return "".join(said)
@@ -187,13 +190,8 @@ class Talk:
         self._out.flush()
 
 
-# What is said of an answer's end, by its reason and whether the context alone bounds it.
 _LOOP = "\n[the answer repeats itself, and was ended: see --repeats, --repetition-penalty]"
-_ENDS = {
-    ("length", True): "\n[the context is full: the answer ends here]",
-    ("repetition", True): _LOOP,
-    ("repetition", False): _LOOP,
-}
+_FULL = "\n[the context is full: the answer ends here]"
 
 
 def note(text: str) -> None:
