@@ -16,6 +16,11 @@ _MODEL = "model.mlpackage/Data/com.apple.CoreML/model.mlmodel"
 _NO_WORK = ("const", "constexpr_")
 
 
+def shared_model(payload: bytes) -> dict[str, str] | None:
+    """Where the model of a payload without one is: `key` of named data, and `functionName`."""
+    return json.loads(payload[len(MAGIC) :]) if payload.startswith(MAGIC) else None
+
+
 def operators(payload: bytes) -> list[PayloadOperator]:
     """In the order in which they are written. ValueError for a payload without a model, and without coremltools."""
     files = _files(payload)
@@ -32,8 +37,7 @@ def operators(payload: bytes) -> list[PayloadOperator]:
 
 def facts(payload: bytes) -> list[tuple[str, str]]:
     """What a payload says of itself. ValueError for bytes that are none."""
-    if payload.startswith(MAGIC):
-        said = json.loads(payload[len(MAGIC) :])
+    if said := shared_model(payload):
         return [("model", f"named data {said['key']}, function {said.get('functionName', '')}")]
     files = _files(payload)
     metadata = json.loads(files["metadata.json"])
@@ -54,7 +58,7 @@ def facts(payload: bytes) -> list[tuple[str, str]]:
 def _files(payload: bytes) -> dict[str, bytes]:
     from executorch.backends.apple.coreml.executorchcoreml import read_files
 
-    if payload.startswith(MAGIC):
+    if shared_model(payload):
         raise ValueError("the model is named data of the program, which several methods share")
     return {name: bytes(data) for name, data in read_files(payload).items()}
 

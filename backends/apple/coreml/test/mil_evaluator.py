@@ -4,7 +4,6 @@ as Core ML itself is on Apple's devices alone. What it does not know is Unknown,
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from coremltools.libmilstoragepython import _BlobStorageReader as BlobReader
 from executorch.backends.apple.coreml.aot.library import ct
 from executorch.backends.apple.coreml.aot.package import MODEL_PATHS
 from executorch.backends.apple.coreml.executorchcoreml import read_files
-from executorch.backends.apple.coreml.payload_reader import MAGIC
+from executorch.backends.apple.coreml.payload_reader import shared_model
 from executorch.backends.apple.coreml.test.mil_moves import MOVES
 from executorch.backends.apple.coreml.test.mil_operations import OPERATIONS, Unknown
 from executorch.backends.test.conformance.backend import Run
@@ -48,8 +47,7 @@ _EDGE = {
 def load(payload: bytes, data: Mapping[str, bytes]) -> Run:
     """The reference of backends/test/conformance."""
     function = ""
-    if payload.startswith(MAGIC):
-        said = json.loads(payload.removeprefix(MAGIC))
+    if said := shared_model(payload):
         payload, function = data[said["key"]], said["functionName"]
     return Machine(read_files(payload), function).run
 

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from executorch.backends.apple.coreml.executorchcoreml import unflatten_directory_contents
-from executorch.backends.apple.coreml.payload_reader import BACKEND_ID, MAGIC
+from executorch.backends.apple.coreml.payload_reader import BACKEND_ID, shared_model
 from executorch.devtools.commands.program_file import ProgramFile
 
 FOLDER = Path("extracted_coreml_models")
@@ -30,10 +29,11 @@ def models(file: ProgramFile) -> Iterator[tuple[str, bytes]]:
     ]
     for number, delegate in enumerate(delegates, 1):
         payload = file.payload(delegate)
-        if not payload.startswith(MAGIC):
+        said = shared_model(payload)
+        if said is None:
             yield f"model_{number}", payload
             continue
-        key = json.loads(payload[len(MAGIC) :])["key"]
+        key = said["key"]
         if key in seen:
             continue
         seen.add(key)
