@@ -26,6 +26,7 @@ using executorch::extension::FlagTable;
 using executorch::extension::Module;
 using executorch::extension::Tracing;
 using executorch::runtime::Error;
+using executorch::runtime::Result;
 
 namespace {
 
@@ -108,12 +109,19 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
-llm::GenerationConfig config_of(const Options& options) {
+Result<llm::GenerationConfig> config_of(const Options& options) {
   llm::GenerationConfig config;
   for (size_t i = 0; i < llm::kNumSamplingSettings; ++i) {
-    if (options.sampling[i].has_value()) {
-      llm::kSamplingSettings[i].set(&config, *options.sampling[i]);
+    const llm::SamplingSetting& setting = llm::kSamplingSettings[i];
+    const std::optional<double>& value = options.sampling[i];
+    if (!value.has_value()) {
+      continue;
     }
+    ET_CHECK_OR_RETURN_ERROR(setting.takes(*value), InvalidArgument,
+                             "--%s: expected a %snumber from %.10g to %.10g, got %.10g",
+                             setting.name, setting.is_whole ? "whole " : "", setting.low,
+                             setting.high, *value);
+    setting.set(&config, *value);
   }
   config.max_new_tokens = options.max_new_tokens;
   config.seq_len = options.max_new_tokens == -1 ? options.seq_len : -1;
@@ -133,6 +141,7 @@ void describe(llm::TextLLMRunner& runner) {
 }
 
 Error run(const Options& options, Tracing& tracing) {
+  const llm::GenerationConfig config = ET_UNWRAP(config_of(options));
   executorch::extension::set_cpu_threads(options.cpu_threads);
   const bool keeps_packed = !options.packed_cache_path.empty();
   if (keeps_packed) {
@@ -160,7 +169,6 @@ Error run(const Options& options, Tracing& tracing) {
     ET_CHECK_OK_OR_RETURN_ERROR(
         runner->module()->load_method(options.method_name, nullptr, tracer));
   }
-  const llm::GenerationConfig config = config_of(options);
   if (options.warmup) {
     llm::GenerationConfig warming = config;
     warming.warming = true;

@@ -86,6 +86,7 @@ TEST_F(LlmComponentsTest, SettingsThatNobodySetAreTheProgramsOnes) {
   EXPECT_EQ(config.temperature, 0.8f);
   EXPECT_EQ(config.top_k, 7);
   EXPECT_EQ(config.top_p, kTopp);
+  EXPECT_FALSE(sampling_of(R"({"top_k": 7.5})").top_k.is_given());  // no whole number
   for (const char* nothing : {"", "[]", "{", "7"}) {
     EXPECT_FALSE(sampling_of(nothing).temperature.is_given()) << nothing;
   }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of methods that programs of language models have.
+// Names in programs of language models: methods and named data.
 #pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
 
 namespace executorch::extension::llm {
 
@@ -21,6 +25,16 @@ inline constexpr auto kMaxSessions = "get_max_sessions";
 
 // Of the runner, not of a program: which file it runs. See file_fingerprint().
 inline constexpr auto kFingerprint = "fingerprint";
+
+// One of these in what get_llm_metadata() gives.
+inline int64_t constant_of(const std::unordered_map<std::string, int64_t>& metadata,
+                           const char* name, int64_t otherwise) {
+  const auto found = metadata.find(name);
+  return found == metadata.end() ? otherwise : found->second;
+}
+
+// Before the names of files that a program carries as named data: tokenizer, settings.
+inline constexpr auto kCompanions = "llm/";
 
 // The parts of a program that takes images or sound.
 inline constexpr auto kAudioEncoderMethod = "audio_encoder";

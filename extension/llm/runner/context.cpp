@@ -11,20 +11,10 @@ namespace executorch::extension::llm {
 
 using runtime::Error;
 
-namespace {
-
-int64_t constant(const std::unordered_map<std::string, int64_t>& metadata, const char* name,
-                 int64_t otherwise) {
-  const auto found = metadata.find(name);
-  return found == metadata.end() ? otherwise : found->second;
-}
-
-}  // namespace
-
 Context::Context(const std::unordered_map<std::string, int64_t>& metadata)
-    : length_(constant(metadata, kMaxContextLen, 128)),
-      keeps_all_positions_(constant(metadata, kKeepsAllPositions,
-                                    constant(metadata, kMaxSeqLen, 128) >= length_) != 0) {}
+    : length_(constant_of(metadata, kMaxContextLen, 128)),
+      keeps_all_positions_(constant_of(metadata, kKeepsAllPositions,
+                                       constant_of(metadata, kMaxSeqLen, 128) >= length_) != 0) {}
 
 Error Context::check_room(size_t num_tokens) const {
   ET_CHECK_OR_RETURN_ERROR(

@@ -86,7 +86,7 @@ class UnpackedData {
 
   // Whether the program has it, and it could be written.
   bool unpack(const std::string& name) {
-    const auto held = data_.get_data("llm/" + name);
+    const auto held = data_.get_data(kCompanions + name);
     if (!held.ok() || folder_.empty()) {
       return false;
     }

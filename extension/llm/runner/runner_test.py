@@ -303,6 +303,11 @@ def test_generation_config() -> None:
     assert config.min_p == 0.25
     with pytest.raises(TypeError, match="no setting is called top_q"):
         GenerationConfig(top_q=1)
+    for wrong in (2.5, 1e20, float("nan"), "7"):
+        with pytest.raises(TypeError, match="top_k: expected a whole number of 32 bits, found"):
+            GenerationConfig(top_k=wrong)
+    with pytest.raises(TypeError, match="temperature: expected a number, found 'warm'"):
+        config.temperature = "warm"
     config.seq_len = 50
     assert config.resolve_max_new_tokens(max_context_len=100, num_tokens_occupied=20) == 30
 
@@ -453,6 +458,9 @@ def test_llama_main_tells_what_is_wrong(llama: TinyLlama) -> None:
     assert done.returncode == 1 and "check --model_path and --tokenizer_path" in done.stderr
     done = llama_main("--temperature=warm")
     assert done.returncode == 1 and 'expected a number, got "warm"' in done.stderr
+    done = llama_main(f"--model_path={llama.program}", "--top_k=2.5")
+    said = "--top_k: expected a whole number from 0 to 2147483647, got 2.5"
+    assert done.returncode == 1 and said in done.stderr
     done = llama_main("--prompt_file=/nowhere.txt")
     assert done.returncode == 1 and "expected a file with text" in done.stderr
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/llm/runner/sampling_settings.h>
 
+#include <cmath>
 #include <limits>
+#include <string>
 #include <type_traits>
+
+#include <executorch/extension/llm/runner/constants.h>
 
 #include <nlohmann/json.hpp>
 
@@ -51,6 +55,10 @@ const SamplingSetting kSamplingSettings[kNumSamplingSettings] = {
                                              "Taken from a token's logit once the answer has it."),
 };
 
+bool SamplingSetting::takes(double value) const {
+  return value >= low && value <= high && (!is_whole || std::trunc(value) == value);
+}
+
 GenerationConfig sampling_of(std::string_view generation_config) {
   GenerationConfig config;
   const auto root = nlohmann::json::parse(generation_config, nullptr, false);
@@ -60,7 +68,7 @@ GenerationConfig sampling_of(std::string_view generation_config) {
       continue;
     }
     const auto value = found->get<double>();
-    if (value >= setting.low && value <= setting.high) {
+    if (setting.takes(value)) {
       setting.set(&config, value);
     }
   }
@@ -75,7 +83,7 @@ GenerationConfig sampling_of_program(Module& module) {
   if (!data.ok() || *data == nullptr) {
     return {};
   }
-  const auto held = (*data)->get_data("llm/generation_config.json");
+  const auto held = (*data)->get_data(std::string(kCompanions) + "generation_config.json");
   return held.ok() ? sampling_of({static_cast<const char*>(held->data()), held->size()})
                    : GenerationConfig{};
 }

@@ -19,7 +19,10 @@ struct SamplingSetting {
   const char* help;
   double (*get)(const GenerationConfig& config);
   bool (*is_given)(const GenerationConfig& config);
-  void (*set)(GenerationConfig* config, double value);
+  void (*set)(GenerationConfig* config, double value);  // one that it takes
+
+  // Whether it may be that: within its bounds, and whole where it is.
+  bool takes(double value) const;
 };
 
 inline constexpr size_t kNumSamplingSettings = 7;

@@ -36,11 +36,6 @@ TextLLMRunner::TextLLMRunner(std::unordered_map<std::string, int64_t> metadata,
       temperature_(temperature),
       context_(metadata_) {}
 
-int64_t TextLLMRunner::constant(const char* name, int64_t otherwise) const {
-  const auto found = metadata_.find(name);
-  return found == metadata_.end() ? otherwise : found->second;
-}
-
 bool TextLLMRunner::is_loaded() const {
   return text_prefiller_->is_loaded() && text_token_generator_->is_loaded();
 }
@@ -114,7 +109,7 @@ Result<int64_t> TextLLMRunner::keep_shared_beginning(const std::vector<uint64_t>
 }
 
 Error TextLLMRunner::check_has_own_caches() const {
-  ET_CHECK_OR_RETURN_ERROR(constant(kMaxSessions, 1) == 1, NotSupported,
+  ET_CHECK_OR_RETURN_ERROR(constant_of(metadata_, kMaxSessions, 1) == 1, NotSupported,
                            "The caches of this program are those of several sessions: keep the "
                            "ids of the context, and prefill() them");
   return Error::Ok;
@@ -124,14 +119,14 @@ Error TextLLMRunner::save_state(const std::string& path) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_has_own_caches());
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   return write_state_file(path, *module_, text_decoder_runner_->method_name(),
-                          constant(kFingerprint, 0), context_.ids());
+                          constant_of(metadata_, kFingerprint, 0), context_.ids());
 }
 
 Error TextLLMRunner::restore_state(const std::string& path) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_has_own_caches());
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   auto context = ET_UNWRAP(read_state_file(path, *module_, text_decoder_runner_->method_name(),
-                                           constant(kFingerprint, 0)));
+                                           constant_of(metadata_, kFingerprint, 0)));
   reset();
   context_.assign(std::move(context));
   accept_context();
@@ -174,7 +169,7 @@ Result<uint64_t> TextLLMRunner::feed(std::vector<uint64_t> tokens, float tempera
   if (Sampler* sampler = text_decoder_runner_->sampler()) {
     std::for_each(tokens.begin(), tokens.end(), [&](uint64_t token) { sampler->accept(token); });
   }
-  const bool use_kv_cache = constant(kUseKVCache, 1) != 0;
+  const bool use_kv_cache = constant_of(metadata_, kUseKVCache, 1) != 0;
   const int64_t before = context_.size();
   auto position = use_kv_cache ? before : 0;
   std::vector<uint64_t> fed = tokens;

@@ -154,7 +154,6 @@ class TextLLMRunner : public IRunner {
   runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config, const Show& show);
   runtime::Error check_has_own_caches() const;
   void say_end(const GenerationConfig& config, int32_t wanted) const;
-  int64_t constant(const char* name, int64_t otherwise) const;
 
   std::unordered_map<std::string, int64_t> metadata_;
   std::unique_ptr<::tokenizers::Tokenizer> tokenizer_;

@@ -338,11 +338,18 @@ class PyMultimodalRunner : public PyRunner<MultimodalRunner> {
   }
 };
 
-// TypeError for a name that is no setting.
+// TypeError for a name that is no setting, and for what is no number of its kind.
 void set_sampling(GenerationConfig* config, const std::string& name, const py::handle& value) {
   for (const SamplingSetting& setting : kSamplingSettings) {
-    if (setting.name == name) {
-      return setting.set(config, value.cast<double>());
+    if (setting.name != name) {
+      continue;
+    }
+    try {
+      return setting.set(config, setting.is_whole ? value.cast<int32_t>() : value.cast<double>());
+    } catch (const py::cast_error&) {
+      throw py::type_error("GenerationConfig: " + name + ": expected a " +
+                           (setting.is_whole ? "whole number of 32 bits" : "number") + ", found " +
+                           std::string(py::repr(value)));
     }
   }
   throw py::type_error("GenerationConfig: no setting is called " + name);
