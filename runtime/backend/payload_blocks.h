@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The frames of payloads: a header with magic and regions, and named blocks of 16 bytes. The
-// reader of what exir/backend/lowering/payload/blocks.py writes; rows of the formats: payload_formats.h.
+// reader of what exir/backend/lowering/payload/blocks.py writes; rows of the formats:
+// payload_formats.h.
 //
 // Payloads are untrusted: every offset and size is checked before it is used, and no sum of them
 // can overflow. What is returned are views into the payload, which must outlive them. Functions

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows that payload_blocks.h reads by: the frames of backends whose payloads have one, the same
-// as in exir/backend/lowering/payload/blocks.py, which a test compares. Constants; a program has those that
-// it uses.
+// as in exir/backend/lowering/payload/blocks.py, which a test compares. Constants; a program has
+// those that it uses.
 #pragma once
 
 #include <executorch/runtime/backend/payload_blocks.h>
