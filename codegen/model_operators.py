@@ -6,6 +6,7 @@ The file is read through flatc, which the build needs anyway, so that selection 
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,11 +14,12 @@ import struct
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 _SCHEMA = Path(__file__).resolve().parents[1] / "schema"
 # flatc writes these numbers as C does; Python reads Infinity and NaN. Alone on a line, or after a name.
 _NOT_FINITE = re.compile(r"^(\s*(?:\"double_val\": )?-?)(inf|nan)(,?)$", re.M)
+_PROGRAM_OF_BUNDLE = 2  # the number of the field
 _ENUMERATOR = re.compile(r"^\s*([A-Z0-9_]+)\s*=\s*(\d+)", re.M)
 
 
@@ -61,13 +63,31 @@ def scalar_types() -> dict[str, int]:
     return {name: int(number) for name, number in _ENUMERATOR.findall(text)}
 
 
+def _program_in_bundle(file: bytes) -> bytes:
+    """The field `program` of a bundled program (devtools/bundled_program/schema), which is a whole program file."""
+    (root,) = struct.unpack_from("<I", file)
+    (back,) = struct.unpack_from("<i", file, root)
+    (place,) = struct.unpack_from("<H", file, root - back + 2 * (2 + _PROGRAM_OF_BUNDLE))
+    (offset,) = struct.unpack_from("<I", file, root + place)
+    (size,) = struct.unpack_from("<I", file, root + place + offset)
+    begin = root + place + offset + 4
+    return file[begin : begin + size]
+
+
 def _program_bytes(path: Path) -> bytes:
     """The flatbuffer, without the segments behind it (which may be gigabytes)."""
-    with path.open("rb") as file:
+    with path.open("rb") as stored:
+        file: BinaryIO = stored
         head = file.read(24)
+        if head[4:8] == b"BP08":
+            try:
+                program = _program_in_bundle(head + file.read())
+            except struct.error as error:
+                raise ModelError(f"{path}: the bundled program is corrupted: {error}") from None
+            file, head = io.BytesIO(program), program[:24]
         if head[4:8] != b"ET12":
             raise ModelError(
-                f"{path}: expected a program with identifier ET12, found {head[4:8]!r}"
+                f"{path}: expected a program with identifier ET12, or a bundled program with BP08, found {head[4:8]!r}"
             )
         size = struct.unpack_from("<Q", head, 16)[0] if head[8:12] == b"eh00" else -1
         file.seek(0)

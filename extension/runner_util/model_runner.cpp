@@ -13,7 +13,9 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 
+#include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/evalue_util/print_evalue.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/runner_util/given_inputs.h>
@@ -117,10 +119,19 @@ void print_all(const EValue& value, size_t output) {
   }
 }
 
+std::unique_ptr<Module> module_of(const ModelRunnerOptions& options) {
+  constexpr auto kMode = Module::LoadMode::Mmap;
+  if (options.program.empty()) {
+    return std::make_unique<Module>(options.model_path, options.data_path, kMode);
+  }
+  auto loader = std::make_unique<BufferDataLoader>(options.program.data(), options.program.size());
+  return std::make_unique<Module>(std::move(loader));
+}
+
 class ModelRunner {
  public:
   explicit ModelRunner(const ModelRunnerOptions& options)
-      : options_(options), module_(options.model_path, options.data_path, Module::LoadMode::Mmap) {}
+      : options_(options), module_(module_of(options)) {}
 
   Error load();
   Error run_instead();
@@ -131,42 +142,44 @@ class ModelRunner {
  private:
   Error find_method();
   Error give_output_memory();
+  Error give_inputs();
   Error execute_all();
 
   const ModelRunnerOptions& options_;
-  Module module_;
+  std::unique_ptr<Module> module_;
   std::string method_name_;
   Method* method_ = nullptr;
   GivenInputs inputs_;
+  std::optional<BufferCleanup> input_memory_;
   std::vector<std::unique_ptr<uint8_t[]>> output_memory_;
 };
 
 Error ModelRunner::find_method() {
   ET_CHECK_OK_OR_RETURN_ERROR(
-      module_.load(), "Cannot load %s. Export it again, or check --model_path and --data_path",
+      module_->load(), "Cannot load %s. Export it again, or check --model_path and --data_path",
       options_.model_path.c_str());
   method_name_ = options_.method_name;
   if (!method_name_.empty()) {
-    const auto names = ET_UNWRAP(module_.method_names());
+    const auto names = ET_UNWRAP(module_->method_names());
     ET_CHECK_OR_RETURN_ERROR(
         names.count(method_name_) > 0, InvalidArgument,
         "%s has no method %s. Its first is %s: leave --method_name out to run it",
         options_.model_path.c_str(), method_name_.c_str(),
-        ET_UNWRAP(module_.program()->get_method_name(0)));
+        ET_UNWRAP(module_->program()->get_method_name(0)));
     return Error::Ok;
   }
-  method_name_ = ET_UNWRAP(module_.program()->get_method_name(0));
+  method_name_ = ET_UNWRAP(module_->program()->get_method_name(0));
   return Error::Ok;
 }
 
 Error ModelRunner::load() {
   ET_CHECK_OK_OR_RETURN_ERROR(find_method());
-  ET_CHECK_OK_OR_RETURN_ERROR(module_.load_method(method_name_, nullptr, options_.event_tracer),
+  ET_CHECK_OK_OR_RETURN_ERROR(module_->load_method(method_name_, nullptr, options_.event_tracer),
                               "Cannot load method %s of %s", method_name_.c_str(),
                               options_.model_path.c_str());
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // inputs are prepared for a Method
-  method_ = ET_UNWRAP(module_.method(method_name_));
+  method_ = ET_UNWRAP(module_->method(method_name_));
 #pragma GCC diagnostic pop
   if (!options_.output_file.empty()) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_writable(options_.output_file, method_->outputs_size()));
@@ -195,12 +208,22 @@ Error ModelRunner::give_output_memory() {
   return Error::Ok;
 }
 
+Error ModelRunner::give_inputs() {
+  if (options_.prepare) {
+    return options_.prepare(*method_);
+  }
+  input_memory_.reset();
+  auto memory = prepare_inputs(*method_, inputs_.values());
+  ET_CHECK_OK_OR_RETURN_ERROR(memory.error());
+  input_memory_.emplace(std::move(*memory));
+  return Error::Ok;
+}
+
 // Inputs are set again each time, as the memory plan may use their place for other values.
 Error ModelRunner::execute_all() {
   std::chrono::duration<double, std::milli> total{0};
   for (uint32_t i = 0; i < options_.num_executions; ++i) {
-    const auto cleanup = prepare_inputs(*method_, inputs_.values());
-    ET_CHECK_OK_OR_RETURN_ERROR(cleanup.error(), "Cannot set the inputs of method %s",
+    ET_CHECK_OK_OR_RETURN_ERROR(give_inputs(), "Cannot set the inputs of method %s",
                                 method_name_.c_str());
     const auto start = std::chrono::steady_clock::now();
     const Error error = method_->execute();
@@ -213,7 +236,9 @@ Error ModelRunner::execute_all() {
 }
 
 Error ModelRunner::run() {
-  ET_CHECK_OK_OR_RETURN_ERROR(inputs_.read(method_->method_meta(), options_.inputs));
+  if (!options_.prepare) {
+    ET_CHECK_OK_OR_RETURN_ERROR(inputs_.read(method_->method_meta(), options_.inputs));
+  }
   return execute_all();
 }
 
@@ -241,7 +266,7 @@ Error ModelRunner::show_and_write() {
     }
   }
   std::fflush(stdout);
-  return Error::Ok;
+  return options_.when_executed ? options_.when_executed(*method_) : Error::Ok;
 }
 
 Error check_options(const ModelRunnerOptions& options) {

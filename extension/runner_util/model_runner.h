@@ -10,12 +10,15 @@
 
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/event_tracer.h>
+#include <executorch/runtime/core/span.h>
 #include <executorch/runtime/executor/method.h>
 
 namespace executorch::extension {
 
 struct ModelRunnerOptions {
   std::string model_path = "model.pte";
+  // The program, aligned to 16, where it is in memory and not in the file model_path; not owned.
+  runtime::Span<const uint8_t> program;
   std::string data_path;  // .ptd, or empty
   // Files and numbers: see GivenInputs::read(). Without any, inputs are filled with ones.
   std::vector<std::string> inputs;
@@ -30,6 +33,10 @@ struct ModelRunnerOptions {
   int32_t cpu_threads = -1;
   // Sees the loading and all executions; may be null. Not owned.
   runtime::EventTracer* event_tracer = nullptr;
+  // Gives a method its inputs before each execution, in place of `inputs`; may be empty.
+  std::function<runtime::Error(runtime::Method&)> prepare;
+  // Sees the method once its outputs are shown and written; its error ends the run. May be empty.
+  std::function<runtime::Error(runtime::Method&)> when_executed;
   // What to do with the method, which is loaded and has memory for its outputs, instead of running
   // it on inputs and showing its outputs; may be empty.
   std::function<runtime::Error(runtime::Method&)> instead;

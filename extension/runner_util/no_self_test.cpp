@@ -9,4 +9,14 @@ runtime::Error run_self_test(ModelRunnerOptions, std::ostream&) {
   return runtime::Error::NotSupported;
 }
 
+bool is_bundled_program_file(const std::string&) {
+  return false;
+}
+
+runtime::Error run_bundled_case(ModelRunnerOptions, double, double, std::ostream&) {
+  ET_LOG(Error,
+         "This build runs no bundled programs: configure it with -DEXECUTORCH_ENABLE_BUNDLE_IO=ON");
+  return runtime::Error::NotSupported;
+}
+
 }  // namespace executorch::extension

@@ -6,13 +6,15 @@
 #   --build_type=NAME              Release (the default), Debug, RelWithDebInfo
 #   --system_config=NAME, --memory_mode=NAME   as the program was compiled; else the target's
 #   --select_ops_list=A,B          operators to link; else those of the program
+#   --bundleio                     the program is a bundled one (.bpte): its first case is run and verified
+#   --etdump                       events are recorded: etdump.bin
 #   --extra_build_flags=FLAGS      more arguments of cmake, divided by blanks
 #   --output=FOLDER                of the firmware; else NAME_TARGET beside the program
 #   --et_build_root=FOLDER         in which that is, else arm_test; --toolchain=arm-none-eabi-gcc
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 pte="" target=ethos-u55-128 build_type=Release system_config="" memory_mode="" operators="" output="" build_root="$root/arm_test"
-extra=()
+extra=() tools=()
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 for argument in "$@"; do
   value=${argument#*=}
@@ -28,8 +30,9 @@ for argument in "$@"; do
     --et_build_root=*) build_root=$value ;;
     --toolchain=arm-none-eabi-gcc) ;;
     --toolchain=*) fail "--toolchain=$value: expected arm-none-eabi-gcc" ;;
-    --bundleio | --etdump) fail "$argument: the runner has neither bundled programs nor ETDump yet" ;;
-    --help | -h) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --bundleio) tools+=(-DET_BUNDLE_IO=ON) ;;
+    --etdump) tools+=(-DEXECUTORCH_ENABLE_EVENT_TRACER=ON) ;;
+    --help | -h) sed -n '3,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) fail "unknown argument $argument; --help lists them" ;;
   esac
 done
@@ -55,7 +58,7 @@ case $pte in
   *)
     [ -f "$pte" ] || fail "--pte: no file $pte"
     pte=$(cd "$(dirname "$pte")" && pwd)/$(basename "$pte")
-    name=$(basename "$pte" .pte)
+    name=$(basename "${pte%.*}")
     from=("-DET_PTE_FILE_PATH=$pte")
     ;;
 esac
@@ -66,6 +69,6 @@ cmake -S "$root/examples/arm/executor_runner" -B "$output" ${generator[@]+"${gen
   -DCMAKE_TOOLCHAIN_FILE="$root/examples/arm/ethos-u-setup/arm-none-eabi-gcc.cmake" -DCMAKE_BUILD_TYPE="$build_type" \
   -DTARGET_CPU="$processor" -DETHOSU_TARGET_NPU_CONFIG="$npu" -DPYTHON_EXECUTABLE="$(command -v "$python")" \
   -DSYSTEM_CONFIG="${system_config:-$default_config}" -DMEMORY_MODE="${memory_mode:-$default_mode}" \
-  -DEXECUTORCH_SELECT_OPS_LIST="$operators" ${extra[@]+"${extra[@]}"}
+  -DEXECUTORCH_SELECT_OPS_LIST="$operators" ${tools[@]+"${tools[@]}"} ${extra[@]+"${extra[@]}"}
 cmake --build "$output" --target arm_executor_runner -j "$(nproc)"
 echo "executor runner: $output/arm_executor_runner"

@@ -5,11 +5,13 @@
 #   --target=NAME        such as ethos-u55-128 (the default): chooses the FVP
 #   --emulator=qemu      qemu-system-arm -M mps3-an547 in its place
 #   --data=FILE@ADDR     loaded into memory first (FVP)
+#   --bundle=FILE.bpte   for firmware that has its program by semihosting: the program, with a case to verify
+#   --etrecord=FILE      what an ETDump of the run means: the Inspector's table is shown
 #   --timeout=SECONDS    600 unless given
 #   --semihosting-cwd=FOLDER   of the files that the firmware opens; --semihosting-args=WORDS its command line
 #   --trace_file=FILE, --fast  of the FVP: the NPU's trace, and a model without timing
 set -euo pipefail
-elf="" target=ethos-u55-128 emulator=fvp timeout=600 folder="" words="" data=() more=()
+elf="" bundle="" target=ethos-u55-128 emulator=fvp timeout=600 folder="" words="" etrecord="" data=() more=()
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 for argument in "$@"; do
   value=${argument#*=}
@@ -23,8 +25,15 @@ for argument in "$@"; do
     --semihosting-args=*) words=$value ;;
     --trace_file=*) more+=(-C "ethosu.extra_args=--pmu-trace $value") ;;
     --fast) more+=(-C ethosu.extra_args=--fast) ;;
-    --bundle=* | --etrecord=*) fail "$argument: the runner has neither bundled programs nor ETDump yet" ;;
-    --help | -h) sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --bundle=*)
+      [ -f "$value" ] || fail "--bundle: no file $value"
+      bundle=$(cd "$(dirname "$value")" && pwd)/$(basename "$value")
+      ;;
+    --etrecord=*)
+      [ -f "$value" ] || fail "--etrecord: no file $value"
+      etrecord=$(cd "$(dirname "$value")" && pwd)/$(basename "$value")
+      ;;
+    --help | -h) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) fail "unknown argument $argument; --help lists them" ;;
   esac
 done
@@ -36,6 +45,10 @@ case $target in
   ethos-u85-*) fvp=FVP_Corstone_SSE-320 ;;
   *) fvp=FVP_Corstone_SSE-300_Ethos-U55 ;;
 esac
+if [ -n "$bundle" ]; then
+  words="-m $(basename "$bundle")${words:+ $words}"  # semihosting gives 256 characters, so no whole path
+  [ -n "$folder" ] || folder=$(dirname "$bundle")
+fi
 [ -z "$folder" ] || cd "$folder"
 if [ "$emulator" = qemu ]; then
   command -v qemu-system-arm >/dev/null || fail "qemu-system-arm is not on PATH"
@@ -54,4 +67,15 @@ status=0
 timeout "$timeout" "${command[@]}" 2>&1 | tee "$log" || status=$?
 [ "$status" != 124 ] || fail "it ran longer than $timeout seconds"
 if grep -q -E '^[EF][: ]|Hard fault' "$log"; then fail "the firmware reports an error"; fi
+# What firmware without files of the host has recorded stands in its text.
+for name in etdump.bin debug_buffer.bin; do
+  if grep -q "^base64 -d > $name" "$log"; then
+    sed -n "/^base64 -d > $name << EOF/,/^EOF/p" "$log" | sed '1d;$d' | base64 -d >"$name"
+    echo "recorded: $PWD/$name"
+  fi
+done
+if [ -n "$etrecord" ]; then
+  [ -f etdump.bin ] || fail "--etrecord: the firmware recorded nothing; build it with --etdump"
+  "${PYTHON_EXECUTABLE:-python}" -m executorch.devtools.inspector.inspector_cli --etdump_path etdump.bin --etrecord_path "$etrecord"
+fi
 exit "$status"

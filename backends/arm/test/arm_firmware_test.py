@@ -5,12 +5,14 @@ host."""
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -28,6 +30,7 @@ from executorch.backends.arm.test.arm_reference import (
     quantized,
     run,
 )
+from executorch.devtools import Inspector
 from executorch.test.repository.sources import ROOT
 
 pytestmark = [
@@ -36,6 +39,7 @@ pytestmark = [
     pytest.mark.skipif(bool(VELA.why_missing()), reason=VELA.why_missing()),
 ]
 RUNNER = ROOT / "examples" / "arm" / "executor_runner"
+SCRIPTS = ROOT / "backends" / "arm" / "scripts"
 STUB = ROOT / "backends" / "arm" / "runtime" / "stub_driver.cpp"
 
 
@@ -181,3 +185,63 @@ def test_a_program_with_a_delegate(tmp_path: Path) -> None:
     torch.testing.assert_close(found, expected.flatten(), rtol=0, atol=1e-5)
     code, text = emulate(firmware("cpu", program))
     assert code == 1 and "EthosUBackend: there is no driver" in text
+
+
+@pytest.mark.req("ARM-024")
+def test_a_bundled_program_is_run_on_its_case_and_verified(tmp_path: Path) -> None:
+    """Also with an expected output that is wrong: 0.5 four times, told to be 0.75."""
+    path = tmp_path / "softmax.bpte"
+    assert aot_arm_compiler.main(["-m", "softmax", "--bundleio", "-o", str(path)]) == 0
+    wrong = tmp_path / "wrong.bpte"
+    bundle = path.read_bytes()
+    half, more = (np.float32(each).tobytes() * 4 for each in (0.5, 0.75))
+    assert bundle.count(half) == 1
+    wrong.write_bytes(bundle.replace(half, more))
+    elf = firmware("bundle", "-DSEMIHOSTING=ON", "-DET_BUNDLE_IO=ON")
+    for name, ends, verdict in ((path, 0, "PASS"), (wrong, 1, "FAIL")):
+        code, text = emulate(elf, "-m", name.name, folder=tmp_path)
+        assert code == ends and f"TEST: BundleIO index[0] Test_result: {verdict}" in text, text
+    assert "largest difference 0.250000" in text
+    plain = tmp_path / "softmax.pte"
+    assert aot_arm_compiler.main(["-m", "softmax", "-o", str(plain)]) == 0
+    code, text = emulate(elf, "-m", plain.name, folder=tmp_path)
+    assert code == 1 and "expected a bundled program" in text
+    text = command(SCRIPTS / "run_fvp.sh", f"--elf={elf}", "--emulator=qemu", f"--bundle={path}")
+    assert "Test_result: PASS" in text
+
+
+@pytest.mark.req("ARM-024", "ARM-C04", "BLD-057")
+def test_events_and_values_of_a_run(tmp_path: Path) -> None:
+    """By the script, with the program in the firmware: what was recorded stands in the text, and the Inspector reads
+    it."""
+    words = [
+        "--model_name=softmax",
+        "--target=cortex-m55",
+        "--no_delegate",
+        "--no_quantize",
+        "--emulator=qemu",
+    ]
+    words += ["--bundleio", "--etdump", f"--scratch-dir={tmp_path}"]
+    words += [
+        f"--et_build_root={ROOT / 'build' / 'arm-runner-events'}",
+        "--extra_build_flags=-DET_DUMP_OUTPUTS=ON",
+    ]
+    text = command(ROOT / "examples" / "arm" / "run.sh", *words, folder=tmp_path)
+    assert "Test_result: PASS" in text
+    assert "native_call__softmax.out" in text
+    record = tmp_path / "softmax_arm_cortex-m55_etrecord.bin"
+    values = tmp_path / "debug_buffer.bin"
+    dump = str(tmp_path / "etdump.bin")
+    inspector = Inspector(etdump_path=dump, etrecord=str(record), debug_buffer_path=str(values))
+    events = [event.name for block in inspector.event_blocks for event in block.events]
+    assert {"Method::init", "Method::execute", "OPERATOR_CALL"} <= set(events)
+    assert values.read_bytes()[:16] == np.full(4, 0.5, np.float32).tobytes()
+
+
+def command(*words: str | Path, folder: Path | None = None) -> str:
+    environment = {**os.environ, "PYTHON_EXECUTABLE": sys.executable}
+    done = subprocess.run(
+        [*map(str, words)], capture_output=True, text=True, cwd=folder, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr

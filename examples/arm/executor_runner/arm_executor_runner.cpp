@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include <executorch/backends/arm/runtime/ethosu_driver_api.h>
+#include <executorch/examples/arm/executor_runner/recording.h>
 #include <executorch/examples/arm/executor_runner/runner.h>
+#include <executorch/examples/arm/executor_runner/test_case.h>
 #include <executorch/examples/raspberry_pi/pico2/hal.h>
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/runtime/executor/program.h>
@@ -37,7 +39,11 @@ void report(const char* name, size_t used, size_t size) {
 class Runner final {
  public:
   Error run() {
-    const auto bytes = ET_UNWRAP(program_bytes());
+    const Bytes file = ET_UNWRAP(program_bytes());
+    Bytes bytes = file;
+    if constexpr (HAS_TEST_CASE) {
+      bytes = ET_UNWRAP(program_in_bundle(file));
+    }
     ET_LOG(Info, "PTE @ 0x%" PRIx32 " [----%.4s]",
            static_cast<uint32_t>(reinterpret_cast<uintptr_t>(bytes.data())),
            reinterpret_cast<const char*>(bytes.data()) + 4);
@@ -51,17 +57,34 @@ class Runner final {
     HierarchicalAllocator planned({arenas_, num_arenas_});
     MemoryManager manager(&method_allocator_, &planned, &temp_allocator_);
     const size_t before = method_allocator_.used_size();
-    Method method = ET_UNWRAP(program.load_method(name, &manager));
+    EventTracer* tracer = nullptr;
+    if constexpr (HAS_EVENTS) {
+      tracer = start_recording();
+    }
+    Method method = ET_UNWRAP(program.load_method(name, &manager, tracer));
     ET_LOG(Info, "Method '%s' loaded.", name);
     loaded_ = method_allocator_.used_size() - before;
-    ET_CHECK_OK_OR_RETURN_ERROR(fill_inputs(method));
+    ET_LOG(Info, "Preparing inputs...");
+    if constexpr (HAS_TEST_CASE) {
+      ET_CHECK_OK_OR_RETURN_ERROR(give_case_inputs(method, file));
+    } else {
+      ET_CHECK_OK_OR_RETURN_ERROR(fill_inputs(method));
+    }
+    ET_LOG(Info, "Input prepared.");
     ET_LOG(Info, "Starting running %d inferences...", NUM_INFERENCES);
     for (int i = 0; i < NUM_INFERENCES; ++i) {
       ET_CHECK_OK_OR_RETURN_ERROR(method.execute());
     }
     ET_LOG(Info, "%d inferences finished", NUM_INFERENCES);
     report_memory(bytes.size());
-    return take_outputs(method);
+    ET_CHECK_OK_OR_RETURN_ERROR(take_outputs(method));
+    if constexpr (HAS_EVENTS) {
+      ET_CHECK_OK_OR_RETURN_ERROR(finish_recording());
+    }
+    if constexpr (HAS_TEST_CASE) {
+      return verify_case(method, file);
+    }
+    return Error::Ok;
   }
 
  private:
@@ -87,7 +110,6 @@ class Runner final {
   }
 
   Error fill_inputs(Method& method) {
-    ET_LOG(Info, "Preparing inputs...");
     for (size_t i = 0; i < method.inputs_size(); ++i) {
 // The input's own memory, in the arena: no second copy of it is kept.
 #pragma GCC diagnostic push
@@ -108,7 +130,6 @@ class Runner final {
         ET_CHECK_OK_OR_RETURN_ERROR(error);
       }
     }
-    ET_LOG(Info, "Input prepared.");
     return Error::Ok;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program and its inputs are files of the host, by semihosting:
 //   arm_executor_runner -m model.pte [-i input.bin ...] -o base
-// writes the outputs as base-0.bin, base-1.bin and so on.
+// writes the outputs as base-0.bin, base-1.bin and so on, and what it records as files, too.
 #include <executorch/examples/arm/executor_runner/runner.h>
 
 #include <cinttypes>
@@ -123,12 +123,16 @@ Error write_output(size_t index, Span<const uint8_t> output) {
   }
   char path[kLine + 16];
   std::snprintf(path, sizeof(path), "%s-%d.bin", output_base, static_cast<int>(index));
-  const intptr_t file = open_file(path, kWriteBytes);
-  ET_CHECK_OR_RETURN_ERROR(file >= 0, AccessFailed, "%s: cannot be written", path);
+  return write_file(path, output);
+}
+
+Error write_file(const char* name, Span<const uint8_t> bytes) {
+  const intptr_t file = open_file(name, kWriteBytes);
+  ET_CHECK_OR_RETURN_ERROR(file >= 0, AccessFailed, "%s: cannot be written", name);
   const uintptr_t words[] = {static_cast<uintptr_t>(file),
-                             reinterpret_cast<uintptr_t>(output.data()), output.size()};
+                             reinterpret_cast<uintptr_t>(bytes.data()), bytes.size()};
   const intptr_t left = semihost(kWrite, words);
   close_file(file);
-  ET_CHECK_OR_RETURN_ERROR(left == 0, AccessFailed, "%s: cannot be written", path);
+  ET_CHECK_OR_RETURN_ERROR(left == 0, AccessFailed, "%s: cannot be written", name);
   return Error::Ok;
 }

@@ -17,7 +17,10 @@ namespace xnnpack = executorch::backends::xnnpack;
 
 using executorch::extension::Flag;
 using executorch::extension::FlagTable;
+using executorch::extension::is_bundled_program_file;
 using executorch::extension::ModelRunnerOptions;
+using executorch::extension::run_bundled_case;
+using executorch::extension::run_self_test;
 using executorch::extension::Tracing;
 using executorch::runtime::Error;
 
@@ -27,6 +30,15 @@ bool parse_print(const std::string& text, ModelRunnerOptions::Print* out) {
   using Print = ModelRunnerOptions::Print;
   *out = text == "none" ? Print::None : text == "all" ? Print::All : Print::Summary;
   return text == "none" || text == "all" || text == "summary";
+}
+
+Error run(const ModelRunnerOptions& options, bool wants_self_test, double rtol, double atol) {
+  if (wants_self_test) {
+    return run_self_test(options, std::cout);
+  }
+  return is_bundled_program_file(options.model_path)
+             ? run_bundled_case(options, rtol, atol, std::cout)
+             : run_model(options);
 }
 
 }  // namespace
@@ -39,11 +51,14 @@ int main(int argc, char** argv) {
   std::string packed_cache_path;
   bool wants_self_test = false;
   bool wants_version = false;
+  double rtol = 0.01;
+  double atol = 0.01;
   Tracing tracing;
   FlagTable table{
       "executor_runner: runs a method of a .pte program and shows its outputs.",
       "executor_runner --model_path=model.pte --inputs=image.npy,3,true --output_file=/tmp/out",
-      {{"model_path", &options.model_path, "The program."},
+      {{"model_path", &options.model_path,
+        "The program (.pte), or a bundled program (.bpte), whose first case is run and verified."},
        {"data_path", &options.data_path, "Its data file (.ptd), if it has one."},
        {"inputs", &inputs,
         "The inputs, separated by commas: for a tensor a .npy file or a file with its raw bytes, "
@@ -70,6 +85,8 @@ int main(int argc, char** argv) {
        {"self_test", &wants_self_test,
         "Runs the test cases that the program carries and says which pass; --method_name: those of "
         "one method."},
+       {"bundleio_rtol", &rtol, "Of a bundled program's outputs: may differ by this relative"},
+       {"bundleio_atol", &atol, "and this absolute difference, added up."},
        {"version", &wants_version, "Prints the version and does nothing else."}}};
   tracing.add_flags(&table.flags);
   if (const std::optional<int> code = read_flags(table, argc, argv)) {
@@ -96,7 +113,6 @@ int main(int argc, char** argv) {
   if (tracing.start(&options.event_tracer) != Error::Ok) {
     return 1;
   }
-  const Error error = wants_self_test ? executorch::extension::run_self_test(options, std::cout)
-                                      : run_model(options);
+  const Error error = run(options, wants_self_test, rtol, atol);
   return tracing.finish() == Error::Ok && error == Error::Ok ? 0 : 1;
 }

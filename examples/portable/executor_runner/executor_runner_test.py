@@ -14,7 +14,10 @@ import torch
 from torch.export import Dim, export
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.codegen.model_operators import ModelError, model_operators
 from executorch.devtools import Inspector
+from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
+from executorch.devtools.bundled_program.serialize import write_bundled_program
 from executorch.exir import EdgeCompileConfig, to_edge, to_edge_transform_and_lower
 from executorch.test.e2e import build_tree
 from executorch.version import __version__
@@ -35,6 +38,11 @@ def save(path: Path, model: torch.nn.Module, inputs: tuple[Any, ...], **options:
 class Scale(torch.nn.Module):
     def forward(self, x: torch.Tensor, count: int, by: float, negative: bool) -> Any:
         return x * by + count, count, by, negative
+
+
+class ScaleOnly(torch.nn.Module):
+    def forward(self, x: torch.Tensor, count: int, by: float) -> torch.Tensor:
+        return x * by + count
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +68,33 @@ def test_a_value_for_every_input(scale: Path, array: Path, tmp_path: Path) -> No
     assert np.fromfile(tmp_path / "out-0.bin", np.float32).tolist() == [1, 2, 3, 4, 5, 6]
     for index, value in ((1, "1"), (2, "1."), (3, "True")):
         assert f"OutputX {index}: {value}" in done.stdout
+
+
+def test_a_bundled_program_is_run_on_its_first_case_and_verified(tmp_path: Path) -> None:
+    """All inputs come with it, as its outputs do: 2 * 3 + 4 = 10, told to be 11 in the second file."""
+    inputs = (torch.full((2, 3), 2.0), 4, 3.0)
+    program = to_edge(export(ScaleOnly(), inputs)).to_executorch()
+    right, wrong, program_only = (tmp_path / name for name in ("a.bpte", "b.bpte", "c.pte"))
+    program.save(program_only)
+    for path, value in ((right, 10.0), (wrong, 11.0)):
+        case = MethodTestCase(inputs, (torch.full((2, 3), value),))
+        write_bundled_program(program, [MethodTestSuite("forward", [case])], path)
+    done = run(f"--model_path={right}", "--num_executions=2")
+    assert done.returncode == 0, done.stderr
+    assert "OutputX 0: tensor(sizes=[2, 3], [10., 10., 10., 10., 10., 10.])" in done.stdout
+    assert "TEST: BundleIO index[0] Test_result: PASS" in done.stdout
+    done = run(f"--model_path={wrong}")
+    assert done.returncode == 1 and "TEST: BundleIO index[0] Test_result: FAIL" in done.stdout
+    assert "largest difference 1 " in done.stdout
+    done = run(f"--model_path={wrong}", "--bundleio_atol=1.01")
+    assert done.returncode == 0 and "Test_result: PASS" in done.stdout
+    done = run(f"--model_path={right}", "--inputs=1,2")
+    assert done.returncode == 1 and "leave --inputs and --data_path out" in done.stderr
+    assert model_operators(right) == model_operators(program_only) != {}
+    wrong.write_bytes(right.read_bytes()[:40])
+    assert run(f"--model_path={wrong}").returncode == 1
+    with pytest.raises(ModelError, match="bundled program is corrupted"):
+        model_operators(wrong)
 
 
 @pytest.mark.req("BLD-023")

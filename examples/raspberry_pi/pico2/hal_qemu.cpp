@@ -71,8 +71,18 @@ void hal_finish(bool is_error) {
   finish(is_error ? 1 : 0);
 }
 
-// Objects with virtual destructors name it; nothing here is made by new.
+// Objects with virtual destructors name delete, builders that have a buffer name new; nothing here
+// is made by it.
+void* operator new(size_t) {
+  on_fault();
+}
+void* operator new[](size_t) {
+  on_fault();
+}
 void operator delete(void*) noexcept {
+  on_fault();
+}
+void operator delete[](void*) noexcept {
   on_fault();
 }
 void operator delete(void*, size_t) noexcept {
