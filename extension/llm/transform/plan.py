@@ -89,7 +89,7 @@ def _caches(options: object, args: ModelArgs) -> list[Transform]:
     if not args.use_kv_cache:
         return []
     from executorch.extension.llm.export.builder import DType
-    from executorch.extension.llm.transform import custom_caches, sdpa
+    from executorch.extension.llm.transform import caches, sdpa
 
     found: list[Transform] = []
     if options.use_attention_sink:
@@ -100,17 +100,17 @@ def _caches(options: object, args: ModelArgs) -> list[Transform]:
     if options.use_sdpa_with_kv_cache:
         found.append(sdpa.replace_sdpa_with_custom_op)
         found.append(sdpa.replace_delta_rule_with_custom_op)
-        found.append(custom_caches.replace_kv_cache_with_custom_kv_cache)
+        found.append(caches.replace_kv_cache_with_custom_kv_cache)
     if options.kv_cache_dtype:
         dtype = DType(str(options.kv_cache_dtype)).to_torch_dtype()
-        found.append(partial(custom_caches.hold_caches_in, dtype=dtype))
+        found.append(partial(caches.hold_caches_in, dtype=dtype))
     if options.quantize_kv_cache:
-        found.append(custom_caches.replace_kv_cache_with_quantized_kv_cache)
+        found.append(caches.replace_kv_cache_with_quantized_kv_cache)
         if options.use_sdpa_with_kv_cache:
             found.append(sdpa.replace_sdpa_with_quantized_sdpa)
     if options.local_global_attention:
         sizes = options.local_global_attention
-        found.append(partial(custom_caches.replace_kv_cache_with_ring_kv_cache, layer_sizes=sizes))
+        found.append(partial(caches.replace_kv_cache_with_ring_kv_cache, layer_sizes=sizes))
     return found
 
 

@@ -10,10 +10,14 @@ from torch import nn
 from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.attention import SDPA, AttentionMHA
-from executorch.extension.llm.model.caches import KVCacheWithAttentionSink, sink_rows
+from executorch.extension.llm.model.caches import (
+    KVCacheWithAttentionSink,
+    QuantizedKVCache,
+    sink_rows,
+    start_of,
+)
 from executorch.extension.llm.model.mixers import AttentionGatedDeltaNet
 from executorch.extension.llm.model.rope import Rope
-from executorch.extension.llm.transform.custom_caches import QuantizedKVCache, start_of
 
 
 class SDPACustom(nn.Module):

@@ -109,17 +109,19 @@ def windowed(model: Transformer, windows: list[int]) -> Transformer:
 
 
 @pytest.mark.req("LLM-007")
+@pytest.mark.parametrize("in_8_bits", [False, True])
 @pytest.mark.parametrize("operators", [False, True])
-def test_local_layers_keep_a_window(checkpoint: tuple, operators: bool) -> None:
+def test_local_layers_keep_a_window(checkpoint: tuple, operators: bool, in_8_bits: bool) -> None:
     """A ring of four positions has eight rows: later tokens overwrite the first."""
     folder, model = checkpoint
     options = {"local_global_attention": [4, 0], "use_sdpa_with_kv_cache": operators}
+    options["quantize_kv_cache"] = in_8_bits
     rewritten = prepared(config_for(folder, model=options))
     first, second = (layer.attention.kv_cache for layer in rewritten.layers)
     assert first.is_ring_buffer and not second.is_ring_buffer
     assert first.k_cache.numel() * 4 == second.k_cache.numel()
     expected = last_of_steps(windowed(model, [4, 0])(TOKENS))
-    torch.testing.assert_close(stepwise(rewritten), expected, rtol=1e-4, atol=1e-5)
+    assert compute_error(expected, stepwise(rewritten)) > (35 if in_8_bits else 90)
 
 
 @pytest.mark.req("LLM-007")
