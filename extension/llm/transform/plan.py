@@ -12,15 +12,14 @@ from torch import nn
 from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.config.rules import same_low_bits
 from executorch.extension.llm.model.args import ModelArgs
-from executorch.extension.llm.transform.hadamard import (
-    inject_fast_hadamard_transform_native_for_spin_quant,
-)
-from executorch.extension.llm.transform.quantize import (
-    embedding_bits,
-    linear_bits,
+from executorch.extension.llm.quantization.schemes import embedding_bits, linear_bits
+from executorch.extension.llm.quantization.weights import (
     quantize_embeddings,
     quantize_linears,
     report,
+)
+from executorch.extension.llm.transform.hadamard import (
+    inject_fast_hadamard_transform_native_for_spin_quant,
 )
 
 logger = logging.getLogger(__name__)
@@ -38,7 +37,7 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
     if options.use_shared_embedding or (
         kernels.use_torchao_kernels_tied_embedding and same_low_bits(config)
     ):
-        from executorch.extension.llm.transform.low_bits import share_embedding
+        from executorch.extension.llm.quantization.packed import share_embedding
 
         shared = linear_bits(quantization.qmode, quantization.group_size)
         required = options.use_shared_embedding
@@ -79,7 +78,7 @@ def _packed(config: LlmConfig) -> list[Transform]:
     if not (linears or (config.quantization.embedding_quantize or "").startswith("torchao:")):
         return []
     # torchao's operators are registered when something needs them
-    from executorch.extension.llm.transform.low_bits import pack_low_bits
+    from executorch.extension.llm.quantization.packed import pack_low_bits
 
     return [partial(pack_low_bits, linears=linears)]
 

@@ -17,12 +17,8 @@ from executorch.extension.llm.export.pipeline import export_llama, prepare
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
-from executorch.extension.llm.transform.quantize import (
-    WeightBits,
-    embedding_bits,
-    linear_bits,
-    report,
-)
+from executorch.extension.llm.quantization.schemes import WeightBits, embedding_bits, linear_bits
+from executorch.extension.llm.quantization.weights import report
 from executorch.runtime import Runtime
 
 SHAPE = {
