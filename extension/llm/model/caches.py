@@ -17,6 +17,8 @@ Operators `llama::*` are registered by executorch.extension.llm.custom_ops.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
@@ -25,6 +27,18 @@ from torch import nn
 
 from executorch.extension.llm.model.masks import positions_mask
 from executorch.extension.llm.model.rope import Rope, token_positions
+
+
+@contextmanager
+def state_as_before(model: nn.Module) -> Iterator[None]:
+    """What is run inside leaves no keys, values or other state behind, which a program would hold from then on."""
+    before = [(buffer, buffer.clone()) for buffer in model.buffers()]
+    try:
+        yield
+    finally:
+        for buffer, kept in before:
+            buffer.copy_(kept)
+
 
 # Where the tokens of a call go: the first row, which the others follow, or all of them (tokens,) or (batch, tokens).
 Rows = int | torch.Tensor

@@ -9,6 +9,8 @@ from typing import Any
 
 # group of 8da4w and of the torchao forms where none is given
 DEFAULT_GROUP = 128
+# behind a qmode whose weights are rounded by what a text makes of them
+BY_TEXT = "-gptq"
 # inputs that become int8 while running, or floats, and the bits of a weight
 _NAME = re.compile(r"(?:torchao:)?(8da|fpa|)([1-8])w")
 
@@ -29,11 +31,11 @@ class WeightBits:
 
 
 def linear_bits(name: str, group: int | None) -> WeightBits:
-    """What 8da4w, 4w, int8, torchao:fpa3w and others mean; a group of None is what such a qmode has. Raises ValueError
-    for a name that does not exist."""
+    """What 8da4w, 4w, int8, torchao:fpa3w and others mean, with BY_TEXT behind it, too; a group of None is what such a
+    qmode has. Raises ValueError for a name that does not exist."""
     if name == "int8":
         return WeightBits(8, group or 0)
-    if (found := _NAME.fullmatch(name)) is None:
+    if (found := _NAME.fullmatch(name.removesuffix(BY_TEXT))) is None:
         raise ValueError(f"quantization.qmode: no such mode: {name!r}")
     return WeightBits(int(found[2]), DEFAULT_GROUP if group is None else group, found[1] == "8da")
 

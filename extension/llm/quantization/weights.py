@@ -126,7 +126,7 @@ def quantized(
 Misfit = Callable[[str, list[int]], None]  # is told the name and the shape of a weight
 
 
-def _fitting(
+def fitting_layers(
     model: nn.Module, kind: type[nn.Module], wanted: WeightBits, misfit: Misfit | None = None
 ) -> list[Any]:
     """Layers of a kind whose columns a group divides."""
@@ -160,7 +160,7 @@ def replace_layers(
 
 def quantize_linears(model: nn.Module, wanted: WeightBits, use_hqq: bool = True) -> nn.Module:
     """Every linear layer whose inputs a group divides; others stay as they are, which the report says."""
-    _quantize(_fitting(model, nn.Linear, wanted), wanted, use_hqq)
+    _quantize(fitting_layers(model, nn.Linear, wanted), wanted, use_hqq)
     return model
 
 
@@ -172,7 +172,7 @@ def quantize_embeddings(model: nn.Module, wanted: WeightBits, use_hqq: bool = Tr
             f"quantization.embedding_quantize: expected a group that divides {shape[1]} ({name}), found {wanted.group}"
         )
 
-    _quantize(_fitting(model, nn.Embedding, wanted, refuse), wanted, use_hqq)
+    _quantize(fitting_layers(model, nn.Embedding, wanted, refuse), wanted, use_hqq)
     return model
 
 
@@ -244,7 +244,7 @@ def quantize_model_(
             print(f"  Skipping {fqn}: {what}")
 
         what = f"{name} {kind.__name__.lower()} quantization (group_size={wanted.group})"
-        steps.append((what, _fitting(module, kind, wanted, misfit), wanted))
+        steps.append((what, fitting_layers(module, kind, wanted, misfit), wanted))
     for what, layers, wanted in steps:
         print(f"  Applying {what}...")
         _quantize(layers, wanted)

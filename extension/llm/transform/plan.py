@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
+import torch
 from torch import nn
 
 from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.config.rules import same_low_bits
 from executorch.extension.llm.model.args import ModelArgs
-from executorch.extension.llm.quantization.schemes import embedding_bits, linear_bits
+from executorch.extension.llm.quantization.schemes import (
+    WeightBits,
+    embedding_bits,
+    linear_bits,
+)
 from executorch.extension.llm.quantization.weights import (
     quantize_embeddings,
     quantize_linears,
@@ -26,9 +32,11 @@ logger = logging.getLogger(__name__)
 Transform = Callable[[nn.Module], nn.Module]
 
 
-def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
+def transforms_for(
+    config: LlmConfig, args: ModelArgs, texts: Sequence[torch.Tensor] = ()
+) -> list[Transform]:
     """Weights first, while modules are plain; then sinks, then what reads caches, then the caches themselves, from
-    float to 8 bits to rings."""
+    float to 8 bits to rings. `texts`: the tokens (1, n) that weights are rounded by, where the qmode says so."""
     quantization, options = config.quantization, config.model
     found: list[Transform] = []
     if quantization.use_spin_quant:
@@ -49,10 +57,18 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
         found.append(partial(quantize_embeddings, wanted=wanted, use_hqq=quantization.use_hqq))
     if quantization.few_bits is not None:
         bits = linear_bits(quantization.few_bits, quantization.group_size)
-        found.append(partial(quantize_linears, wanted=bits, use_hqq=quantization.use_hqq))
+        how: dict[str, Any] = {"texts": texts} if texts else {"use_hqq": quantization.use_hqq}
+        found.append(partial(_by_text if texts else quantize_linears, wanted=bits, **how))
     if found or config.base.preq_mode:
         found.append(partial(_reported, say=config.debug.verbose))
     return [*found, *_caches(options, args), *_sessions(config, args), *_packed(config)]
+
+
+def _by_text(model: nn.Module, wanted: WeightBits, texts: Sequence[torch.Tensor]) -> nn.Module:
+    from executorch.extension.llm.quantization.rounding import quantize_linears_by_text
+
+    options = {"input_pos": torch.tensor([0])} if model.use_kv_cache else None
+    return quantize_linears_by_text(model, wanted, texts, lambda text: model(text, options))
 
 
 def check_linear_attention(config: LlmConfig, args: ModelArgs, dynamic: bool) -> None:

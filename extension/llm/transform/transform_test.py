@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
 from torchao.quantization.utils import compute_error
 
 from executorch.extension.llm.export.config.reading import build
@@ -54,6 +55,14 @@ def config_for(folder: Path, **groups: dict[str, Any]) -> Any:
     lengths = {"max_seq_length": 32, "max_context_length": 32}
     groups["model"] = {"use_kv_cache": True} | groups.get("model", {})
     return build({"base": base, **groups, "export": lengths | groups.get("export", {})})
+
+
+def word_tokenizer(folder: Path) -> str:
+    """The path of a tokenizer.json: w0 to w89 are the ids 0 to 89."""
+    words = Tokenizer(models.WordLevel({f"w{i}": i for i in range(90)}, unk_token="w0"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.save(str(folder / "tokenizer.json"))
+    return str(folder / "tokenizer.json")
 
 
 def stepwise(model: torch.nn.Module, steps: Sequence[tuple[int, int]] = STEPS) -> torch.Tensor:

@@ -213,10 +213,6 @@ RULES: tuple[Rule, ...] = (
         "as quantization.calibration_data",
     ),
     (
-        lambda c: c.quantization.qmode == "8da4w-gptq",
-        "quantization.qmode=8da4w-gptq: torchao has no GPTQ for exported models any more; use 8da4w",
-    ),
-    (
         lambda c: str(c.base.model_class) == "llama3_2_vision",
         "base.model_class=llama3_2_vision is defined by torchtune, which is not supported here",
     ),
