@@ -154,9 +154,9 @@ def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
 
 def last_ways(step: Step, operands: Sequence[Node]) -> Ways:
     """Where the largest of channels is sought, with these last."""
-    plain = {PLAIN: Way((PLAIN,), PLAIN)}
     is_last = dims_of(step.head) == [1] and step.head.args[0].meta["val"].dim() > 2
-    return {**plain, NHWC: Way((NHWC,), PLAIN)} if is_last else plain
+    layouts = (PLAIN, NHWC) if is_last else (PLAIN,)
+    return {each: Way((each,) * len(operands), PLAIN) for each in layouts}
 
 
 def place_of_largest(w: TosaWriter, step: Step) -> None:
@@ -166,7 +166,9 @@ def place_of_largest(w: TosaWriter, step: Step) -> None:
     dims, rank = dims_of(step.head), w.rank(x)
     if len(dims) < rank:
         order = dims_in(w.layout, rank)
-        x = w.permute(x, [order.index(dim) for dim in range(rank) if dim not in dims] + _axes(w, dims, rank))
+        x = w.permute(
+            x, [order.index(dim) for dim in range(rank) if dim not in dims] + _axes(w, dims, rank)
+        )
     else:
         x = w.reshape(x, (w.num_elements(x),))
     found = w.emit("ARGMAX", [x], w.shape(x)[:-1], "INT32", axis=w.rank(x) - 1)

@@ -23,7 +23,6 @@ from executorch.exir.backend.lowering.quantized import (
     quantization_of,
 )
 
-
 _CASTS = ("dim_order_ops._to_dim_order_copy.default", "aten._to_copy.default")
 AS_INT32 = Call(_CASTS, HEAD, where=lambda node: node.meta["val"].dtype == torch.int32)
 
