@@ -3,7 +3,7 @@
 seconds of quantizing and lowering without those of the vendor's own compiler.
 
 usage: python -m executorch.test.interop.backend_networks arm|coreml [network ...] [--spec SPEC]
-           [--vela ethos-u55-128 ...] [--repeats 1] [--no-peer] [--left]
+           [--vela ethos-u55-128 ...] [--repeats 1] [--cpu-time] [--no-peer] [--left]
 
 SPEC is the row's: arm TOSA-1.0+INT+int16+int4+u55 (quantized where it has INT; --vela compiles ours, too), coreml
 iOS18+FLOAT16 (+INT8: by CoreMLQuantizer). 1.4.1 runs in its own environment, EXECUTORCH_PEER_PYTHON. Both get the same
@@ -38,6 +38,7 @@ import json, logging, operator, sys, time, warnings
 warnings.filterwarnings("ignore"); logging.disable(logging.WARNING)
 sys.path += @PACKAGES@
 import torch
+now = time.@CLOCK@
 from collections import Counter
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from executorch.exir import to_edge_transform_and_lower
@@ -46,31 +47,31 @@ vendor = {"seconds": 0.0, "depth": 0}
 def of_vendor(owner, name):
     function = getattr(owner, name)
     def timed(*args, **kwargs):
-        start, vendor["depth"] = time.perf_counter(), vendor["depth"] + 1
+        start, vendor["depth"] = now(), vendor["depth"] + 1
         try:
             return function(*args, **kwargs)
         finally:
             vendor["depth"] -= 1
-            vendor["seconds"] += time.perf_counter() - start if not vendor["depth"] else 0.0
+            vendor["seconds"] += now() - start if not vendor["depth"] else 0.0
     setattr(owner, name, timed)
 @ROW@
 def quantized(module, inputs, made):
-    start = time.perf_counter()
+    start = now()
     prepared = prepare_pt2e(module, made)
-    prepare = time.perf_counter() - start
+    prepare = now() - start
     prepared(*inputs)
-    start = time.perf_counter()
+    start = now()
     program = torch.export.export(convert_pt2e(prepared), inputs)
-    return program, prepare, time.perf_counter() - start
+    return program, prepare, now() - start
 def lowered(path, calls, text, folder):
     program = torch.export.load(path)
     inputs = tuple(torch.load(calls, weights_only=True))
     made, prepare, convert = quantizer(text), 0.0, 0.0
     if made is not None:
         program, prepare, convert = quantized(program.module(check_guards=False), inputs, made)
-    vendor["seconds"], start = 0.0, time.perf_counter()
+    vendor["seconds"], start = 0.0, now()
     edge = to_edge_transform_and_lower(program, partitioner=[partitioner(text)])
-    seconds = prepare + convert + time.perf_counter() - start - vendor["seconds"]
+    seconds = prepare + convert + now() - start - vendor["seconds"]
     module = edge.exported_program().graph_module
     graphs = [bytes(each.processed_bytes) for each in get_lowered_backend_modules(module)]
     for place, graph in enumerate(graphs if folder else ()):
@@ -236,6 +237,9 @@ def main(argv: list[str] | None = None) -> int:
         "--vela", nargs="*", default=[], help="targets for which Vela compiles ours"
     )
     parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="seconds of the processor, where others use it, too"
+    )
     parser.add_argument("--no-peer", action="store_true", help="ours alone")
     parser.add_argument("--left", action="store_true", help="what is left on the CPU, by name")
     options = parser.parse_args(argv)
@@ -244,7 +248,8 @@ def main(argv: list[str] | None = None) -> int:
     worse = []
     with tempfile.TemporaryDirectory() as name:
         packages = {"ours": [], "1.4.1": row.packages()}
-        code = CODE.replace("@ROW@", row.code)
+        clock = "process_time" if options.cpu_time else "perf_counter"
+        code = CODE.replace("@ROW@", row.code).replace("@CLOCK@", clock)
         workers = {
             engine: Worker(
                 python, code.replace("@PACKAGES@", repr(packages[engine])), Path(name), engine
