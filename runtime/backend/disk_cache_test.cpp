@@ -40,7 +40,6 @@ void age(const std::string& path, time_t seconds) {
 class DiskCacheTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    RecordProperty("req", "APL-017");
     runtime_init();
     folder_ = ::testing::TempDir() + "disk_cache_test_" + unique_name();
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <executorch/runtime/core/error.h>
+#include <executorch/runtime/platform/log.h>
 
 namespace executorch {
 namespace runtime {
@@ -16,8 +17,10 @@ namespace runtime {
 /// No other thread or process has it.
 inline std::string unique_name() {
   std::random_device random;
-  char name[33];
-  std::snprintf(name, sizeof(name), "%08x%08x%08x%08x", random(), random(), random(), random());
+  std::string name;
+  for (int words = 0; words < 4; ++words) {
+    name += std::to_string(random()) + (words < 3 ? "-" : "");
+  }
   return name;
 }
 

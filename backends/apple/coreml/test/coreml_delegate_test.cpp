@@ -108,7 +108,9 @@ TEST_F(CoreMLDelegateTest, SpecsThatMakeNoSenseAreRefused) {
   EXPECT_TRUE(stand_in_.calls().empty());
 }
 
+/// Core ML itself would say "Unknown opset" when it compiles.
 TEST_F(CoreMLDelegateTest, AModelOfALaterSystemIsRefused) {
+  RecordProperty("req", "APL-015");
   stand_in_.latest = 7;
   EXPECT_EQ(load(payload(), {{"min_deployment_target", "8"}})->error(),
             Error::DelegateInvalidCompatibility);

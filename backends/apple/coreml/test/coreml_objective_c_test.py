@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file that calls Core ML, compiled for syntax and types where there is no Core ML, against declarations of our own."""
+"""The file that calls Core ML, compiled for syntax and types against declarations of our own."""
 
 from __future__ import annotations
 

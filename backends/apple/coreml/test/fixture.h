@@ -92,7 +92,6 @@ class Loaded {
 class CoreMLFixture : public ::testing::Test {
  protected:
   void SetUp() override {
-    RecordProperty("req", "APL-017");
     runtime::runtime_init();
     ASSERT_TRUE(runtime::make_folders(folder_));
     stand_in_.said.prewarms = false;
