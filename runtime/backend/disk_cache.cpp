@@ -95,11 +95,7 @@ DiskCache::Entry::~Entry() {
 Result<std::shared_ptr<DiskCache>> DiskCache::open(const Options& options) {
   std::shared_ptr<DiskCache> cache(new (std::nothrow) DiskCache(options));
   ET_CHECK_OR_RETURN_ERROR(cache != nullptr, MemoryAllocationFailed, "cache: no memory");
-  for (const std::string& folder : {cache->models(), cache->temp()}) {
-    if (!make_folders(folder)) {
-      return access_failed("make the folder", folder);
-    }
-  }
+  ET_CHECK_OK_OR_RETURN_ERROR(cache->make_own_folders());
   ET_CHECK_OK_OR_RETURN_ERROR(cache->check_version());
   std::vector<std::string> names;
   list_folder(cache->temp(), &names);
@@ -110,6 +106,15 @@ Result<std::shared_ptr<DiskCache>> DiskCache::open(const Options& options) {
     }
   }
   return cache;
+}
+
+Error DiskCache::make_own_folders() const {
+  for (const std::string& folder : {models(), temp()}) {
+    if (!make_folders(folder)) {
+      return access_failed("make the folder", folder);
+    }
+  }
+  return Error::Ok;
 }
 
 Error DiskCache::check_version() const {
@@ -127,28 +132,26 @@ Result<DiskCache::Entry> DiskCache::get(const std::string& key, const Make& make
   ET_CHECK_OR_RETURN_ERROR(is_key(key), InvalidArgument,
                            "cache: expected a key that is the name of a file, found \"%s\"",
                            key.c_str());
-  const std::string path = path_of(key);
-  while (true) {
-    Entry entry(path, open_locked(lock_path(key), LOCK_SH));
-    if (entry.lock_ < 0) {
-      return access_failed("lock", lock_path(key));
-    }
-    if (exists(path)) {
-      futimens(entry.lock_, nullptr);
-      return entry;
-    }
-    // Given up before it is taken for ourselves alone: somebody else may come first.
-    entry = Entry(path, -1);
-    entry = Entry(path, open_locked(lock_path(key), LOCK_EX));
-    if (entry.lock_ < 0) {
-      return access_failed("lock", lock_path(key));
-    }
-    if (!exists(path)) {
-      ET_CHECK_OK_OR_RETURN_ERROR(make_entry(key, make));
-      futimens(entry.lock_, nullptr);
-      trim();
-    }
+  ET_CHECK_OK_OR_RETURN_ERROR(make_own_folders());
+  // In use from here on: nobody takes away what is there, or what is made below.
+  Entry entry(path_of(key), open_locked(lock_path(key), LOCK_SH));
+  if (entry.lock_ < 0) {
+    return access_failed("lock", lock_path(key));
   }
+  if (!exists(entry.path())) {
+    const std::string making = temp() + "/" + key + ".lock";
+    const Entry maker(making, open_locked(making, LOCK_EX));
+    if (maker.lock_ < 0) {
+      return access_failed("lock", making);
+    }
+    // Others may have made it while we waited.
+    const Error error = exists(entry.path()) ? Error::Ok : make_entry(key, make);
+    unlink(making.c_str());
+    ET_CHECK_OK_OR_RETURN_ERROR(error);
+    trim();
+  }
+  futimens(entry.lock_, nullptr);
+  return entry;
 }
 
 Error DiskCache::make_entry(const std::string& key, const Make& make) const {

@@ -9,10 +9,10 @@
 //   load(entry.path());
 //
 // In the folder: models/<key><suffix> is an entry, models/<key>.accessed is locked while somebody
-// uses or makes it, and its time is that of the last use; temp/ has what is being made; version.txt
-// says all this. Entries appear whole, by a rename, so that a crash leaves none that is half made.
-// Threads and processes may share a folder: one makes what others wait for, and nothing that is in
-// use is taken away.
+// uses it, and its time is that of the last use; temp/ has what is being made, and locks of those
+// who make it; version.txt says all this. Entries appear whole, by a rename, so that a crash leaves
+// none that is half made. Threads and processes may share a folder: one makes what others wait for,
+// and nothing that is in use is taken away.
 #pragma once
 
 #include <cstdint>
@@ -81,6 +81,7 @@ class DiskCache {
   std::string path_of(const std::string& key) const {
     return models() + "/" + key + options_.suffix;
   }
+  Error make_own_folders() const;
   Error check_version() const;
   Error make_entry(const std::string& key, const Make& make) const;
   bool take_away(const std::string& key) const;

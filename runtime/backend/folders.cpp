@@ -49,10 +49,13 @@ bool list_folder(const std::string& path, std::vector<std::string>* names) {
 }
 
 bool make_folders(const std::string& path) {
+  if (is_folder(path)) {
+    return true;
+  }
   for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
     mkdir(path.substr(0, end).c_str(), 0777);
   }
-  return mkdir(path.c_str(), 0777) == 0 || is_folder(path);
+  return mkdir(path.c_str(), 0777) == 0 || (errno == EEXIST && is_folder(path));
 }
 
 bool remove_all(const std::string& path) {

@@ -82,7 +82,7 @@ Error Settings::add(runtime::Span<const runtime::BackendOption> options) {
     if (key == kComputeUnitKey && text != nullptr) {
       ET_CHECK_OK_OR_RETURN_ERROR(read_compute_unit(text->data(), compute_unit));
     } else if (key == kCacheFolderKey && text != nullptr) {
-      cache_folder = text->data();
+      cache_folder = text->front() != '\0' ? text->data() : cache_folder;
     } else if (key != kNewCacheKey || !std::holds_alternative<bool>(option.value)) {
       ET_LOG(Error, "Core ML: option %s: expected %s or %s (text), or %s (a bool)", option.key,
              kComputeUnitKey, kCacheFolderKey, kNewCacheKey);

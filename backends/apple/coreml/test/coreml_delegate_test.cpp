@@ -85,7 +85,7 @@ TEST_F(CoreMLDelegateTest, OptionsWinOverCompileSpecs) {
   runtime::BackendOptionContext context;
   runtime::BackendOption option = text_option("compute_unit", "cpu_and_gpu");
   ASSERT_EQ(backend_.set_option(context, {&option, 1}), Error::Ok);
-  EXPECT_EQ(units("cpu_only", {}), "load cpu_and_gpu");
+  EXPECT_EQ(units("cpu_only", {text_option("cache_dir", "")}), "load cpu_and_gpu");
   runtime::BackendOption asked = text_option("compute_unit", "");
   runtime::Span<runtime::BackendOption> all(&asked, 1);
   ASSERT_EQ(backend_.get_option(context, all), Error::Ok);
