@@ -136,9 +136,14 @@ bool convert_element(From value, To& out) {
   return true;
 }
 
+/// What is in memory of a bool may be any byte.
+template <typename T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
 /// The number of the first element that is not held, or `count`.
 template <typename From, typename To>
-size_t copy_row(const From* from, int64_t from_step, To* to, int64_t to_step, size_t count) {
+size_t copy_row(const Stored<From>* from, int64_t from_step, To* to, int64_t to_step,
+                size_t count) {
   if constexpr (std::is_same_v<From, To>) {
     if (from_step == 1 && to_step == 1) {
       std::memcpy(to, from, count * sizeof(To));
@@ -147,7 +152,7 @@ size_t copy_row(const From* from, int64_t from_step, To* to, int64_t to_step, si
   }
   for (size_t i = 0; i < count; ++i) {
     const auto at = static_cast<int64_t>(i);
-    if (!convert_element(from[at * from_step], to[at * to_step])) {
+    if (!convert_element(static_cast<From>(from[at * from_step]), to[at * to_step])) {
       return i;
     }
   }
@@ -176,13 +181,13 @@ inline void merge_dimensions(Elements& one, Elements& other) {
 
 template <typename From, typename To>
 Error copy_as(const char* where, const Elements& from, const Elements& to) {
-  const auto* source = static_cast<const From*>(from.data);
+  const auto* source = static_cast<const Stored<From>*>(from.data);
   auto* target = static_cast<To*>(to.data);
   const size_t last = from.rank > 0 ? from.rank - 1 : 0;
   const size_t row = from.rank > 0 ? static_cast<size_t>(from.sizes[last]) : 1;
   int64_t index[runtime::kTensorDimensionLimit] = {};
   for (size_t done = 0; done < from.numel(); done += row) {
-    const size_t copied = copy_row(source, from.strides[last], target, to.strides[last], row);
+    const size_t copied = copy_row<From>(source, from.strides[last], target, to.strides[last], row);
     if constexpr (std::is_integral_v<From>) {
       ET_CHECK_OR_RETURN_ERROR(
           copied == row, InvalidArgument,

@@ -91,6 +91,17 @@ TEST_F(ElementCopyTest, DtypesBecomeOthers) {
   EXPECT_EQ(std::vector<uint8_t>(flags, flags + 3), (std::vector<uint8_t>{0, 1, 1}));
 }
 
+/// As of a tensor that a caller made of bytes.
+TEST_F(ElementCopyTest, AnyByteThatIsNotZeroIsTrue) {
+  uint8_t flags[3] = {0, 1, 9};
+  std::vector<float> floats(3);
+  const std::vector<int64_t> three = {3};
+  ASSERT_EQ(copy_elements("test", Elements::row_major(flags, ScalarType::Bool, three),
+                          Elements::row_major(floats.data(), ScalarType::Float, three)),
+            Error::Ok);
+  EXPECT_EQ(floats, (std::vector<float>{0, 1, 1}));
+}
+
 TEST_F(ElementCopyTest, NoNumberIsCut) {
   std::vector<int32_t> ints(2);
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
