@@ -137,10 +137,11 @@ Error read_feature(MLFeatureDescription* described, Feature* out) {
     }
   } else if (shapes.type == MLMultiArrayShapeConstraintTypeRange) {
     for (NSValue* value in shapes.sizeRangeForDimension) {
+      // Whether the end is one of the sizes is Core ML's to say: it is let through.
       const NSRange range = value.rangeValue;
-      const auto max = static_cast<int64_t>(range.location + range.length) - 1;
-      const bool is_bounded = range.length < std::numeric_limits<int32_t>::max() && max >= 0;
-      out->ranges.push_back({static_cast<int64_t>(range.location), is_bounded ? max : -1});
+      const bool is_bounded = range.length < std::numeric_limits<int32_t>::max();
+      const auto end = static_cast<int64_t>(range.location + range.length);
+      out->ranges.push_back({static_cast<int64_t>(range.location), is_bounded ? end : -1});
     }
   }
   return Error::Ok;
