@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -93,15 +94,14 @@ struct Elements {
   }
 };
 
-/// Whether elements may become those of another dtype: all but floating point to integers, which
-/// nobody means. Bool is whether an element is not zero.
+/// Whether elements may become those of another dtype. No number is cut: copy_elements() refuses
+/// one that the other dtype does not hold, but for the digits of floating point. Bool is whether an
+/// element is not zero.
 inline bool can_convert(executorch::aten::ScalarType from, executorch::aten::ScalarType to) {
   const auto is_known = [](executorch::aten::ScalarType dtype) {
     return runtime::dispatch_real_hb_bf16(dtype, [](auto) {});
   };
-  return from == to ||
-         (is_known(from) && is_known(to) &&
-          (!runtime::isFloatingType(from) || !runtime::isIntegralType(to, /*includeBool=*/false)));
+  return from == to || (is_known(from) && is_known(to));
 }
 
 namespace internal {
@@ -112,7 +112,7 @@ constexpr bool kIsReduced =
 template <typename T>
 constexpr bool kIsFloating = std::is_floating_point_v<T> || kIsReduced<T>;
 
-/// False for an integer that `To` does not hold.
+/// False for a number that the integers of `To` do not have.
 template <typename To, typename From>
 bool convert_element(From value, To& out) {
   if constexpr (std::is_same_v<To, From>) {
@@ -126,7 +126,12 @@ bool convert_element(From value, To& out) {
   } else if constexpr (kIsFloating<To>) {
     out = static_cast<To>(value);
   } else if constexpr (kIsFloating<From>) {
-    return false;  // can_convert() says no
+    // Limits are powers of two, which floating point holds.
+    constexpr auto kMin = static_cast<From>(std::numeric_limits<To>::min());
+    constexpr From kEnd = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+    const bool is_held = value >= kMin && value < kEnd && value == std::trunc(value);
+    out = is_held ? static_cast<To>(value) : To{};
+    return is_held;
   } else {
     const auto wide = static_cast<int64_t>(value);
     out = static_cast<To>(value);
@@ -179,6 +184,18 @@ inline void merge_dimensions(Elements& one, Elements& other) {
   other.rank = rank;
 }
 
+template <typename From>
+Error not_held(const char* where, size_t element, size_t num_bits, From found) {
+  if constexpr (std::is_integral_v<From>) {
+    ET_LOG(Error, "%s, element %zu: expected a number of %zu bits, found %" PRId64, where, element,
+           num_bits, static_cast<int64_t>(found));
+  } else if constexpr (kIsFloating<From>) {
+    ET_LOG(Error, "%s, element %zu: expected a whole number of %zu bits, found %g", where, element,
+           num_bits, static_cast<double>(static_cast<float>(found)));
+  }
+  return Error::InvalidArgument;
+}
+
 template <typename From, typename To>
 Error copy_as(const char* where, const Elements& from, const Elements& to) {
   const auto* source = static_cast<const Stored<From>*>(from.data);
@@ -188,12 +205,9 @@ Error copy_as(const char* where, const Elements& from, const Elements& to) {
   int64_t index[runtime::kTensorDimensionLimit] = {};
   for (size_t done = 0; done < from.numel(); done += row) {
     const size_t copied = copy_row<From>(source, from.strides[last], target, to.strides[last], row);
-    if constexpr (std::is_integral_v<From>) {
-      ET_CHECK_OR_RETURN_ERROR(
-          copied == row, InvalidArgument,
-          "%s, element %zu: expected a number of %zu bits, found %" PRId64, where, done + copied,
-          sizeof(To) * 8,
-          static_cast<int64_t>(source[static_cast<int64_t>(copied) * from.strides[last]]));
+    if (copied != row) {
+      return not_held(where, done + copied, sizeof(To) * 8,
+                      source[static_cast<int64_t>(copied) * from.strides[last]]);
     }
     for (size_t dim = last; dim-- > 0;) {
       source += from.strides[dim];
@@ -211,9 +225,9 @@ Error copy_as(const char* where, const Elements& from, const Elements& to) {
 
 }  // namespace internal
 
-/// `where`: of what, for messages. InvalidArgument for other sizes, for a dtype that cannot become
-/// the other one (can_convert()), and for an integer that the other one does not hold: no number is
-/// cut. Memory must not overlap.
+/// `where`: of what, for messages. InvalidArgument for other sizes, for dtypes that have no others
+/// (can_convert()), and for a number that the integers of the other dtype do not have. Memory must
+/// not overlap.
 inline Error copy_elements(const char* where, Elements from, Elements to) {
   ET_CHECK_OR_RETURN_ERROR(
       from.rank == to.rank && std::equal(from.sizes, from.sizes + from.rank, to.sizes),

@@ -185,9 +185,15 @@ TEST_F(CoreMLDelegateTest, NumbersBecomeTheModelsDtype) {
   EXPECT_EQ(data_of<double>(doubles), (std::vector<double>{10, 10, 10}));
   const auto large = make_tensor_ptr({3}, std::vector<int64_t>{0, 0, int64_t{1} << 31});
   EXPECT_EQ(delegate->run({large, doubles}), Error::InvalidArgument);
-  EXPECT_EQ(delegate->run({floats({3}, {1, 2, 3}), doubles}), Error::InvalidArgument);
-  const auto ints = make_tensor_ptr({3}, std::vector<int32_t>(3));
-  EXPECT_EQ(delegate->run({wide, ints}), Error::InvalidArgument) << "float32 is no int32";
+  EXPECT_EQ(delegate->run({floats({3}, {1, 2, 0.5}), doubles}), Error::InvalidArgument);
+  // coremltools gives some integers as floats.
+  const auto counts = make_tensor_ptr({3}, std::vector<int64_t>(3));
+  ASSERT_EQ(delegate->run({flags, counts}), Error::Ok);
+  EXPECT_EQ(data_of<int64_t>(counts), (std::vector<int64_t>{10, 10, 10}));
+  std::vector<executorch::aten::complex<float>> none(3);
+  const auto complex = make_tensor_ptr({3}, none.data(), ScalarType::ComplexFloat);
+  EXPECT_EQ(delegate->run({complex, doubles}), Error::InvalidArgument);
+  EXPECT_EQ(delegate->run({wide, complex}), Error::InvalidArgument);
 }
 
 TEST_F(CoreMLDelegateTest, HalvesComeBackAsFloats) {

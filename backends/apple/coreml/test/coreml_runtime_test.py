@@ -89,6 +89,7 @@ CALLS: list[tuple[str, Callable[..., Any], tuple[Tensor, ...]]] = [
     ("bool", lambda x, y: torch.where(x, y, -y), (torch.tensor([True, False]), torch.randn(2))),
     ("bool results", lambda x, y: (x > y, x + y), (torch.randn(6), torch.randn(6))),
     ("int64 results", lambda x: (x.argmax(1), x.sum(1)), (torch.randn(3, 7),)),
+    ("int64 results in floats", lambda x: (x.count_nonzero(1), x), (torch.tensor([[0, 3.5]]),)),
     ("no dimensions", lambda x, y: (x + y, (x * y).sum()), (torch.tensor(1.5), torch.randn(4))),
     ("order of inputs", lambda x, y, z: (z - x * y, x), tuple(torch.randn(3, 3, 2))),
 ]  # fmt: skip
