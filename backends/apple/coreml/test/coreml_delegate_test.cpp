@@ -13,7 +13,6 @@ namespace {
 using Calls = std::vector<std::string>;
 
 runtime::BackendOption text_option(const char* key, const std::string& value) {
-  runtime::BackendOptions<1> options;
   runtime::BackendOption option;
   std::strncpy(option.key, key, sizeof(option.key) - 1);
   std::array<char, runtime::kMaxOptionValueLength> text{};
