@@ -16,6 +16,7 @@ from executorch.backends.apple.coreml.test.corpus_values import (
     UNKNOWN,
     WRONG,
     backend,
+    in_runtime,
     outcome_of,
 )
 from executorch.backends.test.conformance.lowered import lower
@@ -41,28 +42,33 @@ LIMITS = {
 }
 
 
-def check(chosen: Any, target: str | None, precision: str, tolerance: float) -> None:
-    """All but the rows of LIMITS, and those not."""
+def check(
+    chosen: Any, target: str | None, precision: str, tolerance: float, is_loaded: bool
+) -> None:
+    """All but the rows of LIMITS, and those not. `is_loaded`: into the runtime, with the delegate on a stand-in."""
     made_for = backend(target, precision)
+    made_for = in_runtime(made_for) if is_loaded else made_for
     found = {row.id: outcome_of(row, made_for, tolerance) for row in chosen}
     bad = {name: f"{each.kind}: {each.text}" for name, each in found.items() if each.kind in BAD}
     assert bad.keys() == LIMITS[precision] & found.keys(), bad
 
 
+@pytest.mark.parametrize("is_loaded", [False, True])
 @pytest.mark.parametrize(("precision", "tolerance"), NUMBERS)
-def test_a_sample_of_the_corpus_is_right(precision: str, tolerance: float) -> None:
-    check(rows()[7::SAMPLE], None, precision, tolerance)
+def test_a_sample_of_the_corpus_is_right(precision: str, tolerance: float, is_loaded: bool) -> None:
+    check(rows()[7::SAMPLE], None, precision, tolerance, is_loaded)
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("is_loaded", [False, True])
 @pytest.mark.parametrize("is_network", [False, True])
 @pytest.mark.parametrize(("precision", "tolerance"), NUMBERS)
 @pytest.mark.parametrize("target", ["iOS15", "iOS17", "iOS18"])
 def test_the_corpus_is_right(
-    target: str, precision: str, tolerance: float, is_network: bool
+    target: str, precision: str, tolerance: float, is_network: bool, is_loaded: bool
 ) -> None:
     chosen = [row for row in rows() if (row.family in NETWORKS) == is_network]
-    check(chosen, target, precision, tolerance)
+    check(chosen, target, precision, tolerance, is_loaded)
 
 
 X, Y = numbers(3, 4), numbers(4, 3)

@@ -3,7 +3,7 @@
 of ML Programs, is what eager PyTorch computes.
 
 usage: python -m executorch.backends.apple.coreml.test.corpus_values [--target iOS18] [--precision FLOAT32]
-           [--bits 4] [--filter x] [--every 3]
+           [--bits 4] [--filter x] [--every 3] [--runtime]
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import traceback
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -63,6 +63,14 @@ def backend(target: str | None, precision: str, **options: Any) -> Backend:
         converts=True,
         runtime=False,
     )
+
+
+def in_runtime(made_for: Backend) -> Backend:
+    """Files are written and loaded, and the delegate of runtime/ gives and takes the evaluator's values."""
+    from executorch.backends.apple.coreml.test.stand_in import stand_in
+
+    stand_in()
+    return replace(made_for, runtime=True)
 
 
 @dataclass(frozen=True)
@@ -143,11 +151,14 @@ def main() -> None:
     parser.add_argument("--precision", default="FLOAT32", choices=("FLOAT16", "FLOAT32"))
     parser.add_argument("--filter", default="", help="regular expression over names of rows")
     parser.add_argument("--bits", type=int, choices=(4, 8), help="of weights; floats unless given")
+    parser.add_argument("--runtime", action="store_true", help="by the delegate, on a stand-in")
     parser.add_argument("--every", type=int, default=1, help="every so many rows")
     options = parser.parse_args()
     made_for = backend(options.target, options.precision)
     if options.bits:
         made_for = in_few_bits(made_for, options.bits)
+    if options.runtime:
+        made_for = in_runtime(made_for)
     tolerance = HALF if options.precision == "FLOAT16" else 0.0
     counts: Counter[str] = Counter()
     for row in rows()[:: options.every]:
