@@ -102,8 +102,9 @@ def convolution(writer: Any, step: Any) -> None:
 def pooling(
     writer: Any, call: Node, kind: str, source: int, padding: Sequence[int], **more: Any
 ) -> None:
-    """A ceil_mode that adds a row or column of results is padding at the end."""
+    """A ceil_mode that adds a row or column of results is padding at the end; any other changes nothing."""
     kernel, stride, _, dilation = windows(call)
+    is_ceil = argument(call, "ceil_mode") and not any(behind(call))
     (top, bottom), (left, right) = (
         (before, before + more_behind)
         for before, more_behind in zip(padding, behind(call), strict=True)
@@ -113,7 +114,7 @@ def pooling(
         input1_id=source,
         kernel_height=kernel[0], kernel_width=kernel[1], stride_height=stride[0], stride_width=stride[1],
         padding_left=left, padding_right=right, padding_top=top, padding_bottom=bottom,
-        dilation_height=dilation[0], dilation_width=dilation[1], ceil_mode=False,
+        dilation_height=dilation[0], dilation_width=dilation[1], ceil_mode=is_ceil,
         **more,
     )  # fmt: skip
 

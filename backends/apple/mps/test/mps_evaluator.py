@@ -152,7 +152,6 @@ def _conv(call: Call) -> torch.Tensor:
 
 def _windows(call: Call, x: torch.Tensor, filler: float) -> torch.Tensor:
     """[images, channels, kernel's elements, rows, columns] of a padded image."""
-    assert not call.ceil_mode
     sides = (call.padding_left, call.padding_right, call.padding_top, call.padding_bottom)
     x = F.pad(x, sides, value=filler)
     for dim, size, stride, apart in (
