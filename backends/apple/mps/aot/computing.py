@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of matmuls, convolutions, pooling, norms and means."""
+"""Rows of matmuls, pooling, norms and means."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from torch.fx import Node
 
+from executorch.backends.apple.mps.aot.convolution import convolution_rows, pair
 from executorch.backends.apple.mps.aot.row import (
     FLOATS,
     MpsRow,
@@ -67,33 +68,6 @@ def linear(writer: Any, step: Any) -> None:
         writer.addmm(added, source, turned, found, beta=1.0, alpha=1.0)
     if not is_matrix:
         writer.view(found, writer.write(call))
-
-
-# ---- Convolutions ----
-
-
-def pair(values: Sequence[int], dims: int, before: int) -> tuple[int, int]:
-    """Of height and width; of a convolution over one dimension, that of height is `before`."""
-    values = list(values) * dims if len(values) == 1 else values
-    return (before, values[0]) if dims == 1 else (values[0], values[1])
-
-
-def convolution(writer: Any, step: Any) -> None:
-    call = step.head
-    dtype, weight = value_of(call).dtype, call.args[1]
-    dims, groups = rank(weight) - 2, argument(call, "groups")
-    is_depthwise = groups > 1 and sizes(weight)[1] == 1 and dims == 2
-    ids = [writer.operand(call.args[0], dtype), writer.operand(weight, dtype)]
-    ids.append(writer.optional(call.args[2], dtype))
-    stride_y, stride_x = pair(argument(call, "stride"), dims, 1)
-    dilation_y, dilation_x = pair(argument(call, "dilation"), dims, 1)
-    top, left = pair(argument(call, "padding"), dims, 0)
-    writer.add(
-        "MPSDepthwiseConv2D" if is_depthwise else "MPSConv2D",
-        input1_id=ids[0], input2_id=ids[1], input3_id=ids[2], output_id=writer.write(call),
-        stride_x=stride_x, stride_y=stride_y, dilation_x=dilation_x, dilation_y=dilation_y, groups=groups,
-        padding_left=left, padding_right=left, padding_top=top, padding_bottom=top,
-    )  # fmt: skip
 
 
 # ---- Pooling ----
@@ -226,25 +200,16 @@ def _uses_the_first_result_alone(call: Node) -> bool:
 
 FIRST = when(_uses_the_first_result_alone, "of its results the first alone must be used")
 IMAGES = when(lambda call: rank(call.args[0]) == 4, "a batch of images is expected")
-OVER_IMAGES = when(
-    lambda call: rank(call.args[1]) in (3, 4),
-    "a convolution over one or two dimensions is expected",
-)
-NOT_TRANSPOSED = when(
-    lambda call: not argument(call, "transposed"), "the format has no transposed convolution"
-)
 HAS_DIMENSIONS = when(lambda call: rank(call.args[0]) > 0, "a tensor with dimensions is expected")
 
 
 def computing_rows() -> dict[str, MpsRow]:
     return {
+        **convolution_rows(),
         "aten.mm.default": row("MatMul", matmul, FLOATS),
         "aten.bmm.default": row("MatMul", matmul, FLOATS),
         "aten.addmm.default": row("Addmm", addmm, FLOATS),
         "aten.linear.default": row("View Permute Addmm MatMul", linear, FLOATS),
-        "aten.convolution.default": row(
-            "Conv2D DepthwiseConv2D", convolution, FLOATS, OVER_IMAGES, NOT_TRANSPOSED
-        ),
         "aten.max_pool2d_with_indices.default": row(
             "MaxPool2DWithIndices", max_pool, FLOATS, IMAGES, FIRST
         ),

@@ -186,7 +186,8 @@ def test_every_node_that_rows_write_is_evaluated() -> None:
 
 
 CPU = [
-    ("the format has no transposed convolution", torch.nn.ConvTranspose2d(3, 4, 3), (IMAGE,)),
+    ("transposed, a constant weight is expected",
+     lambda x, w: torch.nn.functional.conv_transpose2d(x, w), (IMAGE, torch.randn(3, 2, 3, 3))),
     ("a convolution over one or two dimensions is expected", torch.nn.Conv3d(1, 2, 3), (X[None, None],)),
     ("accumulate is not expected",
      lambda x, i: torch.index_put(x, (i,), x[:2], accumulate=True), (X, torch.tensor([0, 1]))),

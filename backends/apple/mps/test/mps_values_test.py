@@ -74,6 +74,12 @@ CALLS = [
     row("convolution of rows", torch.nn.Conv1d(5, 7, 3, 2, 1, 2), X),
     row("depthwise", torch.nn.Conv2d(3, 6, 3, (2, 1), (0, 2), groups=3), IMAGE),
     row("groups", torch.nn.Conv2d(4, 6, 3, groups=2, bias=False), numbers(1, 4, 6, 6)),
+    row("transposed", torch.nn.ConvTranspose2d(3, 4, 3, 2, 1, output_padding=1), IMAGE),
+    row("transposed uneven", torch.nn.ConvTranspose2d(
+        4, 6, (4, 1), (2, 3), (0, 0), groups=2, dilation=(2, 1)), numbers(2, 4, 5, 6)),
+    row("transposed cropped", torch.nn.ConvTranspose2d(3, 4, 2, 2, (1, 2), bias=False), IMAGE),
+    row("transposed by one", torch.nn.ConvTranspose2d(3, 3, 3, 1, 3, groups=3), IMAGE),
+    row("transposed rows", torch.nn.ConvTranspose1d(5, 7, 4, 3, 1, output_padding=2), X),
     row("linear of a vector", torch.nn.Linear(6, 3), X[0, 0]),
     row("linear without bias", torch.nn.Linear(6, 3, bias=False), X),
     row("addmm", lambda x: torch.addmm(x[0] @ x[0].T, x[0], x[0].T, beta=0.5, alpha=3), X),
