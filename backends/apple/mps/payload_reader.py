@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from executorch.backends.apple.mps.aot.options import MpsOptions
 from executorch.exir.backend.payload import PayloadConstant, PayloadOperator
 
 BACKEND_ID = "MPSBackend"
+OPTIONS = MpsOptions
 
 
 def operators(payload: bytes) -> list[PayloadOperator]:

@@ -135,9 +135,10 @@ class MpsWriter(Writer[Any, Any]):
 
     def constant(self, tensor: torch.Tensor) -> int:
         """Of its own bytes, behind those of the constants before it."""
-        tensor = self._stored(tensor.detach())
+        dtype, tensor = tensor.dtype, self._stored(tensor.detach())
         data = bytes(memoryview(tensor_bytes(tensor.contiguous())))
         made = self.value(tensor.dtype, tensor.shape)
+        self._dtypes[made] = dtype
         self.values[made].constant_buffer_size = len(data)
         self.values[made].segment_offset = len(self._segment)
         self._segment += data

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from executorch.backends.apple.mps.partition import MPSPartitioner
 from executorch.backends.apple.mps.payload_reader import facts, operators
 from executorch.backends.apple.mps.test import mps_evaluator
 from executorch.backends.apple.mps.test.conformance import partitioner
+from executorch.devtools import commands
 from executorch.exir import EdgeProgramManager, to_edge, to_edge_transform_and_lower
 from executorch.exir.backend.backend_api import to_backend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
@@ -265,6 +267,15 @@ def test_tools_see_nodes_and_facts() -> None:
         ("input", "0: float32 [1, 3, 8, 8]"),
         ("output", "9: float32 [1, 4]"),
     ]
+
+
+def test_explain_shows_what_a_file_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "layers.pte"
+    lowered(Layers(), IMAGE).to_executorch().save(str(path))
+    assert commands.main(["explain", str(path)]) == 0
+    shown = capsys.readouterr().out
+    for words in ("MPSBackend", "MPS graph, version 0", "MPSConv2D", "use_fp16"):
+        assert words in shown
 
 
 MODULES = ["mps", "mps.mps_preprocess", "mps.partition", "mps.partition.mps_partitioner"]
