@@ -64,7 +64,7 @@ def run(folder: Path, lines: str) -> tuple[int, str]:
 
 
 @pytest.mark.full
-@pytest.mark.req("APL-021", "APL-022", "DT-013", "IX-058")
+@pytest.mark.req("APL-021", "DT-013", "IX-058")
 def test_mobilenet_with_its_inputs_and_its_record(folder: Path) -> None:
     code, text = run(folder, COMMANDS["044.2"])
     assert code == 0, text[-3000:]
@@ -82,7 +82,6 @@ def test_mobilenet_with_its_inputs_and_its_record(folder: Path) -> None:
 
 @needs_no_mac
 @pytest.mark.full
-@pytest.mark.req("APL-022")
 def test_what_runs_a_program_says_what_it_needs(folder: Path) -> None:
     """Before it is built, or the program written."""
     check, bench = COMMANDS["044.7"].split("\n\n")

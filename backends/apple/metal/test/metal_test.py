@@ -79,7 +79,6 @@ def test_method_names() -> None:
         MetalBackend.method_name_from_compile_specs([])
 
 
-@pytest.mark.req("APL-029")
 def test_lowering_says_what_it_needs() -> None:
     program = export(network(), (torch.randn(2, 4),))
     with pytest.raises(ExportError, match="Metal lowering needs macOS with an MPS device"):

@@ -125,8 +125,10 @@ def convert(writer: Any, step: Any) -> None:
         left = writer.read(source)
         right = writer.operand(0, value_of(source).dtype, rank(call))
         writer.add("MPSNe", input1_id=left, input2_id=right, output_id=writer.write(call))
+    elif dtype == value_of(source).dtype:
+        alias(writer, step)
     else:
-        writer.define(call, writer.cast(writer.read(source), dtype))
+        _moved(writer, call, "Cast", dtype=writer.data_type(dtype))
 
 
 # ---- Made of numbers ----
