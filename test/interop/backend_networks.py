@@ -2,13 +2,13 @@
 """Networks of the benchmark suite lowered for a backend, beside ExecuTorch 1.4.1: delegates, calls left on the CPU,
 seconds of quantizing and lowering without those of the vendor's own compiler.
 
-usage: python -m executorch.test.interop.backend_networks arm|coreml [network ...] [--spec SPEC]
+usage: python -m executorch.test.interop.backend_networks arm|coreml|mps [network ...] [--spec SPEC]
            [--vela ethos-u55-128 ...] [--repeats 1] [--cpu-time] [--no-peer] [--left]
 
 SPEC is the row's: arm TOSA-1.0+INT+int16+int4+u55 (quantized where it has INT; --vela compiles ours, too), coreml
-iOS18+FLOAT16 (+INT8: by CoreMLQuantizer). 1.4.1 runs in its own environment, EXECUTORCH_PEER_PYTHON. Both get the same
-exported program and the same inputs for calibration, in turns. A line for each network; exit status 1 where ours is
-worse."""
+iOS18+FLOAT16 (+INT8: by CoreMLQuantizer), mps FLOAT16 or FLOAT32, whose nodes are compared, too. 1.4.1 runs in its own
+environment, EXECUTORCH_PEER_PYTHON. Both get the same exported program and the same inputs for calibration, in turns. A
+line for each network; exit status 1 where ours is worse."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def lowered(path, calls, text, folder):
     module = edge.exported_program().graph_module
     graphs = [bytes(each.processed_bytes) for each in get_lowered_backend_modules(module)]
     for place, graph in enumerate(graphs if folder else ()):
-        open(f"{folder}/{place}.tosa", "wb").write(graph)
+        open(f"{folder}/{place}.payload", "wb").write(graph)
     names = [str(n.target) for n in module.graph.nodes if n.op == "call_function" and n.target is not operator.getitem]
     outside = [n for n in names if "delegate" not in n and "quantize" not in n and "sym_" not in n]
     return dict(seconds=seconds, prepare=prepare, delegates=len(graphs), left=Counter(outside))
@@ -115,17 +115,27 @@ def partitioner(text):
     return CoreMLPartitioner(compile_specs=CoreMLBackend.generate_compile_specs(
         minimum_deployment_target=ct.target[target], compute_precision=ct.precision[precision]))
 """
+MPS = """
+from executorch.backends.apple.mps.partition import MPSPartitioner
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+def quantizer(text):
+    return None
+def partitioner(text):
+    return MPSPartitioner([CompileSpec("use_fp16", bytes([text == "FLOAT16"]))])
+"""
 Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Row:
-    """`packages`: folders in which 1.4.1 finds the vendor's own. `never_more`: counts in which ours may not exceed."""
+    """`packages`: folders in which 1.4.1 finds the vendor's own. `never_more`: counts in which ours may not exceed.
+    `compared`: what payloads of both have otherwise, in a few words."""
 
     code: str
     spec: str
     never_more: tuple[str, ...]
     packages: Callable[[], list[str]] = list
+    compared: Callable[[list[bytes], list[bytes]], str] | None = None
 
 
 def tool_packages() -> list[str]:
@@ -137,9 +147,16 @@ def tool_packages() -> list[str]:
     return [str(each) for each in found]
 
 
+def mps_nodes(ours: list[bytes], theirs: list[bytes]) -> str:
+    from executorch.backends.apple.mps.test.chains import compared
+
+    return compared(ours, theirs)
+
+
 ROWS = {
     "arm": Row(ARM, "TOSA-1.0+INT+int16+int4+u55", ("left",), tool_packages),
     "coreml": Row(COREML, "iOS18+FLOAT16", ("delegates", "left")),
+    "mps": Row(MPS, "FLOAT16", ("delegates", "left"), compared=mps_nodes),
 }
 
 
@@ -155,7 +172,9 @@ def measured(
     found: dict[str, list[Answer]] = {engine: [] for engine in workers}
     for _ in range(options.repeats):
         for engine, worker in workers.items():
-            graphs = str(folder) if engine == "ours" and options.vela else ""
+            (folder / engine).mkdir(exist_ok=True)
+            is_read = ROWS[options.backend].compared or (engine == "ours" and options.vela)
+            graphs = str(folder / engine) if is_read else ""
             question = [
                 str(folder / "network.pt2"),
                 str(folder / "inputs.pt"),
@@ -177,12 +196,16 @@ def on_cpu(folder: Path, delegates: int, target: str) -> str:
 
     try:
         for place in range(delegates):
-            graph = (folder / f"{place}.tosa").read_bytes()
+            graph = _payload(folder, "ours", place)
             with contextlib.redirect_stdout(io.StringIO()):
                 vela_compile(graph, EthosUCompileSpec(target).compiler_flags)
     except Refused as reason:
         return f"{target}: {reason}"[:160]
     return f"{target}: CPU operators = 0"
+
+
+def _payload(folder: Path, engine: str, place: int) -> bytes:
+    return (folder / engine / f"{place}.payload").read_bytes()
 
 
 def text_of(answer: Answer) -> str:
@@ -214,6 +237,13 @@ def show(name: str, found: dict[str, Answer], options: argparse.Namespace, folde
         if ours["prepare"]:
             times = f"{ours['prepare']:.2f} s of {theirs['prepare']:.1f} s"
             texts.append(f"prepare {times}, {theirs['prepare'] / ours['prepare']:.0f}x")
+    compared = ROWS[options.backend].compared
+    if compared is not None and "delegates" in ours and "delegates" in theirs:
+        both = (
+            [_payload(folder, engine, place) for place in range(answer["delegates"])]
+            for engine, answer in found.items()
+        )
+        texts.append(compared(*both))
     texts += [
         on_cpu(folder, ours["delegates"], each) for each in options.vela if "error" not in ours
     ]

@@ -10,20 +10,12 @@ import torch
 
 pytest.importorskip("coremltools")
 
-from executorch.backends.apple.coreml.test.corpus_values import (
-    FAILED,
-    HALF,
-    UNKNOWN,
-    WRONG,
-    backend,
-    in_runtime,
-    outcome_of,
-)
+from executorch.backends.apple.coreml.test.corpus_values import backend, in_runtime
+from executorch.backends.test.conformance.corpus_values import BAD, HALF, bad_rows, outcome_of
 from executorch.backends.test.conformance.lowered import lower
 from executorch.backends.test.corpus import NETWORKS, rows
 from executorch.backends.test.corpus.row import numbers, row
 
-BAD = (WRONG, FAILED, UNKNOWN)
 SAMPLE = 40  # every so many rows in the usual tests, all in test-full
 NUMBERS = [("FLOAT32", 0.0), ("FLOAT16", HALF)]
 
@@ -48,9 +40,8 @@ def check(
     """All but the rows of LIMITS, and those not. `is_loaded`: into the runtime, with the delegate on a stand-in."""
     made_for = backend(target, precision)
     made_for = in_runtime(made_for) if is_loaded else made_for
-    found = {row.id: outcome_of(row, made_for, tolerance) for row in chosen}
-    bad = {name: f"{each.kind}: {each.text}" for name, each in found.items() if each.kind in BAD}
-    assert bad.keys() == LIMITS[precision] & found.keys(), bad
+    bad = bad_rows(chosen, made_for, tolerance)
+    assert bad.keys() == LIMITS[precision] & {row.id for row in chosen}, bad
 
 
 @pytest.mark.parametrize("is_loaded", [False, True])
