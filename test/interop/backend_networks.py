@@ -8,7 +8,8 @@ usage: python -m executorch.test.interop.backend_networks arm|coreml|mps [networ
 SPEC is the row's: arm TOSA-1.0+INT+int16+int4+u55 (quantized where it has INT; --vela compiles ours, too), coreml
 iOS18+FLOAT16 (+INT8: by CoreMLQuantizer), mps FLOAT16 or FLOAT32, whose nodes are compared, too. 1.4.1 runs in its own
 environment, EXECUTORCH_PEER_PYTHON. Both get the same exported program and the same inputs for calibration, in turns. A
-line for each network; exit status 1 where ours is worse."""
+line for each network, with how long preparing to quantize and lowering alone take: the rest is torchao's converting and
+torch.export, the same on both sides. Exit status 1 where ours is worse."""
 
 from __future__ import annotations
 
@@ -71,14 +72,15 @@ def lowered(path, calls, text, folder):
         program, prepare, convert = quantized(program.module(check_guards=False), inputs, made)
     vendor["seconds"], start = 0.0, now()
     edge = to_edge_transform_and_lower(program, partitioner=[partitioner(text)])
-    seconds = prepare + convert + now() - start - vendor["seconds"]
+    lower = now() - start - vendor["seconds"]
     module = edge.exported_program().graph_module
     graphs = [bytes(each.processed_bytes) for each in get_lowered_backend_modules(module)]
     for place, graph in enumerate(graphs if folder else ()):
         open(f"{folder}/{place}.payload", "wb").write(graph)
     names = [str(n.target) for n in module.graph.nodes if n.op == "call_function" and n.target is not operator.getitem]
     outside = [n for n in names if "delegate" not in n and "quantize" not in n and "sym_" not in n]
-    return dict(seconds=seconds, prepare=prepare, delegates=len(graphs), left=Counter(outside))
+    times = dict(seconds=prepare + convert + lower, prepare=prepare, lower=lower)
+    return dict(times, delegates=len(graphs), left=Counter(outside))
 for line in sys.stdin:
     try:
         answer = lowered(*json.loads(line))
@@ -183,7 +185,7 @@ def measured(
             ]
             found[engine].append(worker.ask(question))
     for answers in found.values():
-        for key in ("seconds", "prepare") if "error" not in answers[-1] else ():
+        for key in ("seconds", "prepare", "lower") if "error" not in answers[-1] else ():
             answers[-1][key] = statistics.median(each[key] for each in answers)
     return {engine: answers[-1] for engine, answers in found.items()}
 
@@ -234,9 +236,9 @@ def show(name: str, found: dict[str, Answer], options: argparse.Namespace, folde
     texts = [f"{engine}: {text_of(answer)}" for engine, answer in found.items()]
     if "seconds" in ours and "seconds" in theirs:
         texts.append(f"{theirs['seconds'] / ours['seconds']:.1f}x")
-        if ours["prepare"]:
-            times = f"{ours['prepare']:.2f} s of {theirs['prepare']:.1f} s"
-            texts.append(f"prepare {times}, {theirs['prepare'] / ours['prepare']:.0f}x")
+        for part in ("prepare", "lower") if ours["prepare"] else ():
+            times = f"{ours[part]:.2f} s of {theirs[part]:.1f} s"
+            texts.append(f"{part} {times}, {theirs[part] / ours[part]:.0f}x")
     compared = ROWS[options.backend].compared
     if compared is not None and "delegates" in ours and "delegates" in theirs:
         both = (
