@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`MetalPartitioner`: all that no delegate has yet."""
 
 from __future__ import annotations
