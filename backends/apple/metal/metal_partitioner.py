@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """`MetalPartitioner`: all that no delegate has yet."""
 
 from __future__ import annotations
