@@ -52,7 +52,7 @@ F = torch.nn.functional
 CALLS = [
     row("compare with a number", lambda x: torch.where(x > 0.5, x.sign(), x), X),
     row("numbers of two dtypes", lambda x, i: (x == 1, i == 1), X, ROWS),
-    row("bool and numbers", lambda x: ((x > 0) & (x < 1), torch.logical_not(x > 0), ~(x > 0)), X),
+    row("bool and numbers", lambda x: ((x > 0) * (x < 1), (x > 0) & (x < 1), torch.logical_not(x > 0), ~(x > 0)), X),
     row("integers", lambda i: (i * 3 - 1, i & 2, i | 4, i ^ 1, ~i, -i, i % 2, torch.fmod(i, 2)), ROWS),
     row("integers divided", lambda i: i / 3, ROWS),
     row("integers with floats", lambda x, i: x[:3, 0, 0] + i, X, ROWS),
