@@ -177,6 +177,17 @@ def test_indices_of_some_dimensions_are_a_kernel() -> None:
         assert graph_of(payload)[0].graph_type == types.mps_graph
 
 
+def test_a_window_is_no_larger_than_an_image() -> None:
+    (payload,) = payloads(lowered(torch.nn.AvgPool2d(1280, ceil_mode=True), IMAGE))
+    (pool,) = nodes(payload)
+    assert (pool.kernel_height, pool.kernel_width, pool.padding_bottom, pool.ceil_mode) == (
+        8,
+        8,
+        0,
+        1,
+    )
+
+
 # ---- What is taken ----
 
 

@@ -72,6 +72,8 @@ CALLS = [
     row("averages behind not counted", lambda x: F.avg_pool2d(
         x, 4, 3, 1, ceil_mode=True, count_include_pad=False), IMAGE),
     row("averages behind alone", lambda x: F.avg_pool2d(x, 4, 3, ceil_mode=True), IMAGE),
+    row("averages of all", lambda x: (
+        F.avg_pool2d(x, 1280, 1280, ceil_mode=True), F.avg_pool2d(x, (14, 4), 4, (2, 0), ceil_mode=True)), IMAGE),
     row("averages by a number", lambda x: F.avg_pool2d(x, 4, 3, 1, divisor_override=5), IMAGE),
     row("convolution of rows", torch.nn.Conv1d(5, 7, 3, 2, 1, 2), X),
     row("depthwise", torch.nn.Conv2d(3, 6, 3, (2, 1), (0, 2), groups=3), IMAGE),
