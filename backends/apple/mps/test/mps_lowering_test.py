@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch.export import export
 
+from executorch.backends.apple import mps
 from executorch.backends.apple.mps.aot.ops import TABLE
 from executorch.backends.apple.mps.aot.schema import SCHEMA, graph_of
 from executorch.backends.apple.mps.mps_preprocess import MPSBackend
@@ -307,6 +308,10 @@ def test_imports_say_that_it_is_deprecated(module: str) -> None:
         in done.stderr
     )
     assert "CoreML" in done.stderr
+
+
+def test_the_backend_is_a_name_of_its_package() -> None:
+    assert mps.MPSBackend is MPSBackend and "MPSBackend" in dir(mps)
 
 
 def test_making_one_says_so_and_finding_it_does_not() -> None:
