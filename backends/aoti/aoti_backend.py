@@ -32,17 +32,8 @@ class AotiBackend:
         raise NotImplementedError(f"{cls.__name__}.get_supported_fallback_kernels")
 
     @classmethod
-    def get_decomposition_table(cls) -> dict[Any, Any]:
-        return {}
-
-    @classmethod
     def get_custom_passes(cls, compile_specs: Sequence[CompileSpec]) -> list[Any]:
         return []
-
-    @classmethod
-    def save_data_externally(cls) -> bool:
-        """Whether weights go to a file beside the program."""
-        return False
 
     @classmethod
     def check_fallback_kernels(cls, method: str, called: Collection[str]) -> None:

@@ -34,6 +34,8 @@ MARKED = ("backends/", "exir/")
 FOUND_BY_NAME = ("backend", "payload_reader", "language_models", "operator_page", "__main__")
 LIBRARIES = {
     "backends/transforms/": "passes for backends, also those of others",
+    "backends/aoti/": "what backends of AOTInductor have in common, also those of others",
+    "backends/apple/metal/": "names of a backend that compiles on a Mac alone",
     "backends/skeleton/": "a backend to copy",
     "backends/skeleton_kernels/": "a backend to copy",
 }

@@ -129,6 +129,7 @@ ELSEWHERE = {
     "backend.openvino.openvino_scale_estimation": _OPENVINO,
     "backend.vulkan.enabled": _VULKAN,
     "backend.vulkan.force_fp16": _VULKAN,
+    "backend.mps.enabled": "backends/apple/mps/test/mps_llm_test.py",
     "backend.coreml.enabled": _COREML,
     "backend.coreml.enable_state": _COREML,
     "backend.coreml.preserve_sdpa": _COREML,

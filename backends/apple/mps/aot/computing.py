@@ -94,11 +94,19 @@ def pooling(
 
 
 def windows(call: Node) -> list[tuple[int, int]]:
-    """Kernel, stride, padding and dilation."""
-    kernel = argument(call, "kernel_size")
-    given = [kernel, argument(call, "stride") or kernel, argument(call, "padding")]
+    """Kernel, stride, padding and dilation. A kernel of which one window is all is no larger than the image: networks
+    ask for a global mean so."""
+    asked = argument(call, "kernel_size")
+    given = [asked, argument(call, "stride") or asked, argument(call, "padding")]
     given.append([1, 1] if "avg" in str(call.target) else argument(call, "dilation"))
-    return [pair(each, 2, 0) for each in given]
+    kernel, stride, padding, dilation = (pair(each, 2, 0) for each in given)
+    rows, columns = (
+        min(kernel[at], size + 2 * padding[at]) if (count, dilation[at]) == (1, 1) else kernel[at]
+        for at, (size, count) in enumerate(
+            zip(sizes(call.args[0])[2:], sizes(call)[2:], strict=True)
+        )
+    )
+    return [(rows, columns), stride, padding, dilation]
 
 
 def behind(call: Node) -> list[int]:

@@ -31,16 +31,16 @@ def pair(values: Sequence[int], dims: int, before: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Sides:
+class Padding:
     """How much goes before and behind the rows and the columns."""
 
-    top: int
-    bottom: int
+    above: int
+    below: int
     left: int
     right: int
 
-    def at_least_zero(self) -> Sides:
-        return Sides(*(max(0, each) for each in vars(self).values()))
+    def at_least_zero(self) -> Padding:
+        return Padding(*(max(0, each) for each in vars(self).values()))
 
 
 def convolution(writer: Any, step: Any) -> None:
@@ -53,11 +53,11 @@ def convolution(writer: Any, step: Any) -> None:
     source, weight = (writer.operand(each, dtype) for each in call.args[:2])
     top, left = pair(argument(call, "padding"), dims, 0)
     stride = pair(argument(call, "stride"), dims, 1)
-    _convolve(writer, call, source, weight, stride, Sides(top, top, left, left))
+    _convolve(writer, call, source, weight, stride, Padding(top, top, left, left))
 
 
 def _convolve(
-    writer: Any, call: Node, source: int, weight: int, stride: tuple[int, int], sides: Sides
+    writer: Any, call: Node, source: int, weight: int, stride: tuple[int, int], sides: Padding
 ) -> None:
     shape, groups = writer.values[weight].dims, argument(call, "groups")
     is_depthwise = groups > 1 and shape[1] == 1 and len(shape) == 4
@@ -67,7 +67,7 @@ def _convolve(
         "MPSDepthwiseConv2D" if is_depthwise else "MPSConv2D",
         input1_id=source, input2_id=weight, input3_id=bias, output_id=writer.write(call),
         stride_x=stride[1], stride_y=stride[0], dilation_x=dilation[1], dilation_y=dilation[0], groups=groups,
-        padding_left=sides.left, padding_right=sides.right, padding_top=sides.top, padding_bottom=sides.bottom,
+        padding_left=sides.left, padding_right=sides.right, padding_top=sides.above, padding_bottom=sides.below,
     )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def _transposed(writer: Any, call: Node, dims: int) -> None:
     kernel = pair(sizes(call.args[1])[2:], dims, 1)
     top, left = (dilation[at] * (kernel[at] - 1) - padding[at] for at in range(2))
     bottom, right = (before + more[at] - (stride[at] - 1) for at, before in enumerate((top, left)))
-    sides = Sides(top, bottom, left, right)
+    sides = Padding(top, bottom, left, right)
     source = _spread(writer, writer.operand(call.args[0], value_of(call).dtype), stride, dims)
     source = _cropped(writer, source, sides, dims)
     weight = writer.constant(_turned(writer.constants[call.args[1]], argument(call, "groups")))
@@ -123,9 +123,9 @@ def _padded(writer: Any, source: int, shape: list[int], pad: list[int]) -> int:
     return made
 
 
-def _cropped(writer: Any, source: int, sides: Sides, dims: int) -> int:
+def _cropped(writer: Any, source: int, sides: Padding, dims: int) -> int:
     """Without what sides of less than 0 take away."""
-    ends = ((sides.top, sides.bottom), (sides.left, sides.right))[-dims:]
+    ends = ((sides.above, sides.below), (sides.left, sides.right))[-dims:]
     for dim, (before, behind) in enumerate(ends, 2):
         shape = list(writer.values[source].dims)
         start, end = max(0, -before), shape[dim] + min(0, behind)

@@ -79,6 +79,11 @@ def divide(writer: Any, step: Any) -> None:
     binary("Div", **({} if mode is None else {"rounding_mode": mode}))(writer, step)
 
 
+def multiply(writer: Any, step: Any) -> None:
+    is_bool = value_of(step.head).dtype == torch.bool
+    binary("BitwiseAnd" if is_bool else "Mul")(writer, step)
+
+
 def invert(writer: Any, step: Any) -> None:
     is_bool = value_of(step.head).dtype == torch.bool
     unary("LogicalNot" if is_bool else "BitwiseNot")(writer, step)
@@ -164,8 +169,9 @@ def elementwise_rows() -> dict[str, MpsRow]:
         }
         rows |= {
             f"aten.{name}.{form}": row(kind, binary(kind), NUMBERS)
-            for name, kind in (("mul", "Mul"), ("fmod", "Fmod"), ("remainder", "Remainder"))
+            for name, kind in (("fmod", "Fmod"), ("remainder", "Remainder"))
         }
+        rows[f"aten.mul.{form}"] = row("Mul BitwiseAnd", multiply, ALL)
         rows[f"aten.div.{form}"] = row("Div", binary("Div"), FLOATS)
         rows[f"aten.div.{form}_mode"] = row("Div", divide, FLOATS)
         rows[f"aten.pow.Tensor_{form}"] = row("Pow", binary("Pow"), FLOATS)

@@ -118,17 +118,19 @@ def pad(writer: Any, step: Any) -> None:
 
 
 def convert(writer: Any, step: Any) -> None:
-    """A test for what is not 0, where booleans are asked for."""
+    """A test for what is not 0, where booleans are asked for. What is the same in halves is still a value of its own:
+    results are said to be of the program's dtype."""
     call = step.head
     source, dtype = call.args[0], value_of(call).dtype
-    if dtype == torch.bool and value_of(source).dtype != torch.bool:
+    before = value_of(source).dtype
+    if dtype == torch.bool and before != torch.bool:
         left = writer.read(source)
         right = writer.operand(0, value_of(source).dtype, rank(call))
         writer.add("MPSNe", input1_id=left, input2_id=right, output_id=writer.write(call))
-    elif dtype == value_of(source).dtype:
-        alias(writer, step)
-    else:
+    elif dtype != before and writer.inside(dtype) == writer.inside(before):
         _moved(writer, call, "Cast", dtype=writer.data_type(dtype))
+    else:
+        writer.define(call, writer.cast(writer.read(source), dtype))
 
 
 # ---- Made of numbers ----

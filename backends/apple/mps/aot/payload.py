@@ -95,7 +95,7 @@ class MpsWriter(Writer[Any, Any]):
 
     def cast(self, value: int, dtype: torch.dtype) -> int:
         """A value as it is, or cast once for all that want it so."""
-        if self._inside(self._dtypes[value]) == self._inside(dtype):
+        if self.inside(self._dtypes[value]) == self.inside(dtype):
             return value
 
         def make() -> int:
@@ -108,7 +108,7 @@ class MpsWriter(Writer[Any, Any]):
 
     def data_type(self, dtype: torch.dtype) -> Any:
         """That a node names, for numbers that it makes."""
-        return DATA_TYPES[self._inside(dtype)]
+        return DATA_TYPES[self.inside(dtype)]
 
     def value(self, dtype: torch.dtype, sizes: Sequence[int]) -> int:
         """A new value that no call of the program has."""
@@ -145,12 +145,13 @@ class MpsWriter(Writer[Any, Any]):
         self._constants.append(made)
         return made
 
-    def _inside(self, dtype: torch.dtype) -> torch.dtype:
+    def inside(self, dtype: torch.dtype) -> torch.dtype:
+        """In which nodes compute what is of `dtype` in the program."""
         return torch.float16 if self._halves and dtype == torch.float32 else dtype
 
     def _stored(self, tensor: torch.Tensor) -> torch.Tensor:
         """In halves, what is finite stays so."""
-        dtype = self._inside(torch.float32 if tensor.dtype == torch.float64 else tensor.dtype)
+        dtype = self.inside(torch.float32 if tensor.dtype == torch.float64 else tensor.dtype)
         if dtype == torch.float16 and tensor.dtype != dtype:
             is_finite = tensor.isfinite()
             tensor = torch.where(is_finite, tensor.clamp(-_LARGEST_HALF, _LARGEST_HALF), tensor)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.exir.backend.lowering.op_table import Condition, Constants, Row, tensors_of
+from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.graph_facts import arguments_by_name
 
 Dtypes = frozenset[torch.dtype]
@@ -76,8 +76,3 @@ def wrapped(dim: int, given: Node) -> int:
 def is_exact(number: float) -> bool:
     """In the format's numbers, which are float32."""
     return float(torch.tensor(number, dtype=torch.float32)) == number
-
-
-def reads_one_dtype(call: Node) -> bool:
-    """Of the tensors that it computes on."""
-    return len({value_of(each).dtype for each in tensors_of(call)}) == 1

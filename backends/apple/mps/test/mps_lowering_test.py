@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch.export import export
 
+from executorch.backends.apple import mps
 from executorch.backends.apple.mps.aot.ops import TABLE
 from executorch.backends.apple.mps.aot.schema import SCHEMA, graph_of
 from executorch.backends.apple.mps.mps_preprocess import MPSBackend
@@ -177,6 +178,17 @@ def test_indices_of_some_dimensions_are_a_kernel() -> None:
         assert graph_of(payload)[0].graph_type == types.mps_graph
 
 
+def test_a_window_is_no_larger_than_an_image() -> None:
+    (payload,) = payloads(lowered(torch.nn.AvgPool2d(1280, ceil_mode=True), IMAGE))
+    (pool,) = nodes(payload)
+    assert (pool.kernel_height, pool.kernel_width, pool.padding_bottom, pool.ceil_mode) == (
+        8,
+        8,
+        0,
+        1,
+    )
+
+
 # ---- What is taken ----
 
 
@@ -296,6 +308,10 @@ def test_imports_say_that_it_is_deprecated(module: str) -> None:
         in done.stderr
     )
     assert "CoreML" in done.stderr
+
+
+def test_the_backend_is_a_name_of_its_package() -> None:
+    assert mps.MPSBackend is MPSBackend and "MPSBackend" in dir(mps)
 
 
 def test_making_one_says_so_and_finding_it_does_not() -> None:

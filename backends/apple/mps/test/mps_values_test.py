@@ -52,7 +52,7 @@ F = torch.nn.functional
 CALLS = [
     row("compare with a number", lambda x: torch.where(x > 0.5, x.sign(), x), X),
     row("numbers of two dtypes", lambda x, i: (x == 1, i == 1), X, ROWS),
-    row("bool and numbers", lambda x: ((x > 0) & (x < 1), torch.logical_not(x > 0), ~(x > 0)), X),
+    row("bool and numbers", lambda x: ((x > 0) * (x < 1), (x > 0) & (x < 1), torch.logical_not(x > 0), ~(x > 0)), X),
     row("integers", lambda i: (i * 3 - 1, i & 2, i | 4, i ^ 1, ~i, -i, i % 2, torch.fmod(i, 2)), ROWS),
     row("integers divided", lambda i: i / 3, ROWS),
     row("integers with floats", lambda x, i: x[:3, 0, 0] + i, X, ROWS),
@@ -72,6 +72,8 @@ CALLS = [
     row("averages behind not counted", lambda x: F.avg_pool2d(
         x, 4, 3, 1, ceil_mode=True, count_include_pad=False), IMAGE),
     row("averages behind alone", lambda x: F.avg_pool2d(x, 4, 3, ceil_mode=True), IMAGE),
+    row("averages of all", lambda x: (
+        F.avg_pool2d(x, 1280, 1280, ceil_mode=True), F.avg_pool2d(x, (14, 4), 4, (2, 0), ceil_mode=True)), IMAGE),
     row("averages by a number", lambda x: F.avg_pool2d(x, 4, 3, 1, divisor_override=5), IMAGE),
     row("convolution of rows", torch.nn.Conv1d(5, 7, 3, 2, 1, 2), X),
     row("depthwise", torch.nn.Conv2d(3, 6, 3, (2, 1), (0, 2), groups=3), IMAGE),
