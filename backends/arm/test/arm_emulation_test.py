@@ -24,6 +24,7 @@ from executorch.backends.arm.test.arm_cases import FAMILIES
 from executorch.backends.arm.test.arm_operators_test import is_whole, network
 from executorch.backends.arm.test.arm_reference import (
     Program,
+    delegates,
     lowered,
     quantized,
     through_reference_all,
@@ -31,7 +32,8 @@ from executorch.backends.arm.test.arm_reference import (
 from executorch.backends.arm.vgf import VgfCompileSpec, VgfPartitioner
 from executorch.exir.backend.lowering.external_tool import tool_path
 from executorch.exir.backend.lowering.quantized import quantization_of
-from executorch.test.e2e import build_tree
+from executorch.test.documents import guide
+from executorch.test.install.commands import beside, command
 
 ROOT = os.environ.get("EXECUTORCH_ARM_EMULATION", "")
 DUMP = tool_path("arm", "vgf_dump")
@@ -96,13 +98,13 @@ def _part(
     return json.loads(text)
 
 
-def runner_with_vgf() -> Path:
-    """executor_runner of the build; skips where that was configured without the delegate."""
-    runner = build_tree.binary("executor_runner")
-    cache = runner.parent / "CMakeCache.txt"
-    if "EXECUTORCH_BUILD_VGF:BOOL=ON" not in cache.read_text():
-        pytest.skip("needs a build with EXECUTORCH_BUILD_VGF")
-    return runner
+@functools.cache
+def built(target: str) -> Path:
+    """A program of the build with the delegate."""
+    folder = beside("vgf")
+    command("cmake", "--preset", "linux", "-B", folder, "-DEXECUTORCH_BUILD_VGF=ON")
+    command("cmake", "--build", folder, "--target", Path(target).name)
+    return folder / target
 
 
 def in_memory(tensor: torch.Tensor) -> bytes:
@@ -121,7 +123,7 @@ def by_executor_runner(
     programs: Sequence[Program], variables: dict[str, str] | None = None
 ) -> list[list[torch.Tensor]]:
     """Of each program its outputs; one process each."""
-    runner = runner_with_vgf()
+    runner = built("executor_runner")
     with tempfile.TemporaryDirectory(dir=f"{ROOT}/tmp") as name:
         folder = Path(name)
         shutil.copy(runner, folder / "executor_runner")
@@ -213,3 +215,51 @@ def test_rows(spec: str, family: str, runner: Runner) -> None:
         if results[0].shape != expected.shape or error > most:
             wrong.append((name, error, most))
     assert wrong == []
+
+
+def test_the_tutorial_prints_what_is_documented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ARM-034, ARM-C01: all ones in, sigmoid(2) out; inputs as files, where the environment wants them."""
+    monkeypatch.chdir(tmp_path)
+    guide.run(guide.printed("arm.md")["036.3"], {"__name__": "tutorial"})
+    with tempfile.TemporaryDirectory(dir=f"{ROOT}/tmp") as name:
+        folder = Path(name)
+        shutil.copy(built("executor_runner"), folder / "executor_runner")
+        shutil.copy(tmp_path / "simple_example.pte", folder)
+        said = in_root(
+            folder,
+            "./executor_runner -model_path simple_example.pte -output_file out",
+            EXECUTORCH_VGF_DUMP_INPUTS_DIR="dump",
+        )
+        (value,) = np.fromfile(folder / "out-0.bin", dtype=np.float32)
+        inputs = [
+            np.fromfile(folder / f"dump/call_000000/input_00{i}_io_{i}.bin", np.float32)
+            for i in range(2)
+        ]
+    assert abs(value - 1 / (1 + np.exp(-2))) < 0.01
+    assert "0.88" in said
+    assert [each.tolist() for each in inputs] == [[1.0], [1.0]]
+
+
+def test_segments_and_threads() -> None:
+    """vgf_backend_test in the root: a file of two segments, by several threads; what is refused leaves all as it was."""
+
+    class Double(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + x
+
+    vgf = VgfCompileSpec("TOSA-1.0+FP")
+    edge = lowered(Double(), (torch.randn(2, 3),), "", VgfPartitioner(vgf))
+    (delegate,) = delegates(edge)
+    with tempfile.TemporaryDirectory(dir=f"{ROOT}/tmp") as name:
+        folder = Path(name)
+        shutil.copy(built("backends/arm/vgf_backend_test"), folder)
+        (folder / "double.vgf").write_bytes(delegate.processed_bytes)
+        said = in_root(
+            folder,
+            "./vgf_backend_test --gtest_filter=VgfRunTest.*",
+            EXECUTORCH_VGF_SAMPLE="double.vgf",
+        )
+    assert "[  PASSED  ] 2 tests." in said
+    assert "SKIPPED" not in said

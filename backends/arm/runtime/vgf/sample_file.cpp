@@ -39,8 +39,8 @@ class Writer final {
                const std::vector<mlsdk_encoder_graph_constant_binding_ref>& constants) const {
     const auto kind =
         sample_.has_shader ? mlsdk_encoder_module_type_compute : mlsdk_encoder_module_type_graph;
-    const auto module = mlsdk_encoder_add_spirv_module(get(), kind, name, "main",
-                                                       sample_.code.data(), sample_.code.size());
+    const auto module = mlsdk_encoder_add_spirv_module(
+        get(), kind, name, sample_.entry_point.c_str(), sample_.code.data(), sample_.code.size());
     const mlsdk_encoder_binding_slot_ref bindings[] = {from, to};
     const auto set = mlsdk_encoder_add_descriptor_set_info(get(), bindings, 2, sample_.set);
     const uint32_t shape[3] = {};
@@ -61,15 +61,18 @@ std::string SampleFile::bytes() const {
   const auto x = writer.tensor(mlsdk_encoder_add_input_resource);
   const auto y = writer.tensor(mlsdk_encoder_add_intermediate_resource);
   const auto z = writer.tensor(mlsdk_encoder_add_output_resource);
-  const auto weights = mlsdk_encoder_add_constant_resource(writer.get(), 100, constant_shape.data(),
-                                                           constant_shape.size(), nullptr, 0);
-  const std::string data(constant_bytes, '\1');
-  const auto constant =
-      mlsdk_encoder_add_constant(writer.get(), weights, data.data(), data.size(), sparse_dim);
+  std::vector<mlsdk_encoder_graph_constant_binding_ref> constants;
+  if (has_constant) {
+    const auto weights = mlsdk_encoder_add_constant_resource(
+        writer.get(), 100, constant_shape.data(), constant_shape.size(), nullptr, 0);
+    const std::string data(constant_bytes, '\1');
+    constants.push_back({7, mlsdk_encoder_add_constant(writer.get(), weights, data.data(),
+                                                       data.size(), sparse_dim)});
+  }
   const auto in = writer.slot(0, x);
   const auto out = writer.slot(second_binding, z);
   if (has_segments) {
-    writer.segment("first", in, writer.slot(second_binding, y), {{7, constant}});
+    writer.segment("first", in, writer.slot(second_binding, y), constants);
     writer.segment("second", writer.slot(0, y), out, {});
   }
   const char* names[] = {"input_0", "output_0"};

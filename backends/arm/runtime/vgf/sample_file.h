@@ -18,6 +18,8 @@ struct SampleFile {
   std::vector<int64_t> constant_shape{4};
   size_t constant_bytes = 16;
   int64_t sparse_dim = -1;
+  bool has_constant = true;
+  std::string entry_point = "main";
   std::vector<uint32_t> code{0x07230203, 0x00010600, 0, 8, 0, 0};
   uint32_t set = 0;
   uint32_t second_binding = 1;

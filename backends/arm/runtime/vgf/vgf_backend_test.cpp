@@ -13,10 +13,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 namespace executorch::backends::arm::vgf {
 namespace {
@@ -281,6 +284,86 @@ TEST_F(VgfArgumentsTest, InputsAreWrittenAsFiles) {
   std::filesystem::remove_all(folder);
   EXPECT_EQ(dump_inputs("/dev/null/none", *all, payload_.resources, payload_.inputs),
             Error::AccessFailed);
+}
+
+/// On a device with data graphs, and a file that doubles six floats (EXECUTORCH_VGF_SAMPLE): it
+/// twice, one segment behind the other.
+class VgfRunTest : public VgfBackendTest {
+ protected:
+  void SetUp() override {
+    VgfBackendTest::SetUp();
+    const char* path = std::getenv("EXECUTORCH_VGF_SAMPLE");
+    if (path == nullptr || !has_graphs()) {
+      GTEST_SKIP() << "needs EXECUTORCH_VGF_SAMPLE, and a device that runs it";
+    }
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    Aligned aligned(bytes);
+    const auto opened = open_payload(aligned.span());
+    ASSERT_EQ(opened.error(), Error::Ok);
+    const Segment& segment = opened->segments[0];
+    SampleFile sample;
+    sample.has_constant = false;
+    sample.code.assign(segment.code.begin(), segment.code.end());
+    sample.entry_point = segment.entry_point;
+    bytes_ = sample.bytes();
+  }
+  runtime::Result<runtime::DelegateHandle*> load() {
+    Aligned aligned(bytes_);
+    runtime::FreeableBuffer buffer(aligned.data(), bytes_.size(), nullptr);
+    runtime::BackendInitContext context(nullptr);
+    return backend_->init(context, &buffer, {});
+  }
+  Error run(runtime::DelegateHandle* handle, std::vector<float>& x, std::vector<float>& out) {
+    const auto shape = [](const std::vector<float>& numbers) {
+      return std::vector<executorch::aten::SizesType>{static_cast<int32_t>(numbers.size())};
+    };
+    const auto in = extension::from_blob(x.data(), shape(x));
+    const auto result = extension::from_blob(out.data(), shape(out));
+    runtime::EValue values[] = {*in, *result};
+    runtime::EValue* pointers[] = {&values[0], &values[1]};
+    runtime::BackendExecutionContext context;
+    return backend_->execute(context, handle, {pointers, 2});
+  }
+
+  std::string bytes_;
+};
+
+TEST_F(VgfRunTest, SegmentsRunOneBehindTheOther) {
+  const auto handle = load();
+  ASSERT_EQ(handle.error(), Error::Ok);
+  std::vector<float> x{1, -2, 3, 0.5, 5, 1e20F}, out(6, 7), more(7);
+  EXPECT_EQ(run(*handle, more, out), Error::InvalidArgument);
+  EXPECT_EQ(out, std::vector<float>(6, 7));
+  EXPECT_EQ(run(*handle, x, out), Error::Ok);
+  EXPECT_EQ(out, (std::vector<float>{4, -8, 12, 2, 20, 4e20F}));
+  x[0] = 8;
+  EXPECT_EQ(run(*handle, x, out), Error::Ok);
+  EXPECT_EQ(out[0], 32);
+  backend_->destroy(*handle);
+}
+
+TEST_F(VgfRunTest, ThreadsWaitForEachOther) {
+  std::atomic<int> num_right{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const auto handle = load();
+      if (!handle.ok()) {
+        return;
+      }
+      for (int k = 0; k < 5; ++k) {
+        std::vector<float> x(6, static_cast<float>(10 * i + k)), out(6);
+        const bool has_run = run(*handle, x, out) == Error::Ok;
+        num_right += has_run && out == std::vector<float>(6, 4 * x[0]) ? 1 : 0;
+      }
+      backend_->destroy(*handle);
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(num_right, 20);
 }
 
 }  // namespace
