@@ -243,7 +243,7 @@ def test_the_tutorial_prints_what_is_documented(
 
 
 def test_segments_and_threads() -> None:
-    """vgf_backend_test in the root: a file of two segments, by several threads; what is refused leaves all as it was."""
+    """vgf_backend_test in the root: a file of two segments, run by several threads; other arguments are refused."""
 
     class Double(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
