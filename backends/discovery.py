@@ -5,8 +5,10 @@ a backend is imported, so that light commands can ask."""
 from __future__ import annotations
 
 import functools
+import warnings
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import executorch.backends
@@ -46,12 +48,19 @@ def modules(name: str) -> list[str]:
     return [f"executorch.backends.{each}.{name}" for each in _with(name.replace(".", "/") + ".py")]
 
 
+def imported(module: str) -> ModuleType:
+    """One of these, without what the package of a deprecated backend tells its users."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return import_module(module)
+
+
 @functools.cache
 def all_backends() -> dict[str, BackendManifest]:
     """By name, those for tests alone included."""
     found: dict[str, BackendManifest] = {}
     for folder in folders():
-        for each in import_module(f"executorch.backends.{folder}.backend").BACKENDS:
+        for each in imported(f"executorch.backends.{folder}.backend").BACKENDS:
             if each.name in found:
                 raise ValueError(
                     f"two backends are called {each.name}: {found[each.name].package} and {each.package}; "

@@ -146,8 +146,8 @@ def quantizers(name):
     return [name]
 """,
     "other_npu/backend.py": _manifest(
-        "mps",
-        """language_models="llm", needs=("no_such_sdk",), get_sdk="it is macOS's", id="MPS" """,
+        "qnn",
+        """language_models="llm", needs=("no_such_sdk",), get_sdk="it is macOS's", id="QNN" """,
     ),
 }
 LISTS = """
@@ -163,7 +163,7 @@ with pytest.raises(ValueError, match="--quantize: expected --backend npu, found 
     recipe("--backend", "xnnpack", "--quantize", "int2")
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.config.rules import check
-from executorch.extension.llm.export.partitioner_lib import get_mps_partitioner
+from executorch.extension.llm.export.partitioner_lib import get_qnn_partitioner
 from executorch.extension.llm.export.pipeline import partitioners_for
 from executorch.extension.llm.export.quantizer_lib import quantizers_for
 config = read(None, ["backend.npu.enabled=True"])
@@ -174,10 +174,10 @@ check(config)
 assert quantizers_for(config) == ["npu_int2"]
 with pytest.raises(ValueError, match="npu has no adapters"):
     check(read(None, ["backend.npu.enabled=True", "base.use_lora=4", "quantization.use_qat=True"]))
-with pytest.raises(ValueError, match="mps needs no_such_sdk, not installed here: it is macOS's"):
-    check(read(None, ["backend.mps.enabled=True"]))
+with pytest.raises(ValueError, match="qnn needs no_such_sdk, not installed here: it is macOS's"):
+    check(read(None, ["backend.qnn.enabled=True"]))
 with pytest.raises(RuntimeError, match="it is macOS's"):
-    get_mps_partitioner()
+    get_qnn_partitioner()
 from executorch.backends.test.suite.flow import all_flows
 import executorch.backends.test.suite.flows.xnnpack as documented
 assert documented.XNNPACK_TEST_FLOW is all_flows()["xnnpack"] and "npu" in all_flows()

@@ -201,8 +201,9 @@ def partitioner_of(backend_id: str) -> Partitioner | None:
 
 def payload_reader(backend_id: str) -> Any | None:
     """The module of exir/backend/payload.py's kind for a backend; None when it has none."""
-    for name in import_module("executorch.backends.discovery").modules("payload_reader"):
-        module = import_module(name)
+    discovery = import_module("executorch.backends.discovery")
+    for name in discovery.modules("payload_reader"):
+        module = discovery.imported(name)
         names = module.BACKEND_ID
         if backend_id in ((names,) if isinstance(names, str) else names):
             return module

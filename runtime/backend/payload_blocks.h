@@ -32,6 +32,7 @@ struct NumberField {
 /// stand in their order, behind the header, and do not overlap.
 struct RegionFormat {
   NumberField offset;
+  /// Of 0 bytes: the region reaches to the next one.
   NumberField size;
   /// Where it begins, when the header has no offset of it.
   uint32_t fixed_offset = 0;
@@ -84,13 +85,17 @@ inline Result<Span<const uint8_t>> read_region(Span<const uint8_t> payload,
   const uint64_t whole = payload.size();
   const uint64_t offset =
       row.offset.num_bytes == 0 ? row.fixed_offset : number_at(payload, row.offset);
-  uint64_t size = number_at(payload, row.size);
   ET_CHECK_OR_RETURN_ERROR(offset >= begin && offset <= whole && offset % row.alignment == 0,
                            InvalidArgument,
                            "%s payload: region %zu: expected an offset in %" PRIu64 "..%" PRIu64
                            ", a multiple of %" PRIu32 ", found %" PRIu64,
                            format.name, index, begin, whole, row.alignment, offset);
-  if (size == 0 && row.is_open_ended) {
+  uint64_t size = number_at(payload, row.size);
+  if (row.size.num_bytes == 0) {
+    const bool is_last = index + 1 == format.num_regions;
+    const uint64_t end = is_last ? whole : number_at(payload, format.regions[index + 1].offset);
+    size = end < offset ? 0 : end - offset;
+  } else if (size == 0 && row.is_open_ended) {
     size = whole - offset;
   }
   ET_CHECK_OR_RETURN_ERROR(size >= row.min_size && size <= whole - offset, InvalidArgument,

@@ -104,6 +104,25 @@ TEST_F(PayloadBlocksTest, ReadsARegionWithoutAnOffset) {
   EXPECT_EQ(error_of(bytes, kQualcommHeader), Error::InvalidArgument);
 }
 
+TEST_F(PayloadBlocksTest, ReadsARegionThatReachesToTheNext) {
+  const Bytes bytes = from_hex(
+      "000000004d503030"
+      "3000000000000000"
+      "1000000000000000"
+      "6162636465666768696a0000000000000000000000000000"
+      "30313233343536373839616263646566");
+  const auto read = read_regions({bytes.data(), bytes.size()}, kMpsHeader);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(text(read->regions[0]).substr(0, 11), std::string("abcdefghij\0", 11));
+  EXPECT_EQ(read->regions[0].size(), 24U);
+  EXPECT_EQ(text(read->regions[1]), "0123456789abcdef");
+  for (const uint64_t offset : {0ULL, 16ULL, 24ULL, 32ULL, 40ULL, 80ULL, ~0ULL}) {
+    Bytes changed = bytes;
+    put(changed, 8, 8, offset);
+    EXPECT_EQ(error_of(changed, kMpsHeader), Error::InvalidArgument) << offset;
+  }
+}
+
 TEST_F(PayloadBlocksTest, HeadersMustBeWholeAndHaveTheirMagic) {
   const Bytes bytes = two_regions("58483030");
   for (size_t size = 0; size < bytes.size(); ++size) {

@@ -35,6 +35,16 @@ inline constexpr HeaderFormat kVulkanHeader = {
 inline constexpr HeaderFormat kQualcommHeader = {
     "Qualcomm", 0x5678ABCD, 0, 20, {}, 1, {{{}, {12, 8}, 256, 1, 1, false}}};
 
+/// "MP00": a flatbuffer behind the header, and constants behind that.
+inline constexpr HeaderFormat kMpsHeader = {
+    "MPS",
+    0x3030504D,
+    4,
+    24,
+    {},
+    2,
+    {{{}, {}, 24, 12, 1, false}, {{8, 8}, {16, 8}, 0, 0, 16, false}}};
+
 inline constexpr BlocksFormat kEthosUBlocks = {
     "Ethos-U",
     "vela_bin_stream",

@@ -6,10 +6,10 @@ usage: python -m executorch.test.hardening.mutants --count 2000 [--seed 7] [prog
 Without files, these programs are made: plain, with a cache in buffers, with a branch, with two methods, with a
 dynamic shape, with constants in the program data, delegated to XNNPACK: float, 8-bit, with a dynamic shape, with
 large matrices, with ring buffers, and language models (language_models.py).
-Only the program part and the delegates' graphs are corrupted (weights are numbers). Methods run twice: delegates pack
-matrices the second time. A mutant may be refused (an exception) or accepted (it runs); CRASH, ABORT (SIGABRT) and
-HANG (ten seconds) fail the run. Under sanitizers set ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1
-UBSAN_OPTIONS=halt_on_error=1.
+Only the program part and the delegates' graphs and lists of files are corrupted (weights are numbers). Methods run
+twice: delegates pack matrices the second time. A mutant may be refused (an exception) or accepted (it runs); CRASH,
+ABORT (SIGABRT) and HANG (ten seconds) fail the run. Under sanitizers set
+ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ DTYPES = {
     11: torch.bool,
     15: torch.bfloat16,
 }
+# The list of a Core ML model's files, which is JSON, reversed: from "}]}" on.
+FILES = b'[:"sedon"{'
 Inputs = dict[str, list[Any]]
 
 
@@ -116,8 +118,8 @@ def zeros(program: Any, name: str) -> list[Any]:
 
 
 def program_spans(data: bytes) -> list[range]:
-    """Where the program and, each as long as all of it, the graphs of XNNPACK delegates lie in the file: the extended
-    header says where segments begin, a delegate's header how long its graph is."""
+    """Where the program and, each as long as all of it, the graphs of XNNPACK delegates and the lists of files of Core
+    ML's lie in the file: the extended header says where segments begin, a delegate's header how long its graph is."""
     if not data[8:12].startswith(b"eh"):
         return [range(len(data))]
     spans = [range(min(len(data), struct.unpack_from("<Q", data, 16)[0]))]
@@ -126,6 +128,10 @@ def program_spans(data: bytes) -> list[range]:
         (graph, size) = struct.unpack_from("<II", data, at + 6)
         spans.append(range(at - 4, at - 4 + graph + size))
         at = data.find(b"XH00", at + 1)
+    at = data.find(FILES)
+    while at >= 0:
+        spans.append(range(max(0, data.rfind(b"}]}", 0, at)), at + len(FILES)))
+        at = data.find(FILES, at + 1)
     return spans
 
 

@@ -12,11 +12,14 @@ import pytest
 import torch
 
 from executorch.backends.discovery import all_backends
+from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models import make_example
 from executorch.exir import to_edge, to_edge_transform_and_lower
+from executorch.exir.backend.partitioner import Partitioner
 from executorch.extension.training.examples.XOR.export_model import export_xor
 from executorch.extension.training.examples.XOR.model import Net
+from executorch.runtime import Runtime
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install.commands import attempt, beside, command
 
@@ -182,10 +185,11 @@ def test_linking_without_cmake(registers: str, prefix: Path, tmp_path: Path) -> 
     assert "Missing operators (1): aten::linear.out. Link" in pruned.stderr, pruned.stderr
 
 
-def delegated(folder: Path) -> tuple[Path, float]:
-    """A program of one XNNPACK delegate, and the first number it gives on ones."""
+def delegated(folder: Path, partitioner: Partitioner | None = None) -> tuple[Path, float]:
+    """A program of one delegate, XNNPACK's unless said, and the first number it gives on ones."""
     method = make_example("linear").forward
-    lowered = to_edge_transform_and_lower(method.export(), partitioner=[XnnpackPartitioner()])
+    chosen = [partitioner or XnnpackPartitioner()]
+    lowered = to_edge_transform_and_lower(method.export(), partitioner=chosen)
     lowered.to_executorch().save(str(folder / "delegated.pte"))
     with torch.no_grad():
         return folder / "delegated.pte", method.module(torch.ones_like(method.inputs[0]))[
@@ -200,6 +204,19 @@ def test_the_xnnpack_backend_links(name: str, consumer: Path, tmp_path: Path) ->
     path, expected = delegated(tmp_path)
     command("cmake", "--build", consumer, "--target", name)
     assert float(command(consumer / name, path).split()[0]) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.req("VK-006", "VK-C03")
+def test_the_vulkan_backend_links(prefix: Path, consumer: Path, tmp_path: Path) -> None:
+    """By `executorch::backends`: each library carries the linker's options that keep what registers it."""
+    if not (prefix / "lib" / "libvulkan_backend.a").exists():
+        pytest.skip("this package has no Vulkan backend")
+    if not Runtime.get().backend_registry.is_available("VulkanBackend"):
+        pytest.skip("no device is here")
+    path, expected = delegated(tmp_path, VulkanPartitioner())
+    command("cmake", "--build", consumer, "--target", "consumer_of_backends")
+    printed = command(consumer / "consumer_of_backends", path)
+    assert float(printed.split()[0]) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.req("XQ-008", "XQ-013")

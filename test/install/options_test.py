@@ -205,6 +205,19 @@ def test_a_backends_folder_has_its_options(
         assert values["EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR"] == "ON"
 
 
+@pytest.mark.parametrize("preset", [(), ("-DET_PRESET=macos",), ("-DEXECUTORCH_BUILD_COREML=ON",)])
+def test_an_option_may_be_one_system_s(preset: tuple[str, ...], tmp_path: Path) -> None:
+    """What stands inside of an if(APPLE) is an option there, and refused by name elsewhere."""
+    before = "set(APPLE TRUE)"
+    code, values, text = configure(tmp_path, *preset, before=before)
+    assert code == 0, text
+    assert values["EXECUTORCH_BUILD_COREML"] == ("ON" if preset else "OFF")
+    (tmp_path / "other").mkdir()
+    code, _, text = configure(tmp_path / "other", *preset, before="set(APPLE FALSE)")
+    assert (code == 0) is ("-DEXECUTORCH_BUILD_COREML=ON" not in preset)
+    assert ("EXECUTORCH_BUILD_COREML=ON: macOS with Xcode" in text) is (code != 0)
+
+
 # Name, type and documented default (section 2 of the interface listing); an empty default is none.
 DOCUMENTED = [
     (*line.split(), "")[:3]

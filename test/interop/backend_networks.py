@@ -2,13 +2,13 @@
 """Networks of the benchmark suite lowered for a backend, beside ExecuTorch 1.4.1: delegates, calls left on the CPU,
 seconds of quantizing and lowering without those of the vendor's own compiler.
 
-usage: python -m executorch.test.interop.backend_networks arm|coreml [network ...] [--spec SPEC]
-           [--vela ethos-u55-128 ...] [--repeats 1] [--no-peer] [--left]
+usage: python -m executorch.test.interop.backend_networks arm|coreml|mps [network ...] [--spec SPEC]
+           [--vela ethos-u55-128 ...] [--repeats 1] [--cpu-time] [--no-peer] [--left]
 
 SPEC is the row's: arm TOSA-1.0+INT+int16+int4+u55 (quantized where it has INT; --vela compiles ours, too), coreml
-iOS18+FLOAT16 (+INT8: by CoreMLQuantizer). 1.4.1 runs in its own environment, EXECUTORCH_PEER_PYTHON. Both get the same
-exported program and the same inputs for calibration, in turns. A line for each network; exit status 1 where ours is
-worse."""
+iOS18+FLOAT16 (+INT8: by CoreMLQuantizer), mps FLOAT16 or FLOAT32, whose nodes are compared, too. 1.4.1 runs in its own
+environment, EXECUTORCH_PEER_PYTHON. Both get the same exported program and the same inputs for calibration, in turns. A
+line for each network; exit status 1 where ours is worse."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ import json, logging, operator, sys, time, warnings
 warnings.filterwarnings("ignore"); logging.disable(logging.WARNING)
 sys.path += @PACKAGES@
 import torch
+now = time.@CLOCK@
 from collections import Counter
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from executorch.exir import to_edge_transform_and_lower
@@ -46,35 +47,35 @@ vendor = {"seconds": 0.0, "depth": 0}
 def of_vendor(owner, name):
     function = getattr(owner, name)
     def timed(*args, **kwargs):
-        start, vendor["depth"] = time.perf_counter(), vendor["depth"] + 1
+        start, vendor["depth"] = now(), vendor["depth"] + 1
         try:
             return function(*args, **kwargs)
         finally:
             vendor["depth"] -= 1
-            vendor["seconds"] += time.perf_counter() - start if not vendor["depth"] else 0.0
+            vendor["seconds"] += now() - start if not vendor["depth"] else 0.0
     setattr(owner, name, timed)
 @ROW@
 def quantized(module, inputs, made):
-    start = time.perf_counter()
+    start = now()
     prepared = prepare_pt2e(module, made)
-    prepare = time.perf_counter() - start
+    prepare = now() - start
     prepared(*inputs)
-    start = time.perf_counter()
+    start = now()
     program = torch.export.export(convert_pt2e(prepared), inputs)
-    return program, prepare, time.perf_counter() - start
+    return program, prepare, now() - start
 def lowered(path, calls, text, folder):
     program = torch.export.load(path)
     inputs = tuple(torch.load(calls, weights_only=True))
     made, prepare, convert = quantizer(text), 0.0, 0.0
     if made is not None:
         program, prepare, convert = quantized(program.module(check_guards=False), inputs, made)
-    vendor["seconds"], start = 0.0, time.perf_counter()
+    vendor["seconds"], start = 0.0, now()
     edge = to_edge_transform_and_lower(program, partitioner=[partitioner(text)])
-    seconds = prepare + convert + time.perf_counter() - start - vendor["seconds"]
+    seconds = prepare + convert + now() - start - vendor["seconds"]
     module = edge.exported_program().graph_module
     graphs = [bytes(each.processed_bytes) for each in get_lowered_backend_modules(module)]
     for place, graph in enumerate(graphs if folder else ()):
-        open(f"{folder}/{place}.tosa", "wb").write(graph)
+        open(f"{folder}/{place}.payload", "wb").write(graph)
     names = [str(n.target) for n in module.graph.nodes if n.op == "call_function" and n.target is not operator.getitem]
     outside = [n for n in names if "delegate" not in n and "quantize" not in n and "sym_" not in n]
     return dict(seconds=seconds, prepare=prepare, delegates=len(graphs), left=Counter(outside))
@@ -114,17 +115,27 @@ def partitioner(text):
     return CoreMLPartitioner(compile_specs=CoreMLBackend.generate_compile_specs(
         minimum_deployment_target=ct.target[target], compute_precision=ct.precision[precision]))
 """
+MPS = """
+from executorch.backends.apple.mps.partition import MPSPartitioner
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+def quantizer(text):
+    return None
+def partitioner(text):
+    return MPSPartitioner([CompileSpec("use_fp16", bytes([text == "FLOAT16"]))])
+"""
 Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Row:
-    """`packages`: folders in which 1.4.1 finds the vendor's own. `never_more`: counts in which ours may not exceed."""
+    """`packages`: folders in which 1.4.1 finds the vendor's own. `never_more`: counts in which ours may not exceed.
+    `compared`: what payloads of both have otherwise, in a few words."""
 
     code: str
     spec: str
     never_more: tuple[str, ...]
     packages: Callable[[], list[str]] = list
+    compared: Callable[[list[bytes], list[bytes]], str] | None = None
 
 
 def tool_packages() -> list[str]:
@@ -136,9 +147,16 @@ def tool_packages() -> list[str]:
     return [str(each) for each in found]
 
 
+def mps_nodes(ours: list[bytes], theirs: list[bytes]) -> str:
+    from executorch.backends.apple.mps.test.chains import compared
+
+    return compared(ours, theirs)
+
+
 ROWS = {
     "arm": Row(ARM, "TOSA-1.0+INT+int16+int4+u55", ("left",), tool_packages),
     "coreml": Row(COREML, "iOS18+FLOAT16", ("delegates", "left")),
+    "mps": Row(MPS, "FLOAT16", ("delegates", "left"), compared=mps_nodes),
 }
 
 
@@ -154,7 +172,9 @@ def measured(
     found: dict[str, list[Answer]] = {engine: [] for engine in workers}
     for _ in range(options.repeats):
         for engine, worker in workers.items():
-            graphs = str(folder) if engine == "ours" and options.vela else ""
+            (folder / engine).mkdir(exist_ok=True)
+            is_read = ROWS[options.backend].compared or (engine == "ours" and options.vela)
+            graphs = str(folder / engine) if is_read else ""
             question = [
                 str(folder / "network.pt2"),
                 str(folder / "inputs.pt"),
@@ -176,12 +196,16 @@ def on_cpu(folder: Path, delegates: int, target: str) -> str:
 
     try:
         for place in range(delegates):
-            graph = (folder / f"{place}.tosa").read_bytes()
+            graph = _payload(folder, "ours", place)
             with contextlib.redirect_stdout(io.StringIO()):
                 vela_compile(graph, EthosUCompileSpec(target).compiler_flags)
     except Refused as reason:
         return f"{target}: {reason}"[:160]
     return f"{target}: CPU operators = 0"
+
+
+def _payload(folder: Path, engine: str, place: int) -> bytes:
+    return (folder / engine / f"{place}.payload").read_bytes()
 
 
 def text_of(answer: Answer) -> str:
@@ -213,6 +237,13 @@ def show(name: str, found: dict[str, Answer], options: argparse.Namespace, folde
         if ours["prepare"]:
             times = f"{ours['prepare']:.2f} s of {theirs['prepare']:.1f} s"
             texts.append(f"prepare {times}, {theirs['prepare'] / ours['prepare']:.0f}x")
+    compared = ROWS[options.backend].compared
+    if compared is not None and "delegates" in ours and "delegates" in theirs:
+        both = (
+            [_payload(folder, engine, place) for place in range(answer["delegates"])]
+            for engine, answer in found.items()
+        )
+        texts.append(compared(*both))
     texts += [
         on_cpu(folder, ours["delegates"], each) for each in options.vela if "error" not in ours
     ]
@@ -236,6 +267,9 @@ def main(argv: list[str] | None = None) -> int:
         "--vela", nargs="*", default=[], help="targets for which Vela compiles ours"
     )
     parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="seconds of the processor, where others use it, too"
+    )
     parser.add_argument("--no-peer", action="store_true", help="ours alone")
     parser.add_argument("--left", action="store_true", help="what is left on the CPU, by name")
     options = parser.parse_args(argv)
@@ -244,7 +278,8 @@ def main(argv: list[str] | None = None) -> int:
     worse = []
     with tempfile.TemporaryDirectory() as name:
         packages = {"ours": [], "1.4.1": row.packages()}
-        code = CODE.replace("@ROW@", row.code)
+        clock = "process_time" if options.cpu_time else "perf_counter"
+        code = CODE.replace("@ROW@", row.code).replace("@CLOCK@", clock)
         workers = {
             engine: Worker(
                 python, code.replace("@PACKAGES@", repr(packages[engine])), Path(name), engine

@@ -7,7 +7,8 @@ usage: python -m executorch.test.interop.vulkan_beside FOLDER [--peer PYTHON] [-
 FOLDER keeps the files; those that are there are not made again. Columns, ours / 1.4.1's: delegates + calls left, calls
 in the delegates, dispatches of the first run, their pipelines, megabytes that they read and write, megabytes that
 delegates hold on the device; with --load-times milliseconds to load ours without and with a file of pipelines. A row is
-marked where ours has more delegates or leaves more. `--peer` is EXECUTORCH_PEER_PYTHON unless given."""
+marked where ours has more delegates or leaves more; what cannot be exported has a dash and, below the table, why.
+`--peer` is EXECUTORCH_PEER_PYTHON unless given."""
 
 from __future__ import annotations
 
@@ -145,6 +146,8 @@ def row(folder: Path, name: str, with_times: bool) -> Row:
         path = folder / side / f"{name}.pte"
         if path.exists():
             found[side] = {**counted(path), **measured(path)}
+        else:
+            found[f"{side} fail"] = path.with_suffix(".error").read_text().strip().splitlines()[-1]
     if "ours" in found and with_times:
         found["load"] = load_times(folder / "ours" / f"{name}.pte")
     return found
@@ -211,6 +214,10 @@ def main() -> None:
     for each in more:
         sides = {side: each[side]["names"] for side in SIDES if side in each}
         print(f"  {each['name']}: " + "; ".join(f"{side} {dict(names)}" for side, names in sides.items()))  # fmt: skip
+    for each in found:
+        for side in SIDES:
+            if reason := each.get(f"{side} fail"):
+                print(f"{each['name']}: {side} fail: {reason[:160]}")
 
 
 if __name__ == "__main__":

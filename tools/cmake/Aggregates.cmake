@@ -7,7 +7,7 @@ if(extension_module_static IN_LIST _extensions)
   list(REMOVE_ITEM _extensions extension_module)
 endif()
 set(_backends ${_libraries})
-list(FILTER _backends INCLUDE REGEX "_backend$")
+list(FILTER _backends INCLUDE REGEX "(_backend|delegate)$")
 get_property(_kernel_backends GLOBAL PROPERTY ET_KERNEL_BACKENDS)
 list(APPEND _backends ${_kernel_backends})
 

@@ -11,8 +11,8 @@ set(_et_refused
   "EXECUTORCH_NNLIB_OPT|BOOL|OFF|Cadence's Xtensa tool chain and nnlib for HiFi, which no package registry has, the generic kernels build with any compiler"
   "EXECUTORCH_FUSION_G3_OPT|BOOL|OFF|Cadence's Xtensa tool chain and nnlib for Fusion G3, which no package registry has, the generic kernels build with any compiler"
   "EXECUTORCH_VISION_OPT|BOOL|OFF|Cadence's Xtensa tool chain and library for Vision DSPs, which no package registry has, the generic kernels build with any compiler"
-  "EXECUTORCH_BUILD_COREML|BOOL|OFF|macOS with Xcode, the Core ML delegate is a later part"
-  "EXECUTORCH_COREML_BUILD_EXECUTOR_RUNNER|BOOL|OFF|macOS with Xcode, the Core ML delegate is a later part"
+  "EXECUTORCH_BUILD_COREML|BOOL|OFF|macOS with Xcode, models are exported and tried on other systems without"
+  "EXECUTORCH_COREML_BUILD_EXECUTOR_RUNNER|BOOL|OFF|macOS with Xcode, the runner for Core ML is a later part"
   "EXECUTORCH_BUILD_MPS|BOOL|OFF|macOS with Xcode, the MPS delegate is a later part"
   "EXECUTORCH_BUILD_METAL|BOOL|OFF|macOS with Xcode, the Metal delegate is a later part"
   "EXECUTORCH_METAL_COLLECT_STATS|BOOL|OFF|macOS with Xcode, the Metal delegate is a later part"
@@ -45,9 +45,14 @@ set(_et_refused
   "EXECUTORCH_XNNPACK_ENABLE_KLEIDI|BOOL|OFF|KleidiAI, which no package registry has as sources"
   "EXECUTORCH_FLATBUFFERS_MAX_ALIGNMENT|STRING|1024|alignment is not limited by the build: any power of two is written and read")
 
-# Those that the folder of a backend has by now are not missing any more (Options.cmake includes it later).
+# Those that the folder of a backend has by now are not missing any more (Options.cmake includes it later); inside of an
+# if(APPLE), not on Apple's systems.
+set(_et_start "^")
+if(APPLE)
+  set(_et_start "^ *")
+endif()
 foreach(_et_file IN LISTS ET_BACKEND_OPTIONS)
-  file(STRINGS "${_et_file}" _et_lines REGEX "^define_[a-z]+_option")
+  file(STRINGS "${_et_file}" _et_lines REGEX "${_et_start}define_[a-z]+_option")
   foreach(_et_line IN LISTS _et_lines)
     string(REGEX MATCH "[A-Z][A-Z0-9_]+" _et_name "${_et_line}")
     list(FILTER _et_refused EXCLUDE REGEX "^${_et_name}[|]")

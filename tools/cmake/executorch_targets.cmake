@@ -83,12 +83,12 @@ function(et_backend name)
     return()
   endif()
   cmake_parse_arguments(ARG "NO_INSTALL" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARG_UNPARSED_ARGUMENTS})
-  _et_loadable_library(${name} SRCS ${ARG_SRCS} DEPS ${ARG_DEPS} ${ARG_PRIVATE_DEPS})
+  et_loadable_library(${name} SRCS ${ARG_SRCS} DEPS ${ARG_DEPS} ${ARG_PRIVATE_DEPS})
 endfunction()
 
-# lib<name>.so in the build folder, of the target <name>_loadable. The runtime is the one in portable_lib: of other libraries
-# only how to compile with them.
-function(_et_loadable_library name)
+# et_loadable_library(name SRCS ... [DEPS ...]): lib<name>.so in the build folder, of the target <name>_loadable. The runtime is
+# the one in portable_lib: of other libraries only how to compile with them.
+function(et_loadable_library name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_library(${name}_loadable SHARED ${ARG_SRCS})
   _et_target_defaults(${name}_loadable PRIVATE)
@@ -129,7 +129,7 @@ function(et_kernel_backend name)
   add_dependencies(${name}_kernels ${name}_ops_lib_bindings)
   gen_operators_lib(LIB_NAME ${name}_ops_lib KERNEL_LIBS ${name}_kernels DEPS executorch_core ${install_option})
   if(TARGET portable_lib AND ARG_LOADABLE)
-    _et_loadable_library(${name} SRCS ${ARG_SRCS} ${gen_command_sources} DEPS executorch_core ${ARG_DEPS})
+    et_loadable_library(${name} SRCS ${ARG_SRCS} ${gen_command_sources} DEPS executorch_core ${ARG_DEPS})
     add_dependencies(${name}_loadable ${name}_ops_lib_bindings)
   elseif(TARGET portable_lib)
     target_link_libraries(portable_lib PRIVATE ${name}_ops_lib)

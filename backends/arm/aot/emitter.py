@@ -34,7 +34,7 @@ _NUMPY = {
     "FP16": np.float16,
 }
 FLOATS = ("FP32", "FP16")
-_WITH_NAN = frozenset({"MAXIMUM", "MINIMUM", "REDUCE_MAX", "REDUCE_MIN"})
+_WITH_NAN = frozenset({"ARGMAX", "MAXIMUM", "MINIMUM", "REDUCE_MAX", "REDUCE_MIN"})
 
 
 @dataclass

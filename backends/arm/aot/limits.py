@@ -19,13 +19,14 @@ from executorch.backends.arm.aot.reduce import (
     pool_window,
     resize_numbers,
 )
-from executorch.backends.arm.aot.steps import quantized_result, static
+from executorch.backends.arm.aot.steps import AS_INT32, quantized_result, static
 from executorch.backends.arm.aot.wide_norms import MAX_COUNT, root_of_eps
 from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
+from executorch.exir.backend.lowering.patterns import find
 from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
 from executorch.exir.backend.lowering.steps import has_limits
-from executorch.exir.graph_facts import op_name, without_dialect
+from executorch.exir.graph_facts import only_user, op_name, without_dialect
 
 LARGEST = 1 << 16
 
@@ -122,6 +123,25 @@ INTERPOLATES = Condition(
 MATRICES = Condition(
     lambda node, constants: all(each.meta["val"].dim() >= 2 for each in node.args[:2]),
     "matrices are expected, not vectors",
+)
+GIVES_INT32 = Condition(
+    lambda node, constants: find(AS_INT32, only_user(node), node) is not None,
+    "TOSA counts in int32: `.to(torch.int32)` alone behind it is expected",
+)
+MAX_PLACES = 127  # of ARGMAX on Ethos-U55 and U65
+
+
+def _has_few_places(node: Node, constants: Constants) -> bool:
+    sizes = shape_of(node.args[0])
+    return prod(sizes[dim] for dim in dims_of(node)) <= MAX_PLACES
+
+
+FEW_PLACES = Condition(
+    _has_few_places, f"at most {MAX_PLACES} values to find the largest of are expected"
+)
+READS_FLOATS = Condition(
+    lambda node, constants: node.args[0].meta["val"].dtype.is_floating_point,
+    "floats or quantized values are expected",
 )
 IS_CONDITION = Condition(_is_condition, "a condition of bool is expected")
 NUMBER_POWER = Condition(_has_safe_power, "an exponent that is a number is expected")

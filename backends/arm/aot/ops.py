@@ -12,10 +12,12 @@ from executorch.backends.arm.aot.limits import (
     AVERAGE_POOL,
     CONVOLUTION,
     DIVIDES,
+    FEW_PLACES,
     FEW_POWERS,
     FEW_RUNS,
     FEW_VALUES,
     GATHERS_ROWS,
+    GIVES_INT32,
     GROUP_NORM_CONSTANTS,
     INDEX_OF_ROWS,
     INDEX_SECOND,
@@ -31,6 +33,7 @@ from executorch.backends.arm.aot.limits import (
     NUMBER_LIMITS,
     NUMBER_POWER,
     ONE_VALUE,
+    READS_FLOATS,
     RESIZES,
     RMS_NORM_CONSTANTS,
     SMALL_EPS,
@@ -47,6 +50,7 @@ from executorch.backends.arm.aot.rows import (
     BETWEEN,
     BOOL,
     FLOATS,
+    INT32,
     MOVED,
     NOT_U55,
     NUMBERS,
@@ -55,7 +59,7 @@ from executorch.backends.arm.aot.rows import (
     Lower,
     row,
 )
-from executorch.backends.arm.aot.steps import static
+from executorch.backends.arm.aot.steps import AS_INT32, static
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
@@ -362,6 +366,17 @@ def _along_axes() -> dict[str, ArmRow]:
         ),
         "aten.amin.default": reduced(
             reduce.reduction("REDUCE_MIN"), dtypes=NUMBERS, annotation=shared
+        ),
+        "aten.argmax.default": row(
+            reduce.place_of_largest,
+            READS_FLOATS,
+            GIVES_INT32,
+            quantized=reduce.place_of_largest,
+            tail=AS_INT32,
+            layouts=reduce.last_ways,
+            u55=(FEW_PLACES,),
+            dtypes=(*FLOATS, *INT32),
+            annotation=SHARED_FLOATS,
         ),
         "aten.max.dim": row(reduce.largest_of("REDUCE_MAX"), UNREAD_INDEX),
         "aten.min.dim": row(reduce.largest_of("REDUCE_MIN"), UNREAD_INDEX),

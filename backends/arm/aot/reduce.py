@@ -152,6 +152,29 @@ def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
     return lower
 
 
+def last_ways(step: Step, operands: Sequence[Node]) -> Ways:
+    """Where the largest of channels is sought, with these last."""
+    is_last = dims_of(step.head) == [1] and step.head.args[0].meta["val"].dim() > 2
+    layouts = (PLAIN, NHWC) if is_last else (PLAIN,)
+    return {each: Way((each,) * len(operands), PLAIN) for each in layouts}
+
+
+def place_of_largest(w: TosaWriter, step: Step) -> None:
+    """TOSA counts in INT32, which the cast behind the call asks for; the first of equal values, as PyTorch. Along the
+    last dimension, which Ethos-U55 and U65 expect."""
+    x = w.read(step.head.args[0], w.layout)
+    dims, rank = dims_of(step.head), w.rank(x)
+    if len(dims) < rank:
+        order = dims_in(w.layout, rank)
+        x = w.permute(
+            x, [order.index(dim) for dim in range(rank) if dim not in dims] + _axes(w, dims, rank)
+        )
+    else:
+        x = w.reshape(x, (w.num_elements(x),))
+    found = w.emit("ARGMAX", [x], w.shape(x)[:-1], "INT32", axis=w.rank(x) - 1)
+    w.define(step.result, w.reshape(found, shape_of(step.result)))
+
+
 # ---- Pools ----
 
 

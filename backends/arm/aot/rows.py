@@ -177,7 +177,7 @@ class ArmTable(OpTable[ArmRow]):
 
         def are_plain(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
-            return step.is_quantized or _have_types(node, plain, constants)
+            return step.is_quantized or _have_types(step, plain, constants)
 
         def are_of_one(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
@@ -223,9 +223,10 @@ def _stored_types(step: Step, constants: Collection[Node]) -> list[torch.dtype]:
     return [dtype for dtype in found if dtype not in biases]
 
 
-def _have_types(node: Node, allowed: Sequence[torch.dtype], constants: Collection[Node]) -> bool:
-    """Of constants, int64 that int32 holds, too."""
-    for each in tensors_of(node):
+def _have_types(step: Step, allowed: Sequence[torch.dtype], constants: Collection[Node]) -> bool:
+    """What is read and comes out. Of constants, int64 that int32 holds, too."""
+    for each in tensors_of(step.head):
+        each = step.result if each is step.head else each
         dtype = each.meta["val"].dtype
         is_index = dtype in (torch.int64, torch.int32) and each in constants
         is_condition = dtype == torch.bool

@@ -15,12 +15,16 @@ from torch.fx import Node
 
 from executorch.exir.backend.lowering import steps
 from executorch.exir.backend.lowering.op_table import Constants
+from executorch.exir.backend.lowering.patterns import HEAD, Call
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
     is_quantize,
     quantization_of,
 )
+
+_CASTS = ("dim_order_ops._to_dim_order_copy.default", "aten._to_copy.default")
+AS_INT32 = Call(_CASTS, HEAD, where=lambda node: node.meta["val"].dtype == torch.int32)
 
 
 @dataclass(frozen=True)

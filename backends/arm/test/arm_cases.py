@@ -212,6 +212,10 @@ def along_axes() -> Iterator[Case]:
             x, size=(15, 15), mode="bilinear", align_corners=True
         ),
         "any": lambda x: (x > 1.9).any(1),
+        "argmax": lambda x: x.argmax(1).int(),
+        "argmax kept": lambda x: x.argmax(-1, keepdim=True).int(),
+        "argmax channels last": lambda x: F.max_pool2d(x, 2).argmax(1, keepdim=True).int(),
+        "argmax all": lambda x: (x * 2).argmax().to(torch.int32),
     }
     for name, function in functions.items():
         yield name, Function(function), (x,)

@@ -17,6 +17,7 @@ from executorch.backends.arm.quantizer import EthosUQuantizer, VgfQuantizer
 from executorch.backends.arm.test.arm_reference import delegates, lowered, quantized
 from executorch.backends.arm.vgf import VgfCompileSpec, VgfPartitioner
 from executorch.backends.arm.vgf.model_converter import CONVERTER
+from executorch.exir.graph_facts import op_name
 
 needs_vela = pytest.mark.skipif(bool(VELA.why_missing()), reason=VELA.why_missing())
 needs_converter = pytest.mark.skipif(bool(CONVERTER.why_missing()), reason=CONVERTER.why_missing())
@@ -116,6 +117,32 @@ def test_what_ethos_u55_takes_in_another_form(model: nn.Module) -> None:
     edge, _ = compiled(model, (torch.randn(1, 3, 32, 32),), "ethos-u55-128")
     names = [node.name for node in edge.exported_program().graph.nodes if "aten" in node.name]
     assert len(delegates(edge)) == 1 and names == []
+
+
+class Classes(nn.Module):
+    """Which class each pixel is of."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, count, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.conv(x).argmax(1).to(torch.int32)
+
+
+@needs_vela
+@pytest.mark.req("ARM-013")
+@pytest.mark.parametrize(
+    ("target", "most"), [("ethos-u55-128", 127), ("ethos-u65-256", 127), ("ethos-u85-256", None)]
+)
+def test_the_place_of_the_largest(target: str, most: int | None) -> None:
+    """Of 127 values on U55 and U65; one more is left before Vela is asked."""
+    inputs = (torch.randn(1, 3, 8, 8),)
+    counts = (most or 300, 128)
+    edges = [compiled(Classes(each), inputs, target) for each in counts]
+    left = [[op_name(n) for n in edge.exported_program().graph.nodes] for edge, _ in edges]
+    assert "aten.argmax.default" not in left[0]
+    assert ("aten.argmax.default" in left[1]) == (most is not None)
 
 
 MODES = {

@@ -127,7 +127,7 @@ Error ExecutionHandle::execute(Span<EValue*> args, runtime::EventTracer* tracer)
     if (!outputs_[i].is_static) {
       ET_CHECK_OK_OR_RETURN_ERROR(take_output(i, out));
     } else if (outputs_[i].is_copied) {
-      from_row_major(outputs_[i].copy.data(), out);
+      ET_CHECK_OK_OR_RETURN_ERROR(from_row_major(outputs_[i].copy.data(), out));
     }
   }
   return Error::Ok;
@@ -158,7 +158,7 @@ Error ExecutionHandle::give_input(size_t index, const EValue& value) {
     return bind(port, index, true, const_cast<void*>(tensor.const_data_ptr()), sizes);
   }
   port.copy.resize(tensor.nbytes());
-  to_row_major(tensor, port.copy.data());
+  ET_CHECK_OK_OR_RETURN_ERROR(to_row_major(tensor, port.copy.data()));
   return bind(port, index, true, port.copy.data(), sizes);
 }
 
@@ -210,7 +210,7 @@ Error ExecutionHandle::take_output(size_t index, const Tensor& out) {
                            "asking for an output's size");
     }
     if (error == Error::Ok && num_bytes == out.nbytes() && out.mutable_data_ptr() != nullptr) {
-      from_row_major(data, out);
+      error = from_row_major(data, out);
     } else if (error == Error::Ok) {
       ET_LOG(Error, "OpenVINO output %zu: expected %zu bytes, found %zu", index, out.nbytes(),
              num_bytes);

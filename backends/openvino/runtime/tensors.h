@@ -18,7 +18,7 @@ runtime::Result<ov_element_type_e> element_type_of(executorch::aten::ScalarType 
 bool is_row_major(const executorch::aten::Tensor& tensor);
 
 /// The tensor's elements in row-major order; and back.
-void to_row_major(const executorch::aten::Tensor& tensor, void* out);
-void from_row_major(const void* elements, const executorch::aten::Tensor& out);
+runtime::Error to_row_major(const executorch::aten::Tensor& tensor, void* out);
+runtime::Error from_row_major(const void* elements, const executorch::aten::Tensor& out);
 
 }  // namespace executorch::backends::openvino

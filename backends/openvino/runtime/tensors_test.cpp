@@ -41,13 +41,13 @@ TYPED_TEST(TensorsTest, AnyOrderOfDimensionsAndBack) {
                                         runtime::CppTypeToScalarType<TypeParam>::value);
     EXPECT_EQ(is_row_major(*tensor), order == std::vector<uint8_t>({0, 1, 2}));
     std::vector<TypeParam> found(24);
-    to_row_major(*tensor, found.data());
+    ASSERT_EQ(to_row_major(*tensor, found.data()), runtime::Error::Ok);
     for (size_t i = 0; i < 24; ++i) {
       EXPECT_EQ(found[i], static_cast<TypeParam>(100 * (i / 12) + 10 * (i / 4 % 3) + i % 4));
     }
     const std::vector<TypeParam> before = data;
     std::fill(data.begin(), data.end(), TypeParam{});
-    from_row_major(found.data(), *tensor);
+    ASSERT_EQ(from_row_major(found.data(), *tensor), runtime::Error::Ok);
     EXPECT_EQ(data, before);
   }
 }

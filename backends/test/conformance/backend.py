@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -48,6 +47,10 @@ def added_weight(num_bytes: int) -> Sample:
 # Loads a delegate in Python: (payload, named data by key) -> (inputs -> results), called for each run.
 Run = Callable[[list[torch.Tensor]], Sequence[torch.Tensor]]
 Reference = Callable[[bytes, Mapping[str, bytes]], Run]
+
+
+class Unknown(NotImplementedError):
+    """An operation of a payload, or a way of one, that a reference does not have."""
 
 
 @dataclass(frozen=True)
@@ -164,4 +167,4 @@ def all_kernel_backends() -> dict[str, KernelBackend]:
 def _hooks(name: str) -> Iterator[Any]:
     """What the hooks of all folders say under that name."""
     for module in discovery.modules("test.conformance"):
-        yield from getattr(importlib.import_module(module), name, ())
+        yield from getattr(discovery.imported(module), name, ())

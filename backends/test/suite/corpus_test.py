@@ -28,7 +28,7 @@ from executorch.backends.test.suite.rows import (
 )
 
 OTHER_ORDERS = [order for order in ORDERS if order != "plain"]
-IN_ANY_ORDER = ["portable", "xnnpack"]
+IN_ANY_ORDER = ["portable", "xnnpack", "vulkan"]
 SAMPLE = 48  # every so many rows in the usual tests, all in test-full
 
 

@@ -25,6 +25,8 @@ from executorch.backends.vulkan.aot.row import (
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.steps import Step
+from executorch.exir.graph_facts import arguments_by_name
+from executorch.exir.sym_util import eval_shape_upper_bound
 
 UNARY = "abs cos exp hardshrink hardswish neg sigmoid sin sqrt rsqrt tanh round leaky_relu"
 SUMS = "sub.Tensor mul.Tensor"
@@ -63,6 +65,25 @@ def write_index(writer: Any, step: Step) -> None:
     (dim,) = (place for place, each in enumerate(indices) if each is not None)
     args = [writer.read(source), writer.scalar(dim), writer.argument(indices[dim])]
     writer.call("aten.index_select.default", args, step.head)
+
+
+def write_any(writer: Any, step: Step) -> None:
+    """The largest of ones and zeros is one."""
+    node = step.head
+    source, given = node.args[0], arguments_by_name(node)
+    said = given.get("dim")
+    every = list(range(source.meta["val"].dim()))
+    dims = every if said is None else [said] if isinstance(said, int) else list(said)
+    numbers, largest = (
+        writer.tensor(torch.float32, eval_shape_upper_bound(each.meta["val"].shape))
+        for each in (source, node)
+    )
+    nothing = writer.null()
+    how = [nothing, nothing, nothing, nothing, writer.scalar(False), nothing]
+    writer.call_on_ids("aten._to_copy.default", [writer.read(source), *how, numbers])
+    kept = [writer.argument(dims), writer.scalar(given.get("keepdim", False))]
+    writer.call_on_ids("aten.amax.default", [numbers, *kept, largest])
+    writer.call("aten.eq.Scalar", [largest, writer.scalar(1.0)], node)
 
 
 def _has_channels(node: Node) -> bool:
@@ -105,6 +126,7 @@ def _elementwise() -> dict[str, VulkanRow]:
     }
     rows |= {f"aten.{name}": row(BOOL) for name in LOGICAL.split()}
     rows |= {f"aten.{name}.default": row(BOOL) for name in ("bitwise_not", "logical_not")}
+    rows |= {f"aten.any.{name}": row(BOOL, lower=write_any) for name in ("default", "dim", "dims")}
     known_mode = when(_is_a_known_mode, "no rounding, or trunc or floor, is expected")
     return rows | {
         "aten.add.Tensor": row(NUMBERS, int64=Int64.WRAPPED, annotation=ARITHMETIC),

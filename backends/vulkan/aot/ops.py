@@ -38,13 +38,6 @@ def _has_sizes_that_fit(tensor: Node, call: Node) -> bool:
     return has_elements(tensor, call) and has_rank_up_to(MAX_RANK)(tensor, call)
 
 
-def _is_in_plain_order(tensor: Node, call: Node) -> bool:
-    found = tensor.meta.get("val")
-    if not isinstance(found, torch.Tensor) or found.is_contiguous():
-        return True
-    return list(found.dim_order()) == list(range(found.dim()))
-
-
 def _is_whole(tensor: Node, call: Node) -> bool:
     """Of what only its sizes are read, elements do not matter."""
     return not is_int64(tensor) or is_size(call) or says_places(TABLE, tensor)
@@ -68,9 +61,6 @@ TABLE = VulkanTable(
         TensorCondition(_is_whole, "int64 that says which elements are meant is expected"),
         TensorCondition(
             _has_sizes_that_fit, f"at most {MAX_RANK} dimensions, with elements, are expected"
-        ),
-        TensorCondition(
-            _is_in_plain_order, "the order of dimensions of a contiguous tensor is expected"
         ),
     ),
 )

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/vulkan/runtime/arguments.h>
+#include <executorch/runtime/backend/element_copy.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
-#include <cinttypes>
 #include <cstring>
-#include <limits>
+#include <string>
 #include <type_traits>
 
 namespace executorch::backends::vulkan {
@@ -80,16 +79,6 @@ To convert(From value) {
   }
 }
 
-/// Devices have integers of 32 bits.
-template <typename To, typename From>
-bool holds(From value) {
-  if constexpr (std::is_same_v<From, int64_t> && std::is_integral_v<To>) {
-    return value >= std::numeric_limits<To>::min() && value <= std::numeric_limits<To>::max();
-  } else {
-    return true;
-  }
-}
-
 ScalarType host_dtype_of(VkDataType dtype) {
   switch (dtype) {
     case VkDataType::BOOL:
@@ -130,42 +119,16 @@ Error check_dtype(const executorch::aten::Tensor& tensor, const char* kind, size
   return Error::Ok;
 }
 
-bool is_row_major(const executorch::aten::Tensor& tensor) {
-  int64_t expected = 1;
-  for (ssize_t dim = tensor.dim() - 1; dim >= 0; --dim) {
-    if (tensor.size(dim) != 1 && tensor.strides()[static_cast<size_t>(dim)] != expected) {
-      return false;
-    }
-    expected *= tensor.size(dim);
-  }
-  return true;
+/// The device's memory for a tensor, or from it.
+runtime::Elements on_device(void* data, Element element, const executorch::aten::Tensor& like) {
+  ScalarType dtype = ScalarType::Float;
+  with_element_type(
+      element, [&](auto device) { dtype = runtime::CppTypeToScalarType<decltype(device)>::value; });
+  return runtime::Elements::row_major(data, dtype, like.sizes());
 }
 
-/// Calls act(row_major, place) with each element's number and where it is.
-template <typename Act>
-void for_each_element(const executorch::aten::Tensor& tensor, Act act) {
-  const auto count = static_cast<size_t>(tensor.numel());
-  if (is_row_major(tensor)) {
-    for (size_t i = 0; i < count; ++i) {
-      act(i, i);
-    }
-    return;
-  }
-  const auto rank = static_cast<size_t>(tensor.dim());
-  int64_t index[kMaxRank] = {};
-  int64_t place = 0;
-  for (size_t i = 0; i < count; ++i) {
-    act(i, static_cast<size_t>(place));
-    for (size_t dim = rank; dim-- > 0;) {
-      const int64_t stride = tensor.strides()[dim];
-      place += stride;
-      if (++index[dim] < tensor.sizes()[dim]) {
-        break;
-      }
-      place -= stride * index[dim];
-      index[dim] = 0;
-    }
-  }
+std::string place(const char* kind, size_t index) {
+  return std::string("VulkanBackend: ") + kind + " " + std::to_string(index);
 }
 
 }  // namespace
@@ -188,45 +151,15 @@ Error to_elements(const void* from, VkDataType dtype, size_t count, Element elem
   return Error::Ok;
 }
 
-namespace {
-
-Error too_large(size_t input, size_t element, int64_t value) {
-  ET_LOG(Error,
-         "VulkanBackend: input %zu, element %zu: expected a number of 32 bits, found %" PRId64
-         "; programs that were lowered without VulkanPartitioner take it",
-         input, element, value);
-  return Error::InvalidArgument;
-}
-
-}  // namespace
-
+/// Devices have integers of 32 bits: programs that were lowered without VulkanPartitioner take
+/// more.
 Error give_input(const executorch::aten::Tensor& from, size_t index, const Tensor& tensor,
                  uint8_t* out) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_dtype(from, "input", index, tensor.staging));
   ET_CHECK_OR_RETURN_ERROR(from.const_data_ptr() != nullptr || from.numel() == 0, InvalidArgument,
                            "VulkanBackend: input %zu has no data", index);
-  Error error = Error::Ok;
-  with_host_type(from.scalar_type(), [&](auto host) {
-    using Host = decltype(host);
-    const auto* data = static_cast<const Host*>(from.const_data_ptr());
-    with_element_type(tensor.element, [&](auto device) {
-      using Device = decltype(device);
-      auto* to = reinterpret_cast<Device*>(out);
-      if (std::is_same_v<Host, Device> && is_row_major(from)) {
-        if (from.numel() > 0) {
-          std::memcpy(to, data, static_cast<size_t>(from.numel()) * sizeof(Device));
-        }
-      } else {
-        for_each_element(from, [&](size_t i, size_t place) {
-          if (!holds<Device>(data[place])) {
-            error = too_large(index, i, static_cast<int64_t>(data[place]));
-          }
-          to[i] = convert<Device>(data[place]);
-        });
-      }
-    });
-  });
-  return error;
+  return runtime::copy_elements(place("input", index).c_str(), runtime::Elements::of(from),
+                                on_device(out, tensor.element, from));
 }
 
 Error take_output(const uint8_t* from, size_t index, const Tensor& tensor,
@@ -234,23 +167,9 @@ Error take_output(const uint8_t* from, size_t index, const Tensor& tensor,
   ET_CHECK_OK_OR_RETURN_ERROR(check_dtype(out, "output", index, tensor.staging));
   ET_CHECK_OR_RETURN_ERROR(out.const_data_ptr() != nullptr || out.numel() == 0, InvalidArgument,
                            "VulkanBackend: output %zu has no memory", index);
-  with_host_type(out.scalar_type(), [&](auto host) {
-    using Host = decltype(host);
-    auto* data = static_cast<Host*>(out.mutable_data_ptr());
-    with_element_type(tensor.element, [&](auto device) {
-      using Device = decltype(device);
-      const auto* elements = reinterpret_cast<const Device*>(from);
-      if (std::is_same_v<Host, Device> && is_row_major(out)) {
-        if (out.numel() > 0) {
-          std::memcpy(data, elements, static_cast<size_t>(out.numel()) * sizeof(Device));
-        }
-      } else {
-        for_each_element(out,
-                         [&](size_t i, size_t place) { data[place] = convert<Host>(elements[i]); });
-      }
-    });
-  });
-  return Error::Ok;
+  return runtime::copy_elements(place("output", index).c_str(),
+                                on_device(const_cast<uint8_t*>(from), tensor.element, out),
+                                runtime::Elements::of(out));
 }
 
 }  // namespace executorch::backends::vulkan

@@ -83,7 +83,7 @@ def check_values(
         values = expected if isinstance(expected, tuple | list) else [expected]
         found = loaded.run(each)
         if device is not None:
-            found += device.execute([one.contiguous() for one in each])
+            found += device.execute(list(each), copy=True)
             values = [*values, *values]
         for one, other in zip(found, values, strict=True):
             if other.dtype == torch.int64:

@@ -43,6 +43,7 @@ class Machine:
         for place, given in zip(self.graph.input_ids, inputs, strict=True):
             kind = type(self.graph.values[place].value).__name__
             is_size = kind == "SymInt" and isinstance(given, torch.Tensor)
+            given = given.contiguous() if isinstance(given, torch.Tensor) else given
             self.values[place] = int(given) if is_size else self._inside(place, given)
         for call in self.graph.chain:
             if call.name != "et_vk.prepack.default":

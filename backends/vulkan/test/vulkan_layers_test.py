@@ -20,6 +20,12 @@ pytestmark = pytest.mark.skipif(
 
 LAYER = "VK_LAYER_KHRONOS_validation"
 TESTS = Path(__file__).parent
+OTHERS = sorted({each.stem for each in TESTS.glob("*_test.py")} - {Path(__file__).stem})
+# Of files that are many networks those that have every family of shaders between them.
+SAMPLES = {
+    "vulkan_peer_test": "files_give and theirs and (elements or places or norms or dynamic or unet or vit or attention "
+    "or neighbours or buffer or 4w or bits or generator)"
+}
 # An instance whose application info is of no known type.
 WRONG = """
 import ctypes
@@ -53,9 +59,15 @@ def test_the_runtime_calls_as_it_must() -> None:
 
 
 @pytest.mark.full
-def test_every_test_here_calls_as_it_must() -> None:
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_test_here_calls_as_it_must(name: str) -> None:
     """Results of the driver under the layers are what they are without."""
-    others = [each for each in TESTS.glob("*_test.py") if each.name != Path(__file__).name]
     words = ["-m", "pytest", "-q", "-s", "-m", "full or not full", "-p", "no:cacheprovider"]
-    assert messages(sys.executable, *words, *others) == []
-    assert messages(build_tree.binary("backends/vulkan/vulkan_backend_test")) == []
+    chosen = ["-k", SAMPLES[name]] if name in SAMPLES else []
+    assert messages(sys.executable, *words, *chosen, TESTS / f"{name}.py") == []
+
+
+@pytest.mark.full
+def test_corrupted_payloads_call_as_they_must() -> None:
+    binary = build_tree.binary("backends/vulkan/vulkan_backend_test")
+    assert messages(binary, "--gtest_filter=VulkanCorruptedTest.*") == []

@@ -82,6 +82,18 @@ def test_logic() -> None:
     check(torch.logical_not, a)
     check(torch.bitwise_not, a)
     check(torch.where, a, X, Y)
+    for each in (a, a & False, a.new_zeros(2, 1, 4)):
+        check(torch.any, each)
+        check(lambda x: x.any(1), each)
+        check(lambda x: x.any(-1, keepdim=True), each)
+        check(lambda x: torch.any(x, (0, 2)), each)
+
+
+def test_attention_with_a_mask() -> None:
+    queries = torch.randn(1, 2, 6, 8)
+    attention = F.scaled_dot_product_attention
+    for mask in (torch.ones(6, 6).tril() > 0, torch.ones(6, 6).tril(-1) > 0, torch.randn(6, 6)):
+        check(lambda m, x: attention(x, x, x, m), mask, queries)
 
 
 def test_conversions() -> None:

@@ -304,11 +304,20 @@ def norms(x: Tensor) -> tuple[Tensor, ...]:
     )  # fmt: skip
 
 
+def orders(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    last = x.to(memory_format=torch.channels_last)
+    return last, last * 2, x + y, y.softmax(1), y.contiguous() - x
+
+
 # ---- Cases ----
 
 
 def _image(size: int = 32) -> Inputs:
     return (torch.randn(1, 3, size, size),)
+
+
+def _channels_last(x: Tensor) -> Inputs:
+    return (x.to(memory_format=torch.channels_last),)
 
 
 def _rows(count: int = 12) -> Inputs:
@@ -355,6 +364,8 @@ OWN: dict[str, Make] = {
     "unet unplanned": lambda: Case(
         Unet(), [_image()], options={"skip_memory_planning": True, "skip_tag_memory_metadata": True}
     ),
+    "unet channels last": lambda: Case(Unet(), [_channels_last(*_image())]),
+    "orders": lambda: Case(Of(orders), [(torch.randn(1, 4, 6, 8), *_channels_last(torch.randn(1, 4, 6, 8)))]),
     "unet dynamic": lambda: _dynamic_image(Unet()),
     "elements": lambda: Case(Of(elements), [(torch.randn(2, 3, 4), torch.randn(2, 3, 4))]),
     "places": lambda: Case(Of(places), [(torch.randn(2, 5), torch.tensor([[0, 4, 1], [2, 3, 3]]))]),

@@ -104,7 +104,9 @@ def operators(file: bytes) -> Counter[str]:
     return Counter({name: n for name, n in names.items() if not any(map(name.count, moves))})
 
 
-@pytest.mark.parametrize("name", ["vit", "unet", "rms norm", "attention", "4w bias", "8da4w bias"])
+@pytest.mark.parametrize(
+    "name", ["vit", "unet", "unet channels last", "rms norm", "attention", "4w bias", "8da4w bias"]
+)
 def test_chains_have_the_same_operators(name: str, folders: dict[str, Path]) -> None:
     ours, theirs = (file_of(folders[side], name).read_bytes() for side in ("ours", "theirs"))
     assert operators(ours) == operators(theirs)

@@ -79,7 +79,9 @@ class TablePartitioner(Partitioner):
             pieces = self._kept((self.trimmed(list(each.nodes)) for each in found), self.why_leave)
             return self._kept(pieces, lambda nodes: self.why_slower(nodes, constants))
 
-        pieces = joined([group for group in groups if group[0] not in cut])
+        alone = [group for group in groups if self.is_alone(group)]
+        pieces = joined([group for group in groups if group[0] not in cut and group not in alone])
+        pieces += self._kept(alone, self.why_leave)
         return _numbered(self.accepted(ep, pieces, joined))
 
     def generate_per_op_partitions(self, ep: ExportedProgram) -> list[Partition]:
@@ -119,6 +121,10 @@ class TablePartitioner(Partitioner):
     ) -> dict[Node, str]:
         """Calls of one-node groups that are left although they stand between others, and why."""
         return {}
+
+    def is_alone(self, group: list[Node]) -> bool:
+        """Whether these calls must be a delegate of their own."""
+        return False
 
     def tag_data(self, program: ExportedProgram) -> None:
         """Tags the data that delegates own."""

@@ -91,6 +91,21 @@ def test_pieces_are_tagged_with_their_items() -> None:
     assert len(taken) == len(set(taken)) < len(calls)
 
 
+class Apart(Adding):
+    joins_all = True
+
+    def is_alone(self, group: list[Node]) -> bool:
+        return "view" in group[0].name
+
+
+def test_what_is_alone_is_joined_with_nothing() -> None:
+    program = _program()
+    assert len(Apart().partition(program).partition_tags) == 4
+    apart = [names for names in _tags(program).values() if any("view" in name for name in names)]
+    assert sorted(apart) == [["aten_view_copy_default"], ["aten_view_copy_default_1"]]
+    assert not any("view" in node.name for node in Apart().why_not_delegated(_program()))
+
+
 def test_reasons_of_what_is_left() -> None:
     program = _program()
     reasons = {node.name: why for node, why in Adding().why_not_delegated(program).items()}

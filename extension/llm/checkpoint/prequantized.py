@@ -15,6 +15,8 @@ from torch import nn
 
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.keys import Pair
+from executorch.extension.llm.quantization.schemes import WeightBits, embedding_bits
+from executorch.extension.llm.quantization.weights import limits, weight_of_codes
 
 _ADAPTERS = {"adaptor.A.weight": "lora_a.weight", "adaptor.B.weight": "lora_b.weight"}
 ADAPTOR_SCALE = 2.0
@@ -22,34 +24,31 @@ ADAPTOR_SCALE = 2.0
 
 @dataclass(frozen=True)
 class Prequantized:
-    """How the integers are meant: linear layers in groups of 4 bits, the output layer perhaps in rows of 8, tables of
-    embeddings in `embedding_bits` with a scale a row (group 0) or a group."""
+    """How the integers are meant: linear layers in groups of 4 bits, the output layer perhaps in rows of 8."""
 
     group: int
     output_8_bits: bool
-    embedding_bits: int
-    embedding_group: int
+    embedding: WeightBits
     dtype: torch.dtype
 
-    def kind(self, name: str) -> tuple[int, int, str | None]:
-        """Bits, group (0: the whole row) and what happens to inputs, for the layer of a weight."""
+    def kind(self, name: str) -> WeightBits:
+        """Of the layer of a weight."""
         if "embeddings" in name:
-            return self.embedding_bits, self.embedding_group, None
+            return self.embedding
         if self.output_8_bits and "output" in name:
-            return 8, 0, "int8_asym_per_token"
-        return 4, self.group, "int8_asym_per_token"
+            return WeightBits(8, 0, True)
+        return WeightBits(4, self.group, True)
 
 
-def embedding_kind(text: str) -> tuple[int, int]:
-    """Bits and group of `base.preq_embedding_quantize`; a group of 0 or none is a scale for each row."""
-    bits, _, group = text.partition(",")
-    number = 0 if group.strip().lower() in ("", "none") else int(group)
-    if int(bits) not in (2, 4, 8) or number not in (0, 32, 64, 128, 256):
+def embedding_kind(text: str) -> WeightBits:
+    """Of `base.preq_embedding_quantize`."""
+    found = embedding_bits(text)
+    if found.bits not in (2, 4, 8) or found.group not in (0, 32, 64, 128, 256):
         raise ValueError(
             "base.preq_embedding_quantize: expected 'bits,group' with 2, 4 or 8 bits and a group of 0, 32, 64, 128 "
             f"or 256, found {text!r}"
         )
-    return int(bits), number
+    return found
 
 
 def adapted_layers(names: Iterable[str]) -> set[str]:
@@ -97,16 +96,14 @@ def _adapter_name(name: str) -> str:
 def _joined(
     layer: str, weight: torch.Tensor, scales: torch.Tensor, how: Prequantized, where: str
 ) -> torch.Tensor:
-    from torchao.quantization import IntxUnpackedToInt8Tensor
-
-    bits, group, inputs = how.kind(layer)
+    wanted = how.kind(layer)
     label = f"{where}: tensor {layer + '.weight'!r}"
     if weight.dim() != 2 or weight.dtype != torch.int8:
         raise CheckpointError(
             f"{label}: expected int8 of 2 dimensions, found {weight.dtype} of {weight.dim()}"
         )
     rows, columns = weight.shape
-    group = group or columns
+    group = wanted.group or columns
     if columns % group:
         raise CheckpointError(
             f"{label}: expected a multiple of base.preq_group_size ({group}) columns, found {columns}"
@@ -116,17 +113,11 @@ def _joined(
             f"{where}: tensor {layer + '.scales'!r}: expected {rows * (columns // group)} floats (groups of {group}), "
             f"found {scales.dtype} {list(scales.shape)}; is base.preq_group_size that of the checkpoint?"
         )
-    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
+    low, high = limits(wanted.bits)
     if rows and columns and not (low <= int(weight.min()) and int(weight.max()) <= high):
-        raise CheckpointError(f"{label}: expected numbers of {bits} bits, from {low} to {high}")
+        raise CheckpointError(
+            f"{label}: expected numbers of {wanted.bits} bits, from {low} to {high}"
+        )
     scales = scales.reshape(rows, columns // group).to(how.dtype)
-    made = IntxUnpackedToInt8Tensor(
-        weight,
-        scales,
-        torch.zeros(scales.shape, dtype=torch.int8),
-        getattr(torch, f"int{bits}"),
-        (1, group),
-        how.dtype,
-        inputs,
-    )
+    made = weight_of_codes(weight, scales, wanted, how.dtype)
     return nn.Parameter(made, requires_grad=False)

@@ -19,7 +19,7 @@ from executorch.extension.llm.export.pipeline import export_llama, prepare
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
-from executorch.extension.llm.transform.quantize import report
+from executorch.extension.llm.quantization.weights import report
 from executorch.runtime import Runtime
 
 SHAPE = {

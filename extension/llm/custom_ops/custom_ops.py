@@ -172,18 +172,6 @@ def _sdpa_with_kv_cache(
     query, key, value, key_cache, value_cache, start_pos, seq_len, attn_mask=None, drpout_p=0.0, is_causal=False,
     scale=None,
 ):  # fmt: skip
-    sdpa_with_kv_cache_meta(
-        query,
-        key,
-        value,
-        key_cache,
-        value_cache,
-        start_pos,
-        seq_len,
-        attn_mask,
-        drpout_p,
-        is_causal,
-    )
     end = start_pos + seq_len
     _expect(
         end <= key_cache.size(1),
@@ -197,23 +185,13 @@ def _sdpa_with_kv_cache(
 def _custom_sdpa(
     query, key, value, start_pos, attn_mask=None, drpout_p=0.0, is_causal=False, scale=None
 ):
-    custom_sdpa(query, key, value, start_pos, attn_mask, drpout_p, is_causal)
     return eager.attend(query, key, value, start_pos, attn_mask, is_causal, scale)
-
-
-def _sdpa_of_sessions(query, key, value, rows, rows_per_session, scale=None):
-    sdpa_of_sessions_meta(query, key, value, rows, rows_per_session)
-    return eager.attend_by_session(query, key, value, rows, rows_per_session, scale)
 
 
 def _custom_quantized_sdpa(
     query, key, value, start_pos, attn_mask=None, drpout_p=0.0, is_causal=False, scale=None, q_zero_points=None,
     q_scales=None, k_zero_points=None, k_scales=None, v_zero_points=None, v_scales=None, is_seq_at_dim_2=False,
 ):  # fmt: skip
-    parameters = (q_zero_points, q_scales, k_zero_points, k_scales, v_zero_points, v_scales)
-    custom_quantized_sdpa_meta(
-        query, key, value, start_pos, attn_mask, drpout_p, is_causal, scale, *parameters
-    )
     floats = [
         eager.dequantize(query, q_scales, q_zero_points),
         eager.dequantize(key, k_scales, k_zero_points),
@@ -225,29 +203,32 @@ def _custom_quantized_sdpa(
     return out.transpose(1, 2).contiguous() if is_seq_at_dim_2 else out
 
 
-def _fast_hadamard_transform(mat: Tensor) -> Tensor:
-    fast_hadamard_transform_meta(mat)
-    return eager.hadamard_transform(mat)
+Operator = tuple[Callable[..., Any], Callable[..., Any]]
 
 
-def _channelwise_gated_delta_rule(*tensors: Tensor) -> tuple[Tensor, Tensor]:
-    channelwise_gated_delta_rule_meta(*tensors)
-    return eager.gated_delta_rule(*tensors)
+def _by(compute: Callable[..., Any], rule: Callable[..., Any]) -> Operator:
+    """What `compute` makes of arguments that the rule takes, and the rule."""
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        rule(*args, **kwargs)
+        return compute(*args, **kwargs)
+
+    return checked, rule
 
 
 # name -> (eager implementation, rule for results)
-_OPERATORS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "channelwise_gated_delta_rule": (_channelwise_gated_delta_rule, channelwise_gated_delta_rule_meta),
-    "custom_quantized_sdpa": (_custom_quantized_sdpa, custom_quantized_sdpa_meta),
-    "custom_sdpa": (_custom_sdpa, custom_sdpa),
-    "embedding_of_blocks": (blocks.embedding, blocks.embedding_meta),
-    "fast_hadamard_transform": (_fast_hadamard_transform, fast_hadamard_transform_meta),
-    "linear_of_blocks": (blocks.linear, blocks.linear_meta),
-    "sdpa_of_sessions": (_sdpa_of_sessions, sdpa_of_sessions_meta),
-    "sdpa_with_kv_cache": (_sdpa_with_kv_cache, sdpa_with_kv_cache_meta),
+_OPERATORS: dict[str, Operator] = {
+    "channelwise_gated_delta_rule": _by(eager.gated_delta_rule, channelwise_gated_delta_rule_meta),
+    "custom_quantized_sdpa": _by(_custom_quantized_sdpa, custom_quantized_sdpa_meta),
+    "custom_sdpa": _by(_custom_sdpa, custom_sdpa),
+    "embedding_of_blocks": _by(blocks.embedding, blocks.embedding_meta),
+    "fast_hadamard_transform": _by(eager.hadamard_transform, fast_hadamard_transform_meta),
+    "linear_of_blocks": _by(blocks.linear, blocks.linear_meta),
+    "sdpa_of_sessions": _by(eager.attend_by_session, sdpa_of_sessions_meta),
+    "sdpa_with_kv_cache": _by(_sdpa_with_kv_cache, sdpa_with_kv_cache_meta),
     "update_cache": (eager.update_cache, update_cache_meta),
     "update_cache_with_indices": (eager.update_cache_with_indices, update_cache_with_indices_meta),
-}  # fmt: skip
+}
 
 
 def _functional(schema: str) -> str:

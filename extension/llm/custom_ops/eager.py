@@ -130,7 +130,7 @@ def attend_by_session(
     value: Tensor,
     rows: Tensor,
     rows_per_session: int,
-    scale: float | None,
+    scale: float | None = None,
 ) -> Tensor:
     """sdpa_of_sessions: query [1, S, H, D] s sees keys from the first of its session up to rows[s]."""
     if rows.shape != query.shape[1:2]:
@@ -194,15 +194,18 @@ def hadamard_transform(mat: Tensor) -> Tensor:
 def gated_delta_rule(
     query: Tensor, key: Tensor, value: Tensor, decay: Tensor, beta: Tensor, initial_state: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """For t in order, with S [.., K, V]: S *= decay_t; S += k_t (beta_t * (v_t - S'k_t))'; o_t = S'q_t. Returns all o
-    and the last S."""
-    state = initial_state.clone()
-    outputs = []
-    for t in range(query.size(2)):
-        state = state * decay[:, :, t, :, None]
-        read = torch.einsum("bhkv,bhk->bhv", state, key[:, :, t])
-        change = beta[:, :, t, None] * (value[:, :, t] - read)
-        state = state + key[:, :, t, :, None] * change[:, :, None, :]
-        outputs.append(torch.einsum("bhkv,bhk->bhv", state, query[:, :, t]))
-    out = torch.stack(outputs, 2) if outputs else value.new_zeros(value.shape)
-    return out, state
+    """Token by token: the state fades, then learns what it got wrong of the token's value.
+
+    query, key and decay (batch, heads, tokens, K), value (.., V), beta (batch, heads, tokens), state (batch, heads,
+    K, V). Gives (batch, heads, tokens, V) and the last state.
+    """
+    state, outputs = initial_state, []
+    for token in range(query.shape[2]):
+        state = state * decay[:, :, token, :, None]
+        seen = (state * key[:, :, token, :, None]).sum(-2)
+        wrong = (value[:, :, token] - seen) * beta[:, :, token, None]
+        state = state + key[:, :, token, :, None] * wrong[:, :, None, :]
+        outputs.append((state * query[:, :, token, :, None]).sum(-2))
+    if not outputs:
+        return value.new_zeros(value.shape), initial_state.clone()
+    return torch.stack(outputs, 2), state

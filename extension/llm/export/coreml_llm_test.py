@@ -15,6 +15,7 @@ pytest.importorskip("coremltools")
 from executorch.backends.apple.coreml.executorchcoreml import read_files
 from executorch.backends.apple.coreml.quantizer import CoreMLQuantizer
 from executorch.backends.apple.coreml.test import mil_evaluator
+from executorch.backends.apple.coreml.test.stand_in import stand_in
 from executorch.backends.vulkan.quantizer.vulkan_quantizer import VulkanQuantizer
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.extension.llm.export.config.rules import check
@@ -36,6 +37,7 @@ from executorch.extension.llm.transform.transform_test import (
     prepared,
     stepwise,
 )
+from executorch.runtime import Runtime
 
 __all__ = ["checkpoint"]  # the fixture
 
@@ -62,6 +64,14 @@ def payload_of(path: Path, operators: tuple[str, ...] = ()) -> bytes:
     return file.payload(delegate)
 
 
+def run_steps(path: Path) -> torch.Tensor:
+    """By the runtime, with a stand-in for Core ML."""
+    stand_in()
+    method = Runtime.get().load_program(path).load_method("forward")
+    found = [method.execute([TOKENS[:, a:b], torch.tensor([a])])[0].clone() for a, b in STEPS]
+    return torch.cat(found).float()
+
+
 @pytest.mark.slow
 def test_caches_are_states(checkpoint: tuple, tmp_path: Path) -> None:
     """Of float16 whatever the precision is: 11 bits, through two layers."""
@@ -74,16 +84,19 @@ def test_caches_are_states(checkpoint: tuple, tmp_path: Path) -> None:
     run = mil_evaluator.load(blob, {})
     found = [run([TOKENS[:, start:end], torch.tensor([start])])[0] for start, end in STEPS]
     torch.testing.assert_close(torch.cat(found).float(), expected, rtol=0, atol=0.02)
+    torch.testing.assert_close(run_steps(tmp_path / "m.pte"), expected, rtol=0, atol=0.02)
 
 
 @pytest.mark.slow
 def test_caches_of_the_program(checkpoint: tuple, tmp_path: Path) -> None:
     """Earlier targets have no states: a delegate is given the caches, and gives them back."""
     config = config_of(checkpoint[0], tmp_path / "m.pte", ios=17)
+    expected = stepwise(prepared(config), STEPS)
     export_llama(config)
     blob = payload_of(tmp_path / "m.pte", ("aten::copy_",))
     names = json.loads(read_files(blob)["metadata.json"])
     assert len(names["inputNames"]) == 2 + 2 * 2 and len(names["outputNames"]) == 1 + 2 * 2
+    torch.testing.assert_close(run_steps(tmp_path / "m.pte"), expected, rtol=0, atol=0.02)
 
 
 def test_names_and_options(checkpoint: tuple) -> None:

@@ -85,15 +85,23 @@ def _unpacked(model: Path, folder: Path) -> Path | None:
     digest = _digest([*held, *(hashlib.blake2b(each).hexdigest() for each in held.values())])
     place = folder / f"{model.stem}-{digest[:16]}"
     if not place.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as work:
-            finished = Path(work) / "finished"
-            finished.mkdir()
+        with _made_at(place) as made:
             for name, each in held.items():
-                (finished / name).write_bytes(each)
-            if not place.exists():
-                finished.rename(place)
+                (made / name).write_bytes(each)
     return place
+
+
+@contextlib.contextmanager
+def _made_at(place: Path) -> Iterator[Path]:
+    """A folder beside, which takes the place when all is in it: who is interrupted leaves nothing, and who was faster
+    is left alone."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as work:
+        made = Path(work) / "finished"
+        made.mkdir()
+        yield made
+        if not place.exists():
+            made.rename(place)
 
 
 def find_tokenizer(model: Path) -> Path:
@@ -140,31 +148,20 @@ def kept_folder() -> Path:
 
 
 def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None:
-    """Into a folder beside, which takes the place when all is there: who is interrupted leaves nothing."""
     from executorch.extension.llm.export.config.reading import read
     from executorch.extension.llm.export.pipeline import export_llama
     from executorch.extension.llm.export.stages import Stages
 
-    place.parent.mkdir(parents=True, exist_ok=True)
     print(f"exporting {model}, once; kept in {place}", file=sys.stderr)
     start = time.perf_counter()
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{name}-") as work:
+    with _made_at(place) as made:
         given = [*_options(model, options), *options]
-        given += [f"export.output_dir={work}", f"export.output_name={name}.pte"]
+        given += [f"export.output_dir={made}", f"export.output_name={name}.pte"]
         with contextlib.redirect_stdout(sys.stderr):  # stdout is the answers'
             export_llama(read(None, given), stages=Stages())
-        if model.is_dir():
-            for companion in NAMES:
-                if (model / companion).is_file():
-                    shutil.copy(model / companion, work)
-        if place.exists():  # somebody else was faster
-            return
-        finished = Path(work) / "finished"
-        finished.mkdir()
-        for file in Path(work).iterdir():
-            if file != finished:
-                file.rename(finished / file.name)
-        finished.rename(place)
+        for companion in NAMES if model.is_dir() else ():
+            if (model / companion).is_file():
+                shutil.copy(model / companion, made)
     print(f"exported in {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 

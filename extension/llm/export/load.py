@@ -10,9 +10,10 @@ import torch
 from torch import nn
 
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
-from executorch.extension.llm.export.quant.convert import (
+from executorch.extension.llm.quantization.exportable import (
     Convert,
     _is_quantized,
+    iter_gguf,
     maybe_cast,
     to_default,
 )
@@ -32,8 +33,6 @@ def _read(path: str) -> Iterable[Pair]:
             "safetensors checkpoint."
         )
     if Path(path).suffix == ".gguf":
-        from executorch.extension.llm.export.gguf import iter_gguf
-
         return iter_gguf(path)
     return open_checkpoint(path)
 

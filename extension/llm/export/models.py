@@ -192,8 +192,8 @@ def _prequantized(config: LlmConfig, args: ModelArgs) -> Prequantized | None:
         raise ValueError(
             f"base.preq_group_size: expected the group of base.params ({told}), found {group}"
         )
-    kind = embedding_kind(config.base.preq_embedding_quantize)
-    return Prequantized(group, str(mode) == "8da4w_output_8da8w", *kind, dtype_of(config))
+    table = embedding_kind(config.base.preq_embedding_quantize)
+    return Prequantized(group, str(mode) == "8da4w_output_8da8w", table, dtype_of(config))
 
 
 def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel:
@@ -211,7 +211,7 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
             f"{config.base.checkpoint}"
         )
     if own_bits:  # needs the kernels' library
-        from executorch.extension.llm.transform.gguf_bits import (
+        from executorch.extension.llm.quantization.blocks import (
             keep_gguf_bits,
             pairs_without_blocks,
         )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from executorch.extension.llm.transform.transform_test import (
     last_of_steps,
     prepared,
     stepwise,
+    word_tokenizer,
 )
 from executorch.test.repository.sources import ROOT
 
@@ -91,7 +93,7 @@ ELSEWHERE = {
     "base.preq_embedding_quantize": _PREQUANTIZED,
     "model.enable_dynamic_shape": _EXPORT,
     "model.use_kv_cache": _EXPORT,
-    "model.use_shared_embedding": "extension/llm/transform/low_bits_test.py",
+    "model.use_shared_embedding": "extension/llm/quantization/packed_test.py",
     "model.use_attention_sink": _CACHES,
     "model.quantize_kv_cache": _CACHES,
     "model.kv_cache_dtype": _CACHES,
@@ -116,7 +118,7 @@ ELSEWHERE = {
     "quantization.use_spin_quant": _PREQUANTIZED,
     "quantization.use_qat": _PREQUANTIZED,
     "quantization.quantize_scope": _CONFIG,
-    "quantization.activation_bits": "extension/llm/transform/gguf_bits_test.py",
+    "quantization.activation_bits": "extension/llm/quantization/blocks_test.py",
     "quantization.calibration_tasks": _CONFIG,
     "quantization.calibration_limit": _CONFIG,
     "backend.xnnpack.extended_ops": _EXPORT,
@@ -277,14 +279,10 @@ def test_an_export_only_writes_nothing(checkpoint: tuple, tmp_path: Path) -> Non
 @pytest.mark.req("LLM-008")
 def test_a_graph_is_calibrated_with_a_text(checkpoint: tuple, tmp_path: Path) -> None:
     """Scales of dynamic quantization are those of each call: the text changes nothing, and is read."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
     folder, _ = checkpoint
-    words = Tokenizer(models.WordLevel({"a": 3, "b": 4, "[UNK]": 0}, unk_token="[UNK]"))
-    words.pre_tokenizer = pre_tokenizers.Whitespace()
-    words.save(str(tmp_path / "tokenizer.json"))
+    tokenizer = word_tokenizer(tmp_path)
     logits = []
-    for text in (None, "a b b a"):
+    for text in (None, "w1 w2 w2 w1"):
         path = tmp_path / "m.pte"
         quantization: dict[str, Any] = {"pt2e_quantize": "xnnpack_dynamic"}
         if text:
@@ -295,7 +293,26 @@ def test_a_graph_is_calibrated_with_a_text(checkpoint: tuple, tmp_path: Path) ->
             backend=_XNNPACK,
             export={"output_name": str(path)},
         )
-        config.base.tokenizer_path = str(tmp_path / "tokenizer.json") if text else None
+        config.base.tokenizer_path = tokenizer if text else None
         export_llama(config)
         logits.append(run_steps(path))
     torch.testing.assert_close(logits[0], logits[1])
+
+
+def test_a_text_that_is_predicted_leaves_nothing_in_the_program(
+    checkpoint: tuple, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Keys and values of the text would be in its caches."""
+    folder, _ = checkpoint
+    text = tmp_path / "text.txt"
+    text.write_text(" ".join(f"w{i}" for i in range(60)))
+    found = []
+    for said in (None, text):
+        export = {"output_name": str(tmp_path / "m.pte")}
+        config = config_for(folder, export=export)
+        config.base.tokenizer_path = word_tokenizer(tmp_path)
+        found.append(Path(export_llama(config, said)).read_bytes())
+    assert found[0] == found[1]
+    assert re.fullmatch(
+        r"(perplexity (before|after): [\d.]+ over 60 tokens\n){2}", capsys.readouterr().out
+    )

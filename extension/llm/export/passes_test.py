@@ -17,7 +17,7 @@ from executorch.extension.llm.export.export_passes import (
     JoinLinearsOfBlocks,
     ReplaceSDPAWithCustomSDPAPass,
 )
-from executorch.extension.llm.transform.gguf_bits import BlockLinear
+from executorch.extension.llm.quantization.blocks import BlockLinear
 
 CUSTOM, PLAIN = "llama.custom_sdpa.default", "aten.scaled_dot_product_attention.default"
 LOWER = torch.ones(6, 6, dtype=torch.bool).tril()

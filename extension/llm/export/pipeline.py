@@ -28,10 +28,12 @@ from executorch.extension.llm.export.config.rules import check, enabled_backends
 from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
 from executorch.extension.llm.export.models import LoadedModel, load_model
 from executorch.extension.llm.export.partitioner_lib import language_models
-from executorch.extension.llm.export.perplexity import module_logits, perplexity
+from executorch.extension.llm.export.perplexity import module_logits, perplexity, windows
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.export.tokens import read_tokenizer
 from executorch.extension.llm.export.weight_files import weight_tags
+from executorch.extension.llm.model.caches import state_as_before
+from executorch.extension.llm.quantization.schemes import BY_TEXT
 from executorch.extension.llm.transform.plan import (
     check_linear_attention,
     transforms_for,
@@ -181,7 +183,7 @@ def prepare(
     if measure is not None and not own_bits:
         measure("before", loaded)
     with stages.stage("transform"):
-        manager.source_transform(transforms_for(config, loaded.args))
+        manager.source_transform(transforms_for(config, loaded.args, _texts(config, loaded)))
         if loaded.checkpoint is not None:
             release_pages(loaded.checkpoint.path)
     if measure is not None:
@@ -202,18 +204,46 @@ def _cost_of_other_bits(config: LlmConfig, loaded: LoadedModel) -> str:
     )
 
 
+def _encoder(config: LlmConfig, loaded: LoadedModel, what: str) -> Callable[[str], list[int]]:
+    """The config's tokenizer, or a GGUF file's own."""
+    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
+    if config.base.tokenizer_path is None and gguf is None:
+        raise ValueError(f"{what} needs base.tokenizer_path, a tokenizer.json")
+    own = None if config.base.tokenizer_path or gguf is None else tokenizer_json(gguf)
+    return read_tokenizer(config.base.tokenizer_path, own)
+
+
+_LEAST = 128  # tokens that tell how inputs of a layer are tied together
+
+
+def _texts(config: LlmConfig, loaded: LoadedModel) -> list[torch.Tensor]:
+    """Of quantization.calibration_data, a text or a file with one, as long as calls are; none where no weights are
+    rounded by a text."""
+    asked = config.quantization
+    if not (asked.qmode or "").endswith(BY_TEXT):
+        return []
+    given = asked.calibration_data
+    is_file = len(given) < 256 and Path(given).is_file()
+    tokens = _encoder(config, loaded, f"quantization.qmode={asked.qmode}")(
+        Path(given).read_text(encoding="utf-8") if is_file else given
+    )[: asked.calibration_seq_length]
+    if len(tokens) < _LEAST:
+        raise ValueError(
+            f"quantization.qmode={asked.qmode}: expected a text of {_LEAST} tokens or more, or a file with one, as "
+            f"quantization.calibration_data, found {len(tokens)} tokens"
+        )
+    return list(windows(tokens, max(2, config.export.max_seq_length - 1)))
+
+
 def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:
     """Prints how well a model predicts a text (`--eval`), with the config's tokenizer or a GGUF file's own."""
 
     def measure(when: str, loaded: LoadedModel) -> None:
-        gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
-        if config.base.tokenizer_path is None and gguf is None:
-            raise ValueError("--eval needs base.tokenizer_path, a tokenizer.json")
-        own = None if config.base.tokenizer_path or gguf is None else tokenizer_json(gguf)
-        encode = read_tokenizer(config.base.tokenizer_path, own)
+        encode = _encoder(config, loaded, "--eval")
         tokens = encode(Path(text).read_text(encoding="utf-8"))
         window = max(2, config.export.max_seq_length - 1)
-        found = perplexity(module_logits(loaded.model), tokens, window)
+        with state_as_before(loaded.model):
+            found = perplexity(module_logits(loaded.model), tokens, window)
         print(f"perplexity {when}: {found:.4f} over {len(tokens)} tokens")
 
     return measure

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <executorch/extension/llm/grammar/utf8_ranges.h>
+#include <executorch/extension/llm/tokenizers/text/utf8.h>
 #include <executorch/runtime/platform/log.h>
 
 namespace executorch::extension::llm {
@@ -442,12 +443,14 @@ class Reader {
     if (take("\\")) {
       return read_escape();
     }
-    const size_t length = utf8_length(text_, at_);
-    if (length == 0) {
+    using tokenizers::detail::Utf8Step;
+    const Utf8Step step = at_ < text_.size() ? tokenizers::detail::utf8_step(text_, at_)
+                                             : Utf8Step{Utf8Step::kBad, 0};
+    if (step.kind != Utf8Step::kWhole) {
       return wrong("UTF-8");
     }
-    const uint32_t character = utf8_character(text_, at_, length);
-    at_ += length;
+    const uint32_t character = tokenizers::detail::code_point(text_, at_);
+    at_ += step.length;
     return character;
   }
 

@@ -2,7 +2,8 @@
 #include <executorch/extension/llm/grammar/utf8_ranges.h>
 
 #include <algorithm>
-#include <cstddef>
+
+#include <executorch/extension/llm/tokenizers/text/utf8.h>
 
 namespace executorch::extension::llm {
 
@@ -46,55 +47,9 @@ void add_rows(uint32_t first, uint32_t last, std::vector<std::vector<ByteRange>>
 }  // namespace
 
 std::string utf8(uint32_t character) {
-  const auto tail = [&](int shift) {
-    return static_cast<char>(0x80 | ((character >> shift) & 0x3F));
-  };
-  if (character <= 0x7F) {
-    return {static_cast<char>(character)};
-  }
-  if (character <= 0x7FF) {
-    return {static_cast<char>(0xC0 | (character >> 6)), tail(0)};
-  }
-  if (character <= 0xFFFF) {
-    return {static_cast<char>(0xE0 | (character >> 12)), tail(6), tail(0)};
-  }
-  return {static_cast<char>(0xF0 | (character >> 18)), tail(12), tail(6), tail(0)};
-}
-
-size_t utf8_length(const std::string& text, size_t at) {
-  if (at >= text.size()) {
-    return 0;
-  }
-  const auto lead = static_cast<uint8_t>(text[at]);
-  const size_t length = lead < 0x80   ? 1
-                        : lead < 0xC2 ? 0
-                        : lead < 0xE0 ? 2
-                        : lead < 0xF0 ? 3
-                        : lead < 0xF5 ? 4
-                                      : 0;
-  if (length == 0 || at + length > text.size()) {
-    return 0;
-  }
-  const bool has_tail = std::all_of(text.begin() + static_cast<ptrdiff_t>(at + 1),
-                                    text.begin() + static_cast<ptrdiff_t>(at + length), [](char c) {
-                                      return (static_cast<uint8_t>(c) & 0xC0) == 0x80;
-                                    });
-  // Longer forms of short characters and surrogates come out otherwise than they went in.
-  if (!has_tail || utf8(utf8_character(text, at, length)) != text.substr(at, length)) {
-    return 0;
-  }
-  const uint32_t character = utf8_character(text, at, length);
-  const bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;
-  return is_surrogate || character > kLastCharacter ? 0 : length;
-}
-
-uint32_t utf8_character(const std::string& text, size_t at, size_t length) {
-  constexpr uint8_t kLeadBits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  uint32_t character = static_cast<uint8_t>(text[at]) & kLeadBits[length];
-  for (size_t i = 1; i < length; ++i) {
-    character = (character << 6) | (static_cast<uint8_t>(text[at + i]) & 0x3F);
-  }
-  return character;
+  std::string bytes;
+  tokenizers::detail::append_utf8(character, bytes);
+  return bytes;
 }
 
 std::vector<CharacterRange> complement(std::vector<CharacterRange> ranges) {

@@ -22,10 +22,6 @@ struct ByteRange {
 
 std::string utf8(uint32_t character);
 
-// Bytes of the character at `at`; 0 if there is none.
-size_t utf8_length(const std::string& text, size_t at);
-uint32_t utf8_character(const std::string& text, size_t at, size_t length);
-
 // All characters that are in none of the ranges.
 std::vector<CharacterRange> complement(std::vector<CharacterRange> ranges);
 

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from executorch.extension.llm.custom_ops.eager import gated_delta_rule
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.attention import Attention, register_attention
 from executorch.extension.llm.model.norms import RMSNormGated
@@ -72,29 +73,6 @@ def _unit(x: torch.Tensor) -> torch.Tensor:
     return x * torch.rsqrt((x * x).sum(-1, keepdim=True) + 1e-6)
 
 
-def delta_rule(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    decay: torch.Tensor,
-    beta: torch.Tensor,
-    state: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token by token: the state fades, then learns what it got wrong of the token's value.
-
-    query, key and decay (batch, heads, tokens, K), value (.., V), beta (batch, heads, tokens), state (batch, heads,
-    K, V). Gives (batch, heads, tokens, V) and the last state. `llama::channelwise_gated_delta_rule` is this loop.
-    """
-    outputs = []
-    for token in range(query.shape[2]):
-        state = state * decay[:, :, token, :, None]
-        seen = (state * key[:, :, token, :, None]).sum(-2)
-        wrong = (value[:, :, token] - seen) * beta[:, :, token, None]
-        state = state + key[:, :, token, :, None] * wrong[:, :, None, :]
-        outputs.append((state * query[:, :, token, :, None]).sum(-2))
-    return torch.stack(outputs, 2), state
-
-
 @register_attention("gated_deltanet")
 class AttentionGatedDeltaNet(Attention):
     """Linear attention: the state of a head is one (K, V) matrix, however long the text."""
@@ -127,7 +105,7 @@ class AttentionGatedDeltaNet(Attention):
         conv_state = torch.zeros(batch, channels, taps - 1, device="cpu")
         self.register_buffer("conv_state", conv_state, persistent=False)
         self.register_buffer("recurrent_state", state, persistent=False)
-        self.rule = delta_rule
+        self.rule = gated_delta_rule
 
     def forward(
         self,

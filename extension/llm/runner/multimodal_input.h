@@ -19,22 +19,11 @@ class MultimodalInput {
  public:
   enum class Type { TEXT, TOKENS, IMAGE, AUDIO, RAW_AUDIO, UNSUPPORTED };
 
-  explicit MultimodalInput(const std::string& text) : data_(text) {}
-  explicit MultimodalInput(std::string&& text) : data_(std::move(text)) {}
-  explicit MultimodalInput(const std::vector<uint64_t>& tokens) : data_(tokens) {}
-  explicit MultimodalInput(std::vector<uint64_t>&& tokens) : data_(std::move(tokens)) {}
-  explicit MultimodalInput(const Image& image) : data_(image) {}
-  explicit MultimodalInput(Image&& image) : data_(std::move(image)) {}
-  explicit MultimodalInput(const Audio& audio) : data_(audio) {}
-  explicit MultimodalInput(Audio&& audio) : data_(std::move(audio)) {}
-  explicit MultimodalInput(const RawAudio& raw_audio) : data_(raw_audio) {}
-  explicit MultimodalInput(RawAudio&& raw_audio) : data_(std::move(raw_audio)) {}
-
-  MultimodalInput(const MultimodalInput& other) = default;
-  MultimodalInput& operator=(const MultimodalInput& other) = default;
-  MultimodalInput(MultimodalInput&& other) = default;
-  MultimodalInput& operator=(MultimodalInput&& other) = default;
-  ~MultimodalInput() = default;
+  explicit MultimodalInput(std::string text) : data_(std::move(text)) {}
+  explicit MultimodalInput(std::vector<uint64_t> tokens) : data_(std::move(tokens)) {}
+  explicit MultimodalInput(Image image) : data_(std::move(image)) {}
+  explicit MultimodalInput(Audio audio) : data_(std::move(audio)) {}
+  explicit MultimodalInput(RawAudio raw_audio) : data_(std::move(raw_audio)) {}
 
   bool is_text() const { return holds<std::string>(); }
   bool is_tokens() const { return holds<std::vector<uint64_t>>(); }
@@ -108,34 +97,19 @@ class MultimodalInput {
   std::variant<std::string, std::vector<uint64_t>, Image, Audio, RawAudio> data_;
 };
 
-inline MultimodalInput make_text_input(const std::string& text) {
-  return MultimodalInput(text);
-}
-inline MultimodalInput make_text_input(std::string&& text) {
+inline MultimodalInput make_text_input(std::string text) {
   return MultimodalInput(std::move(text));
 }
-inline MultimodalInput make_token_input(const std::vector<uint64_t>& tokens) {
-  return MultimodalInput(tokens);
-}
-inline MultimodalInput make_token_input(std::vector<uint64_t>&& tokens) {
+inline MultimodalInput make_token_input(std::vector<uint64_t> tokens) {
   return MultimodalInput(std::move(tokens));
 }
-inline MultimodalInput make_image_input(const Image& image) {
-  return MultimodalInput(image);
-}
-inline MultimodalInput make_image_input(Image&& image) {
+inline MultimodalInput make_image_input(Image image) {
   return MultimodalInput(std::move(image));
 }
-inline MultimodalInput make_audio_input(const Audio& audio) {
-  return MultimodalInput(audio);
-}
-inline MultimodalInput make_audio_input(Audio&& audio) {
+inline MultimodalInput make_audio_input(Audio audio) {
   return MultimodalInput(std::move(audio));
 }
-inline MultimodalInput make_raw_audio_input(const RawAudio& raw_audio) {
-  return MultimodalInput(raw_audio);
-}
-inline MultimodalInput make_raw_audio_input(RawAudio&& raw_audio) {
+inline MultimodalInput make_raw_audio_input(RawAudio raw_audio) {
   return MultimodalInput(std::move(raw_audio));
 }
 

@@ -33,14 +33,6 @@ class MultimodalRunnerTest : public testing::Test {
     return create_multimodal_runner(write_multimodal_toy(test->name(), options), byte_tokenizer());
   }
 
-  static GenerationConfig answer_of(int32_t max_new_tokens) {
-    GenerationConfig config;
-    config.echo = false;
-    config.temperature = 0;
-    config.max_new_tokens = max_new_tokens;
-    return config;
-  }
-
   std::string text(MultimodalRunner& runner, const std::vector<MultimodalInput>& inputs,
                    const GenerationConfig& config) {
     std::string pieces;

@@ -35,10 +35,7 @@ class StateFileTest : public testing::Test {
   }
 
   static std::string text(TextLLMRunner& runner, const std::string& prompt, int32_t count) {
-    GenerationConfig config;
-    config.echo = false;
-    config.temperature = 0;
-    config.max_new_tokens = count;
+    GenerationConfig config = answer_of(count);
     config.silent = true;
     std::string pieces;
     EXPECT_EQ(runner.generate(prompt, config, [&](const std::string& p) { pieces += p; }),

@@ -37,15 +37,6 @@ class TextLLMRunnerTest : public testing::Test {
     return create_text_llm_runner(write_toy(test->name(), options), byte_tokenizer());
   }
 
-  // Greedy, without the prompt.
-  static GenerationConfig answer_of(int32_t max_new_tokens) {
-    GenerationConfig config;
-    config.echo = false;
-    config.temperature = 0;
-    config.max_new_tokens = max_new_tokens;
-    return config;
-  }
-
   // What the callback got.
   std::string text(TextLLMRunner& runner, const std::string& prompt, GenerationConfig config) {
     std::string pieces;

@@ -4,32 +4,39 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
+import torch
 from torch import nn
 
 from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.config.rules import same_low_bits
 from executorch.extension.llm.model.args import ModelArgs
-from executorch.extension.llm.transform.hadamard import (
-    inject_fast_hadamard_transform_native_for_spin_quant,
-)
-from executorch.extension.llm.transform.quantize import (
+from executorch.extension.llm.quantization.schemes import (
+    WeightBits,
     embedding_bits,
     linear_bits,
+)
+from executorch.extension.llm.quantization.weights import (
     quantize_embeddings,
     quantize_linears,
     report,
+)
+from executorch.extension.llm.transform.hadamard import (
+    inject_fast_hadamard_transform_native_for_spin_quant,
 )
 
 logger = logging.getLogger(__name__)
 Transform = Callable[[nn.Module], nn.Module]
 
 
-def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
+def transforms_for(
+    config: LlmConfig, args: ModelArgs, texts: Sequence[torch.Tensor] = ()
+) -> list[Transform]:
     """Weights first, while modules are plain; then sinks, then what reads caches, then the caches themselves, from
-    float to 8 bits to rings."""
+    float to 8 bits to rings. `texts`: the tokens (1, n) that weights are rounded by, where the qmode says so."""
     quantization, options = config.quantization, config.model
     found: list[Transform] = []
     if quantization.use_spin_quant:
@@ -38,7 +45,7 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
     if options.use_shared_embedding or (
         kernels.use_torchao_kernels_tied_embedding and same_low_bits(config)
     ):
-        from executorch.extension.llm.transform.low_bits import share_embedding
+        from executorch.extension.llm.quantization.packed import share_embedding
 
         shared = linear_bits(quantization.qmode, quantization.group_size)
         required = options.use_shared_embedding
@@ -50,10 +57,18 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
         found.append(partial(quantize_embeddings, wanted=wanted, use_hqq=quantization.use_hqq))
     if quantization.few_bits is not None:
         bits = linear_bits(quantization.few_bits, quantization.group_size)
-        found.append(partial(quantize_linears, wanted=bits, use_hqq=quantization.use_hqq))
+        how: dict[str, Any] = {"texts": texts} if texts else {"use_hqq": quantization.use_hqq}
+        found.append(partial(_by_text if texts else quantize_linears, wanted=bits, **how))
     if found or config.base.preq_mode:
         found.append(partial(_reported, say=config.debug.verbose))
     return [*found, *_caches(options, args), *_sessions(config, args), *_packed(config)]
+
+
+def _by_text(model: nn.Module, wanted: WeightBits, texts: Sequence[torch.Tensor]) -> nn.Module:
+    from executorch.extension.llm.quantization.rounding import quantize_linears_by_text
+
+    options = {"input_pos": torch.tensor([0])} if model.use_kv_cache else None
+    return quantize_linears_by_text(model, wanted, texts, lambda text: model(text, options))
 
 
 def check_linear_attention(config: LlmConfig, args: ModelArgs, dynamic: bool) -> None:
@@ -79,7 +94,7 @@ def _packed(config: LlmConfig) -> list[Transform]:
     if not (linears or (config.quantization.embedding_quantize or "").startswith("torchao:")):
         return []
     # torchao's operators are registered when something needs them
-    from executorch.extension.llm.transform.low_bits import pack_low_bits
+    from executorch.extension.llm.quantization.packed import pack_low_bits
 
     return [partial(pack_low_bits, linears=linears)]
 
@@ -89,7 +104,7 @@ def _caches(options: object, args: ModelArgs) -> list[Transform]:
     if not args.use_kv_cache:
         return []
     from executorch.extension.llm.export.builder import DType
-    from executorch.extension.llm.transform import custom_caches, sdpa
+    from executorch.extension.llm.transform import caches, sdpa
 
     found: list[Transform] = []
     if options.use_attention_sink:
@@ -100,17 +115,17 @@ def _caches(options: object, args: ModelArgs) -> list[Transform]:
     if options.use_sdpa_with_kv_cache:
         found.append(sdpa.replace_sdpa_with_custom_op)
         found.append(sdpa.replace_delta_rule_with_custom_op)
-        found.append(custom_caches.replace_kv_cache_with_custom_kv_cache)
+        found.append(caches.replace_kv_cache_with_custom_kv_cache)
     if options.kv_cache_dtype:
         dtype = DType(str(options.kv_cache_dtype)).to_torch_dtype()
-        found.append(partial(custom_caches.hold_caches_in, dtype=dtype))
+        found.append(partial(caches.hold_caches_in, dtype=dtype))
     if options.quantize_kv_cache:
-        found.append(custom_caches.replace_kv_cache_with_quantized_kv_cache)
+        found.append(caches.replace_kv_cache_with_quantized_kv_cache)
         if options.use_sdpa_with_kv_cache:
             found.append(sdpa.replace_sdpa_with_quantized_sdpa)
     if options.local_global_attention:
         sizes = options.local_global_attention
-        found.append(partial(custom_caches.replace_kv_cache_with_ring_kv_cache, layer_sizes=sizes))
+        found.append(partial(caches.replace_kv_cache_with_ring_kv_cache, layer_sizes=sizes))
     return found
 
 

@@ -10,10 +10,14 @@ from torch import nn
 from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.attention import SDPA, AttentionMHA
-from executorch.extension.llm.model.caches import KVCacheWithAttentionSink, sink_rows
+from executorch.extension.llm.model.caches import (
+    KVCacheWithAttentionSink,
+    QuantizedKVCache,
+    sink_rows,
+    start_of,
+)
 from executorch.extension.llm.model.mixers import AttentionGatedDeltaNet
 from executorch.extension.llm.model.rope import Rope
-from executorch.extension.llm.transform.custom_caches import QuantizedKVCache, start_of
 
 
 class SDPACustom(nn.Module):
@@ -51,7 +55,7 @@ class SDPACustom(nn.Module):
         return torch.ops.llama.custom_sdpa(*rows, start, None, 0.0, True, self.scale)
 
 
-class QuantizedSDPA(nn.Module):
+class QuantizedSDPA(SDPACustom):
     """llama::custom_quantized_sdpa over a cache of 8 bits; queries are quantized token by token."""
 
     def __init__(
@@ -61,9 +65,7 @@ class QuantizedSDPA(nn.Module):
         use_attention_mask: bool = False,
         scale: float | None = None,
     ) -> None:
-        super().__init__()
-        self.dim, self.scale = dim, scale
-        self.use_attention_mask = use_attention_mask
+        super().__init__(dim, use_attention_mask, scale)
         # in a tuple, for it is no module of this one: its buffers are the attention layer's, and would be there twice
         self._cache = (kv_cache,)
 
@@ -74,39 +76,21 @@ class QuantizedSDPA(nn.Module):
     def read_from(self, cache: QuantizedKVCache) -> None:
         self._cache = (cache,)
 
-    def forward(
-        self,
-        input_pos: torch.Tensor,
-        q: torch.Tensor,
-        k_quantized: torch.Tensor,
-        v_quantized: torch.Tensor,
-        bsz: int,
-        seqlen: int,
-        mask: torch.Tensor,
+    def _attend(
+        self, input_pos: torch.Tensor, rows: list[torch.Tensor], mask: torch.Tensor
     ) -> torch.Tensor:
-        ops, cache, dtype = torch.ops.quantized_decomposed, self.kv_cache, q.dtype
-        q, k, v = (x.transpose(1, 2) for x in (q, k_quantized, v_quantized))
-        q = q.float().contiguous()
+        ops, cache, (q, k, v) = torch.ops.quantized_decomposed, self.kv_cache, rows
+        q = q.contiguous()
         scales, points = ops.choose_qparams_per_token_asymmetric.default(q, torch.int8)
         q = ops.quantize_per_token.default(q, scales, points, -128, 127, torch.int8)
-        start = 0 if self.use_attention_mask else start_of(input_pos, k.shape[1])
-        out = torch.ops.llama.custom_quantized_sdpa(
-            q,
-            k,
-            v,
-            start,
-            mask.float() if self.use_attention_mask else None,
-            0.0,
-            not self.use_attention_mask,
-            self.scale,
-            points.to(torch.int8),
-            scales.float(),
-            cache.k_cache_zero_points,
-            cache.k_cache_scales,
-            cache.v_cache_zero_points,
-            cache.v_cache_scales,
+        masked = self.use_attention_mask
+        start, mask = (0, mask.float()) if masked else (start_of(input_pos, k.shape[1]), None)
+        return torch.ops.llama.custom_quantized_sdpa(
+            *(q, k, v, start, mask, 0.0, not masked, self.scale),
+            *(points.to(torch.int8), scales.float()),
+            *(cache.k_cache_zero_points, cache.k_cache_scales),
+            *(cache.v_cache_zero_points, cache.v_cache_scales),
         )
-        return out.view(bsz, seqlen, self.dim).to(dtype)
 
 
 def _layers(module: nn.Module) -> list[AttentionMHA]:

@@ -14,9 +14,9 @@ from torch import nn
 
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.attention import AttentionMHA
+from executorch.extension.llm.model.caches import CustomKVCache, SessionsKVCache
 from executorch.extension.llm.model.rope import Rope
 from executorch.extension.llm.model.transformer import TransformerBlock
-from executorch.extension.llm.transform.custom_caches import CustomKVCache, SessionsKVCache
 from executorch.extension.llm.transform.sdpa import SDPACustom
 
 

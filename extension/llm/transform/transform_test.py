@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
 from torchao.quantization.utils import compute_error
 
 from executorch.extension.llm.export.config.reading import build
@@ -17,12 +18,8 @@ from executorch.extension.llm.export.pipeline import export_llama, prepare
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
-from executorch.extension.llm.transform.quantize import (
-    WeightBits,
-    embedding_bits,
-    linear_bits,
-    report,
-)
+from executorch.extension.llm.quantization.schemes import WeightBits, embedding_bits, linear_bits
+from executorch.extension.llm.quantization.weights import report
 from executorch.runtime import Runtime
 
 SHAPE = {
@@ -58,6 +55,14 @@ def config_for(folder: Path, **groups: dict[str, Any]) -> Any:
     lengths = {"max_seq_length": 32, "max_context_length": 32}
     groups["model"] = {"use_kv_cache": True} | groups.get("model", {})
     return build({"base": base, **groups, "export": lengths | groups.get("export", {})})
+
+
+def word_tokenizer(folder: Path) -> str:
+    """The path of a tokenizer.json: w0 to w89 are the ids 0 to 89."""
+    words = Tokenizer(models.WordLevel({f"w{i}": i for i in range(90)}, unk_token="w0"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.save(str(folder / "tokenizer.json"))
+    return str(folder / "tokenizer.json")
 
 
 def stepwise(model: torch.nn.Module, steps: Sequence[tuple[int, int]] = STEPS) -> torch.Tensor:
@@ -109,17 +114,19 @@ def windowed(model: Transformer, windows: list[int]) -> Transformer:
 
 
 @pytest.mark.req("LLM-007")
+@pytest.mark.parametrize("in_8_bits", [False, True])
 @pytest.mark.parametrize("operators", [False, True])
-def test_local_layers_keep_a_window(checkpoint: tuple, operators: bool) -> None:
+def test_local_layers_keep_a_window(checkpoint: tuple, operators: bool, in_8_bits: bool) -> None:
     """A ring of four positions has eight rows: later tokens overwrite the first."""
     folder, model = checkpoint
     options = {"local_global_attention": [4, 0], "use_sdpa_with_kv_cache": operators}
+    options["quantize_kv_cache"] = in_8_bits
     rewritten = prepared(config_for(folder, model=options))
     first, second = (layer.attention.kv_cache for layer in rewritten.layers)
     assert first.is_ring_buffer and not second.is_ring_buffer
     assert first.k_cache.numel() * 4 == second.k_cache.numel()
     expected = last_of_steps(windowed(model, [4, 0])(TOKENS))
-    torch.testing.assert_close(stepwise(rewritten), expected, rtol=1e-4, atol=1e-5)
+    assert compute_error(expected, stepwise(rewritten)) > (35 if in_8_bits else 90)
 
 
 @pytest.mark.req("LLM-007")

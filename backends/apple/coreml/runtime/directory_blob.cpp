@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/apple/coreml/runtime/directory_blob.h>
+#include <executorch/backends/apple/coreml/runtime/json_member.h>
+#include <executorch/runtime/backend/folders.h>
 
-#include <nlohmann/json.hpp>
-
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -16,7 +15,9 @@
 
 namespace executorch::backends::coreml {
 
-using Json = nlohmann::json;
+using runtime::is_file;
+using runtime::is_folder;
+using runtime::list_folder;
 
 namespace {
 
@@ -59,11 +60,6 @@ bool is_safe_name(const std::string& name) {
          name.find_first_of(separators.data(), 0, separators.size()) == std::string::npos;
 }
 
-const Json* member(const Json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() ? &*found : nullptr;
-}
-
 bool read_number(const Json* value, uint64_t* number) {
   if (value == nullptr || !value->is_number_unsigned()) {
     return false;
@@ -75,9 +71,8 @@ bool read_number(const Json* value, uint64_t* number) {
 bool read_name(const Json& json, BlobNode* node, const std::string& where, std::string* error) {
   const Json* name = member(json, "name");
   if (name == nullptr || !name->is_string() || !is_safe_name(name->get_ref<const std::string&>())) {
-    return fail(error,
-                where + " has no name of one path component: found " +
-                    (name ? name->dump(-1, ' ', true, Json::error_handler_t::replace) : "none"));
+    return fail(error, where + " has no name of one path component: found " +
+                           (name ? text_of(*name) : "none"));
   }
   node->name = name->get<std::string>();
   return true;
@@ -158,20 +153,8 @@ bool read_node(const Json& json, size_t index, std::string_view files, Tree* tre
   return read_contents(json, files, node, where, error);
 }
 
-// Calls of the system, since std::filesystem would need a newer libstdc++ than release wheels may
-// ask for.
-
 std::string system_error() {
   return std::strerror(errno);
-}
-
-bool has_kind(const std::string& path, mode_t kind) {
-  struct stat found{};
-  return stat(path.c_str(), &found) == 0 && (found.st_mode & S_IFMT) == kind;
-}
-
-bool is_directory(const std::string& path) {
-  return has_kind(path, S_IFDIR);
 }
 
 std::string below(const std::string& directory, const std::string& name) {
@@ -190,37 +173,6 @@ bool write_file(const std::string& path, std::string_view contents, std::string*
   return out ? true : fail(error, "cannot write " + path);
 }
 
-/// Depth is bounded by what was read.
-bool write_node(const std::vector<BlobNode>& nodes, size_t index, const std::string& path,
-                std::string* error) {
-  const BlobNode& node = nodes[index];
-  if (!node.is_directory) {
-    return write_file(path, node.contents, error);
-  }
-  if (mkdir(path.c_str(), 0777) != 0) {
-    return fail(error, "cannot make the directory " + path + ": " + system_error());
-  }
-  return std::all_of(node.children.begin(), node.children.end(), [&](const auto& child) {
-    return write_node(nodes, child.second, below(path, child.first), error);
-  });
-}
-
-bool read_sorted_names(const std::string& directory, std::vector<std::string>* names,
-                       std::string* error) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(directory.c_str()), closedir);
-  if (open == nullptr) {
-    return fail(error, "cannot read the directory " + directory + ": " + system_error());
-  }
-  while (const dirent* entry = readdir(open.get())) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") {
-      names->push_back(name);
-    }
-  }
-  std::sort(names->begin(), names->end());
-  return true;
-}
-
 class Maker {
  public:
   Maker(std::string* blob, std::string* error) : blob_(blob), error_(error) {}
@@ -231,7 +183,7 @@ class Maker {
     }
     Json node = {{"name", name}, {"children", Json::object()}};
     const bool is_added =
-        is_directory(path) ? add_children(path, depth, &node) : add_bytes(path, &node);
+        is_folder(path) ? add_children(path, depth, &node) : add_bytes(path, &node);
     *index = nodes_.size();
     nodes_.push_back(std::move(node));
     return is_added;
@@ -240,15 +192,15 @@ class Maker {
   void finish() {
     Json json = Json::object();
     json["nodes"] = std::move(nodes_);
-    const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = text_of(json);
     blob_->append(text.rbegin(), text.rend());
   }
 
  private:
   bool add_children(const std::string& path, size_t depth, Json* node) {
     std::vector<std::string> names;
-    if (!read_sorted_names(path, &names, error_)) {
-      return false;
+    if (!list_folder(path, &names)) {
+      return fail(error_, "cannot read the directory " + path + ": " + system_error());
     }
     for (const std::string& name : names) {
       size_t index = 0;
@@ -264,7 +216,7 @@ class Maker {
 
   bool add_bytes(const std::string& path, Json* node) {
     std::ifstream in(path, std::ios::binary);
-    if (!has_kind(path, S_IFREG) || !in) {
+    if (!is_file(path) || !in) {
       return fail(error_, "cannot read the file " + path);
     }
     const size_t offset = blob_->size();
@@ -316,19 +268,34 @@ bool read_directory_blob(std::string_view blob, std::vector<BlobNode>* nodes, st
   return true;
 }
 
+bool write_node(const std::vector<BlobNode>& nodes, size_t index, const std::string& path,
+                std::string* error) {
+  const BlobNode& node = nodes[index];
+  if (!node.is_directory) {
+    return write_file(path, node.contents, error);
+  }
+  if (mkdir(path.c_str(), 0777) != 0) {
+    return fail(error, "cannot make the directory " + path + ": " + system_error());
+  }
+  // Depth is bounded by what was read.
+  return std::all_of(node.children.begin(), node.children.end(), [&](const auto& child) {
+    return write_node(nodes, child.second, below(path, child.first), error);
+  });
+}
+
 bool write_directory(std::string_view blob, const std::string& folder, std::string* error) {
   std::vector<BlobNode> nodes;
   if (!read_directory_blob(blob, &nodes, error)) {
     return false;
   }
-  if (!is_directory(folder)) {
+  if (!is_folder(folder)) {
     return fail(error, "expected a directory at " + folder + ", found none");
   }
   return write_node(nodes, nodes.size() - 1, below(folder, nodes.back().name), error);
 }
 
 bool make_directory_blob(const std::string& path, std::string* blob, std::string* error) {
-  if (!is_directory(path)) {
+  if (!is_folder(path)) {
     return fail(error, "expected a directory at " + path + ", found none");
   }
   // A link is called what it leads to, and so is a path that ends with a separator.
@@ -346,8 +313,7 @@ bool make_directory_blob(const std::string& path, std::string* blob, std::string
   return true;
 }
 
-bool find_file(const std::vector<BlobNode>& nodes, std::string_view path,
-               std::string_view* contents) {
+bool find_node(const std::vector<BlobNode>& nodes, std::string_view path, size_t* index) {
   if (nodes.empty()) {
     return false;
   }
@@ -363,8 +329,18 @@ bool find_file(const std::vector<BlobNode>& nodes, std::string_view path,
     }
     at = child->second;
   }
-  *contents = nodes[at].contents;
-  return !nodes[at].is_directory;
+  *index = at;
+  return true;
+}
+
+bool find_file(const std::vector<BlobNode>& nodes, std::string_view path,
+               std::string_view* contents) {
+  size_t index = 0;
+  if (!find_node(nodes, path, &index) || nodes[index].is_directory) {
+    return false;
+  }
+  *contents = nodes[index].contents;
+  return true;
 }
 
 }  // namespace executorch::backends::coreml

@@ -32,8 +32,16 @@ bool write_directory(std::string_view blob, const std::string& folder, std::stri
 /// The directory at `path` as a blob; equal directories give equal bytes.
 bool make_directory_blob(const std::string& path, std::string* blob, std::string* error);
 
-/// The contents of a file by its path below the root, such as "metadata.json"; false where there is
-/// none.
+/// Writes a node of a blob at a path where nothing is: files as they stand in the blob, and the
+/// directories around them.
+bool write_node(const std::vector<BlobNode>& nodes, size_t index, const std::string& path,
+                std::string* error);
+
+/// The place of a file or directory by its path below the root, such as "metadata.json"; false
+/// where there is none.
+bool find_node(const std::vector<BlobNode>& nodes, std::string_view path, size_t* index);
+
+/// The contents of a file.
 bool find_file(const std::vector<BlobNode>& nodes, std::string_view path,
                std::string_view* contents);
 

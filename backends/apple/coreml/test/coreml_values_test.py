@@ -10,19 +10,12 @@ import torch
 
 pytest.importorskip("coremltools")
 
-from executorch.backends.apple.coreml.test.corpus_values import (
-    FAILED,
-    HALF,
-    UNKNOWN,
-    WRONG,
-    backend,
-    outcome_of,
-)
+from executorch.backends.apple.coreml.test.corpus_values import backend, in_runtime
+from executorch.backends.test.conformance.corpus_values import BAD, HALF, bad_rows, outcome_of
 from executorch.backends.test.conformance.lowered import lower
 from executorch.backends.test.corpus import NETWORKS, rows
 from executorch.backends.test.corpus.row import numbers, row
 
-BAD = (WRONG, FAILED, UNKNOWN)
 SAMPLE = 40  # every so many rows in the usual tests, all in test-full
 NUMBERS = [("FLOAT32", 0.0), ("FLOAT16", HALF)]
 
@@ -41,28 +34,32 @@ LIMITS = {
 }
 
 
-def check(chosen: Any, target: str | None, precision: str, tolerance: float) -> None:
-    """All but the rows of LIMITS, and those not."""
+def check(
+    chosen: Any, target: str | None, precision: str, tolerance: float, is_loaded: bool
+) -> None:
+    """All but the rows of LIMITS, and those not. `is_loaded`: into the runtime, with the delegate on a stand-in."""
     made_for = backend(target, precision)
-    found = {row.id: outcome_of(row, made_for, tolerance) for row in chosen}
-    bad = {name: f"{each.kind}: {each.text}" for name, each in found.items() if each.kind in BAD}
-    assert bad.keys() == LIMITS[precision] & found.keys(), bad
+    made_for = in_runtime(made_for) if is_loaded else made_for
+    bad = bad_rows(chosen, made_for, tolerance)
+    assert bad.keys() == LIMITS[precision] & {row.id for row in chosen}, bad
 
 
+@pytest.mark.parametrize("is_loaded", [False, True])
 @pytest.mark.parametrize(("precision", "tolerance"), NUMBERS)
-def test_a_sample_of_the_corpus_is_right(precision: str, tolerance: float) -> None:
-    check(rows()[7::SAMPLE], None, precision, tolerance)
+def test_a_sample_of_the_corpus_is_right(precision: str, tolerance: float, is_loaded: bool) -> None:
+    check(rows()[7::SAMPLE], None, precision, tolerance, is_loaded)
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("is_loaded", [False, True])
 @pytest.mark.parametrize("is_network", [False, True])
 @pytest.mark.parametrize(("precision", "tolerance"), NUMBERS)
 @pytest.mark.parametrize("target", ["iOS15", "iOS17", "iOS18"])
 def test_the_corpus_is_right(
-    target: str, precision: str, tolerance: float, is_network: bool
+    target: str, precision: str, tolerance: float, is_network: bool, is_loaded: bool
 ) -> None:
     chosen = [row for row in rows() if (row.family in NETWORKS) == is_network]
-    check(chosen, target, precision, tolerance)
+    check(chosen, target, precision, tolerance, is_loaded)
 
 
 X, Y = numbers(3, 4), numbers(4, 3)

@@ -18,8 +18,8 @@ from executorch.backends.apple.coreml.aot.package import MODEL_PATHS
 from executorch.backends.apple.coreml.executorchcoreml import read_files
 from executorch.backends.apple.coreml.payload_reader import shared_model
 from executorch.backends.apple.coreml.test.mil_moves import MOVES
-from executorch.backends.apple.coreml.test.mil_operations import OPERATIONS, Unknown
-from executorch.backends.test.conformance.backend import Run
+from executorch.backends.apple.coreml.test.mil_operations import OPERATIONS
+from executorch.backends.test.conformance.backend import Run, Unknown
 
 _INSIDE = f"{MODEL_PATHS.MODEL.value}/Data/com.apple.CoreML"
 _TABLE = {**OPERATIONS, **MOVES}

@@ -10,7 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from executorch.backends.apple.coreml.test.mil_operations import Unknown, ints
+from executorch.backends.apple.coreml.test.mil_operations import ints
+from executorch.backends.test.conformance.backend import Unknown
 
 # ---- Shapes ----
 

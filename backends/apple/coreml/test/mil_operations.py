@@ -12,9 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-
-class Unknown(NotImplementedError):
-    """An operation, or a way of one, that the evaluator does not have."""
+from executorch.backends.test.conformance.backend import Unknown
 
 
 def ints(value: Any) -> list[int]:

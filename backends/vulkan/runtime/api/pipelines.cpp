@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/vulkan/runtime/api/pipelines.h>
 #include <executorch/backends/vulkan/runtime/api/shaders.h>
+#include <executorch/runtime/backend/whole_file.h>
 #include <executorch/runtime/platform/log.h>
 
 #include <cstdio>
@@ -202,16 +203,7 @@ Error Pipelines::save(const std::string& path) {
   ET_CHECK_OK_OR_RETURN_ERROR(
       check(device_.api.vkGetPipelineCacheData(device_.handle, cache_, &size, data.data()),
             "reading the pipeline cache"));
-  // Whole or not at all: another process may read it.
-  const std::string part = path + ".part";
-  {
-    const File file(std::fopen(part.c_str(), "wb"));
-    ET_CHECK_OR_RETURN_ERROR(
-        file != nullptr && std::fwrite(data.data(), 1, size, file.get()) == size, AccessFailed,
-        "Vulkan: pipeline cache %s cannot be written", part.c_str());
-  }
-  ET_CHECK_OR_RETURN_ERROR(std::rename(part.c_str(), path.c_str()) == 0, AccessFailed,
-                           "Vulkan: pipeline cache %s cannot be written", path.c_str());
+  ET_CHECK_OK_OR_RETURN_ERROR(runtime::write_whole_file(path, {data.data(), size}));
   num_saved_ = pipelines_.size();
   saved_at_ = path;
   return Error::Ok;

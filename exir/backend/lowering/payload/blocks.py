@@ -34,8 +34,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Region:
-    """Consecutive bytes. `fixed_offset`: where it begins, when the header does not say. `alignment`: that readers ask
-    of the offset. `is_open_ended`: a size of 0 means to the payload's end."""
+    """Consecutive bytes. `fixed_offset`: where it begins, when the header does not say. Without a `size` it reaches to
+    the next region. `alignment`: that readers ask of the offset. `is_open_ended`: a size of 0 means to the payload's
+    end."""
 
     name: str
     offset: Number
@@ -77,7 +78,8 @@ class HeaderFormat:
         payload = bytearray(self.padded)
         places = []
         for row in self.regions:
-            payload += bytes(-len(payload) % self.written_alignment)
+            if row.offset.num_bytes:
+                payload += bytes(-len(payload) % self.written_alignment)
             places.append((len(payload), len(regions[row.name])))
             payload += regions[row.name]
         payload[: self.num_bytes] = self.header(places, others)
@@ -93,7 +95,7 @@ class HeaderFormat:
         self.length.write(header, self.num_bytes if self.length.num_bytes else 0)
         for row, (offset, size) in zip(self.regions, places, strict=True):
             row.offset.write(header, offset if row.offset.num_bytes else 0)
-            row.size.write(header, size)
+            row.size.write(header, size if row.size.num_bytes else 0)
         for name, value in (others or {}).items():
             (self.others or {})[name].write(header, value)
         return bytes(header)
@@ -114,21 +116,23 @@ class HeaderFormat:
                 f"{self.name} payload: expected a header of at least {self.num_bytes} bytes, found {end}"
             )
         found = []
-        for row in self.regions:
-            found.append(self._place(row, payload, end))
+        for row, behind in zip(self.regions, (*self.regions[1:], None), strict=True):
+            found.append(self._place(row, behind, payload, end))
             end = found[-1].offset + found[-1].size
         return found
 
-    def _place(self, row: Region, payload: bytes, begin: int) -> Place:
+    def _place(self, row: Region, behind: Region | None, payload: bytes, begin: int) -> Place:
         whole = len(payload)
         offset = row.offset.read(payload) if row.offset.num_bytes else row.fixed_offset
-        size = row.size.read(payload)
         what = f"{self.name} payload: region {row.name}: expected"
         if not begin <= offset <= whole or offset % row.alignment:
             raise ValueError(
                 f"{what} an offset in {begin}..{whole}, a multiple of {row.alignment}, found {offset}"
             )
-        if size == 0 and row.is_open_ended:
+        size = row.size.read(payload)
+        if not row.size.num_bytes:
+            size = max(0, (whole if behind is None else behind.offset.read(payload)) - offset)
+        elif size == 0 and row.is_open_ended:
             size = whole - offset
         if not row.min_size <= size <= whole - offset:
             raise ValueError(f"{what} {row.min_size}..{whole - offset} bytes, found {size}")
@@ -231,11 +235,19 @@ QUALCOMM_HEADER = HeaderFormat(
     (Region("context binary", Number(), Number(12, 8), fixed_offset=256, min_size=1),),
     256, 1, {"signature": Number(4, 8)},
 )  # fmt: skip
+MPS_HEADER = HeaderFormat(
+    "MPS", b"MP00", 4, 24, Number(),
+    (
+        Region("flatbuffer", Number(), Number(), fixed_offset=24, min_size=12),
+        Region("constants", Number(8, 8), Number(16, 8), alignment=16),
+    ),
+    24, 16,
+)  # fmt: skip
 ETHOS_U_BLOCKS = BlocksFormat(
     "Ethos-U", "vela_bin_stream", "vela_end_stream",
     ("cmd_data", "weight_data", "scratch_size", "inputs", "outputs"),
 )  # fmt: skip
-FORMATS = (XNNPACK_HEADER, VULKAN_HEADER, QUALCOMM_HEADER, ETHOS_U_BLOCKS)
+FORMATS = (XNNPACK_HEADER, VULKAN_HEADER, QUALCOMM_HEADER, MPS_HEADER, ETHOS_U_BLOCKS)
 
 
 def places_in(payload: bytes) -> list[Place]:

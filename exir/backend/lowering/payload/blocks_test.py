@@ -12,6 +12,7 @@ import pytest
 from executorch.exir.backend.lowering.payload.blocks import (
     ETHOS_U_BLOCKS,
     FORMATS,
+    MPS_HEADER,
     QUALCOMM_HEADER,
     VULKAN_HEADER,
     XNNPACK_HEADER,
@@ -24,6 +25,7 @@ from executorch.exir.backend.lowering.payload.blocks import (
 ROOT = Path(__file__).parents[4]
 TWO = {"flatbuffer": b"abcdefghij", "constants": b"01234"}
 ONE = {"context binary": b"qnn"}
+NEXT = {"flatbuffer": b"abcdefgh" * 3, "constants": b"0123456789abcdef"}
 VELA = {
     "cmd_data": b"COP1\1",
     "weight_data": b"\7" * 16,
@@ -40,6 +42,7 @@ CASES = [
     (XNNPACK_HEADER, TWO),
     (VULKAN_HEADER, TWO),
     (QUALCOMM_HEADER, ONE),
+    (MPS_HEADER, NEXT),
     (ETHOS_U_BLOCKS, VELA),
 ]
 IDS = [row.name for row, _ in CASES]
@@ -51,6 +54,9 @@ def test_bytes_of_each_kind() -> None:
     assert VULKAN_HEADER.write(TWO).hex() == TWO_REGIONS.format(magic=b"VH00".hex())
     qualcomm = QUALCOMM_HEADER.write(ONE, {"signature": 1})
     assert qualcomm.hex() == "cdab7856" + "01" + "00" * 7 + "03" + "00" * 7 + "00" * 236 + "716e6e"
+    assert MPS_HEADER.write(NEXT).hex() == (
+        "00000000" "4d503030" "3000000000000000" "1000000000000000" + b"".join(NEXT.values()).hex()
+    )  # fmt: skip
     blocks = ETHOS_U_BLOCKS.write(VELA)
     first = b"vela_bin_stream\0" + bytes(16)
     second = b"cmd_data" + bytes(8) + b"\5" + bytes(15) + b"COP1\1" + bytes(11)
@@ -116,6 +122,17 @@ def test_a_size_of_zero_reaches_to_the_end_where_the_format_says_so() -> None:
         payload = bytearray(row.write(TWO))
         payload[22:30] = bytes(8)
         assert row.read(bytes(payload))["constants"] == rest
+
+
+def test_a_region_without_a_size_reaches_to_the_next() -> None:
+    payload = bytearray(MPS_HEADER.write({**NEXT, "flatbuffer": b"abcdefghij"}))
+    assert MPS_HEADER.read(bytes(payload))["flatbuffer"] == b"abcdefghij" + bytes(14)  # 24 to 48
+    for offset in (0, 16, 24, 32, 40, 80, 1 << 63):
+        payload[8:16] = offset.to_bytes(8, "little")
+        with pytest.raises(
+            ValueError, match="MPS payload: region (flatbuffer|constants): expected"
+        ):
+            MPS_HEADER.read(bytes(payload))
 
 
 def test_numbers_that_the_header_has_no_room_for_are_refused() -> None:

@@ -137,7 +137,6 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
         ("model.use_shared_embedding=True", "torchao: forms"),
         ("quantization.use_spin_quant=native", "base.preq_mode"),
         ("base.preq_mode=8da4w", "use_spin_quant"),
-        ("quantization.qmode=8da4w-gptq", "GPTQ"),
         ("quantization.pt2e_quantize=qnn_8a8w", "not in this package"),
         ("backend.mlx.enabled=True", "backend.mlx is not in this package"),
         ("base.model_class=llama3_2_vision", "torchtune"),

@@ -18,8 +18,6 @@ from executorch.extension.llm.model.families import FAMILIES
 # the qmode of a GGUF file's own codes and scales, its default, and the one of weights as floats, all others'
 GGUF_BITS = "gguf"
 FLOAT_WEIGHTS = "float"
-# group of 8da4w and of the torchao forms where none is given
-DEFAULT_GROUP = 128
 
 
 class _Choice(str, Enum):

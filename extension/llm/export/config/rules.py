@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import reduce
+from typing import Any
 
 from executorch.backends.discovery import language_models
 from executorch.extension.llm.export.config.llm_config import (
-    DEFAULT_GROUP,
     GGUF_BITS,
     BackendConfig,
     LlmConfig,
 )
+from executorch.extension.llm.quantization.schemes import embedding_bits, linear_bits
 
 # What `backend.<name>.enabled` may name, and which of them lower language models here.
 BACKENDS = tuple(
@@ -32,24 +34,23 @@ def pt2e_backend(name: str) -> str:
     return name.split("_")[0]
 
 
-def _other_weights(c: LlmConfig) -> object:
-    """What rewrites weights, or needs them as floats: not for blocks."""
-    return (
-        c.quantization.embedding_quantize
-        or c.quantization.use_spin_quant
-        or c.quantization.pt2e_quantize
-        or c.base.preq_mode
-        or c.multimethod.methods
-        or c.model.input_prune_map
-        or c.model.output_prune_map
-    )
+# What rewrites weights, or needs them as floats: not for blocks.
+_OTHER_WEIGHTS = (
+    "quantization.embedding_quantize",
+    "quantization.use_spin_quant",
+    "quantization.pt2e_quantize",
+    "base.preq_mode",
+    "multimethod.methods",
+    "model.input_prune_map",
+    "model.output_prune_map",
+)
 
 
 def takes_blocks(c: LlmConfig) -> bool:
     """Whether the weights of a GGUF file are to stay the blocks that they are, though nobody asks: where no others are
     asked for, and each backend leaves operators on blocks to the CPU."""
     modules = (language_models().get(name) for name in enabled_backends(c))
-    if c.quantization.qmode is not None or _other_weights(c):
+    if c.quantization.qmode is not None or any(_asked(c, each) for each in _OTHER_WEIGHTS):
         return False
     return all(m and getattr(m.load(m.language_models), "KEEPS_BLOCKS", False) for m in modules)
 
@@ -63,88 +64,97 @@ def _torchao(text: str | None) -> bool:
 
 def same_low_bits(c: LlmConfig) -> bool:
     """Whether linear layers and embeddings are asked for in the same bits and groups, by torchao's names."""
-    mode, table = c.quantization.qmode or "", c.quantization.embedding_quantize or ""
-    group = c.quantization.group_size or DEFAULT_GROUP
-    bits = mode.removeprefix("torchao:8da").removesuffix("w")
-    return table.removeprefix("torchao:").split(",")[:2] == [bits, str(group)]
+    mode, table = c.quantization.qmode or "", c.quantization.embedding_quantize
+    if not (mode.startswith("torchao:8da") and table):
+        return False
+    linear, rows = linear_bits(mode, c.quantization.group_size), embedding_bits(table)
+    return (linear.bits, linear.group) == (rows.bits, rows.group)
 
 
 def _pre_quantized(c: LlmConfig) -> bool:
     return bool(c.quantization.use_spin_quant or c.quantization.use_qat)
 
 
-def _not_yet(holds: Callable[[LlmConfig], object], key: str) -> Rule:
-    return holds, f"{key} is not supported here yet: leave it at its default"
-
-
 # Documented options whose work is not in this package; taking them out of this list is part of doing it.
 NOT_YET: tuple[Rule, ...] = (
-    _not_yet(
+    (
         lambda c: c.base.lora_config and c.base.lora_config.adapter_quant,
-        "lora_config.adapter_quant",
+        "lora_config.adapter_quant is not supported here yet: leave it at its default",
     ),
 )
 
+
+def _value(c: LlmConfig, key: str) -> Any:
+    return reduce(getattr, key.split("."), c)
+
+
+def _asked(c: LlmConfig, key: str) -> bool:
+    """Whether an option is other than it is by default; `key=value`: whether it is that."""
+    name, _, value = key.partition("=")
+    found = _value(c, name)
+    return str(found) == value if value else bool(found) and found != _value(_DEFAULT, name)
+
+
+def _needs(key: str, *needed: str) -> Rule:
+    how = "it" if len(needed) == 1 else "them"
+    return (
+        lambda c: _asked(c, key) and not all(_value(c, each) for each in needed),
+        f"{key} needs {' and '.join(needed)}: set {how} to True, too",
+    )
+
+
+def _without(key: str, why: str, *others: str) -> Rule:
+    return (
+        lambda c: _asked(c, key) and any(_asked(c, each) for each in others),
+        f"{key} {why}: leave out {', '.join(others)}",
+    )
+
+
+_DEFAULT = LlmConfig()
 RULES: tuple[Rule, ...] = (
-    (
-        lambda c: c.quantization.qmode == GGUF_BITS and _other_weights(c),
-        "quantization.qmode=gguf keeps all bits of the file: leave out quantization.embedding_quantize, use_spin_quant "
-        "and pt2e_quantize, base.preq_mode, multimethod.methods, model.input_prune_map and output_prune_map",
-    ),
-    (
-        lambda c: c.model.use_sdpa_with_kv_cache and not c.model.use_kv_cache,
-        "model.use_sdpa_with_kv_cache needs model.use_kv_cache: set it to True, too",
-    ),
-    (
-        lambda c: (
-            c.export.max_sessions > 1
-            and not (c.model.use_sdpa_with_kv_cache and c.model.enable_dynamic_shape)
-        ),
-        "export.max_sessions needs model.use_sdpa_with_kv_cache and model.enable_dynamic_shape: set them to True, too",
-    ),
-    (
-        lambda c: (
-            c.export.max_sessions > 1
-            and (
-                c.model.quantize_kv_cache
-                or c.model.use_attention_sink
-                or c.model.local_global_attention
-                or c.debug.generate_full_logits
-                or c.quantization.pt2e_quantize
-                or c.multimethod.methods
-            )
-        ),
-        "export.max_sessions has plain caches and is told which logits to give: leave out model.quantize_kv_cache, "
-        "use_attention_sink and local_global_attention, debug.generate_full_logits, quantization.pt2e_quantize and "
+    _without(f"quantization.qmode={GGUF_BITS}", "keeps all bits of the file", *_OTHER_WEIGHTS),
+    _needs("model.use_sdpa_with_kv_cache", "model.use_kv_cache"),
+    _needs("model.quantize_kv_cache", "model.use_kv_cache"),
+    _needs("model.use_attention_sink", "model.use_kv_cache"),
+    _needs("model.local_global_attention", "model.use_kv_cache"),
+    _needs("export.max_sessions", "model.use_sdpa_with_kv_cache", "model.enable_dynamic_shape"),
+    # of the caches that llama::update_cache writes
+    _needs("model.kv_cache_dtype", "model.use_sdpa_with_kv_cache"),
+    _without("model.kv_cache_dtype", "chooses floats", "model.quantize_kv_cache"),
+    _without(
+        "export.max_sessions",
+        "has plain caches and is told which logits to give",
+        "model.quantize_kv_cache",
+        "model.use_attention_sink",
+        "model.local_global_attention",
+        "debug.generate_full_logits",
+        "quantization.pt2e_quantize",
         "multimethod.methods",
     ),
-    (
-        lambda c: c.model.quantize_kv_cache and not c.model.use_kv_cache,
-        "model.quantize_kv_cache needs model.use_kv_cache: set it to True, too",
+    _without(
+        "export.embed",
+        "adds a method without a cache that shares its weights in the program",
+        "model.use_attention_sink",
+        "model.local_global_attention",
+        "quantization.pt2e_quantize",
+        "multimethod.methods",
+        "export.foundation_weights_file",
+        "export.lora_weights_file",
     ),
-    (
-        lambda c: (
-            c.model.kv_cache_dtype
-            and (c.model.quantize_kv_cache or not c.model.use_sdpa_with_kv_cache)
-        ),
-        "model.kv_cache_dtype is of the caches that llama::update_cache writes: set model.use_sdpa_with_kv_cache to "
-        "True, and leave out model.quantize_kv_cache",
+    _without("model.use_attention_sink", "chooses the cache", "model.local_global_attention"),
+    _without("model.use_attention_sink", "has a cache of floats", "model.quantize_kv_cache"),
+    _without(
+        "multimethod.methods",
+        "share weights in the program, and data files are for one method",
+        "export.foundation_weights_file",
+        "export.lora_weights_file",
     ),
-    (
-        lambda c: c.model.use_attention_sink and not c.model.use_kv_cache,
-        "model.use_attention_sink needs model.use_kv_cache: set it to True, too",
-    ),
-    (
-        lambda c: c.model.local_global_attention and not c.model.use_kv_cache,
-        "model.local_global_attention needs model.use_kv_cache: set it to True, too",
-    ),
-    (
-        lambda c: c.model.local_global_attention and c.model.use_attention_sink,
-        "model.local_global_attention and model.use_attention_sink each choose the cache: give one of them",
-    ),
-    (
-        lambda c: c.model.quantize_kv_cache and c.model.use_attention_sink,
-        "model.quantize_kv_cache has no cache with attention sinks: give one of them",
+    _without("multimethod.methods", "name adapters, each its own", "base.lora_config"),
+    _without("quantization.pt2e_quantize", "quantizes one method", "multimethod.methods"),
+    _without(
+        "quantization.use_spin_quant",
+        "and use_qat are two kinds of checkpoints",
+        "quantization.use_qat",
     ),
     (
         lambda c: (
@@ -167,38 +177,6 @@ RULES: tuple[Rule, ...] = (
         "backend.torchao.use_torchao_kernels_linear needs quantization.qmode=torchao:8da<bits>w",
     ),
     (
-        lambda c: (
-            c.multimethod.methods
-            and (c.export.foundation_weights_file or c.export.lora_weights_file)
-        ),
-        "export.foundation_weights_file and export.lora_weights_file are for one method: methods share weights in the "
-        "program",
-    ),
-    (
-        lambda c: (
-            c.export.embed
-            and (
-                c.model.use_attention_sink
-                or c.model.local_global_attention
-                or c.quantization.pt2e_quantize
-                or c.multimethod.methods
-                or c.export.foundation_weights_file
-                or c.export.lora_weights_file
-            )
-        ),
-        "export.embed adds a method without a cache that shares its weights in the program: leave out "
-        "model.use_attention_sink and local_global_attention, quantization.pt2e_quantize, multimethod.methods, "
-        "export.foundation_weights_file and lora_weights_file",
-    ),
-    (
-        lambda c: c.base.lora_config and c.multimethod.methods,
-        "base.lora_config and multimethod.methods both name adapters: give base.lora_config to the method",
-    ),
-    (
-        lambda c: c.multimethod.methods and c.quantization.pt2e_quantize,
-        "quantization.pt2e_quantize quantizes one method: leave it out, or multimethod.methods",
-    ),
-    (
         lambda c: len({m.method_name for m in c.multimethod.methods}) < len(c.multimethod.methods),
         "multimethod.methods: two methods have the same method_name",
     ),
@@ -217,10 +195,6 @@ RULES: tuple[Rule, ...] = (
         "quantization.qmode would quantize weights that the checkpoint has quantized: leave it out",
     ),
     (
-        lambda c: c.quantization.use_spin_quant and c.quantization.use_qat,
-        "quantization.use_spin_quant and quantization.use_qat are two kinds of checkpoints: give one",
-    ),
-    (
         lambda c: c.base.use_lora and not c.quantization.use_qat,
         "base.use_lora reads the adapters of a QAT checkpoint: set quantization.use_qat, or give base.lora_config",
     ),
@@ -237,10 +211,6 @@ RULES: tuple[Rule, ...] = (
         lambda c: c.quantization.calibration_tasks or c.quantization.calibration_limit,
         "quantization.calibration_tasks and calibration_limit need lm_eval's data sets, which are not here: give text "
         "as quantization.calibration_data",
-    ),
-    (
-        lambda c: c.quantization.qmode == "8da4w-gptq",
-        "quantization.qmode=8da4w-gptq: torchao has no GPTQ for exported models any more; use 8da4w",
     ),
     (
         lambda c: str(c.base.model_class) == "llama3_2_vision",

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights quantized by a recipe, tensor by tensor: rules (recipe), numbers (quantize), forms that export (convert)."""
-
-from executorch.extension.llm.export.quant.convert import (
+# compat
+from executorch.extension.llm.quantization.exportable import (
     Convert,
     fuse_along_output,
     identity,
     to_default,
     to_exportable,
 )
-from executorch.extension.llm.export.quant.quantize import (
+from executorch.extension.llm.quantization.recipes import (
+    QuantConfig,
+    QuantRecipe,
+    QuantRule,
     dequantize_weight,
     quantize_model,
     quantize_stream,
     quantize_weight,
 )
-from executorch.extension.llm.export.quant.recipe import QuantConfig, QuantRecipe, QuantRule
 
 __all__ = [
     "Convert",

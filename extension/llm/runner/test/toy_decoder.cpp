@@ -237,6 +237,14 @@ std::vector<uint64_t> toy_tokens(const std::string& text) {
   return {text.begin(), text.end()};
 }
 
+GenerationConfig answer_of(int32_t max_new_tokens) {
+  GenerationConfig config;
+  config.echo = false;
+  config.temperature = 0;
+  config.max_new_tokens = max_new_tokens;
+  return config;
+}
+
 ByteTokenizer::ByteTokenizer(bool is_loaded) {
   initialized_ = is_loaded;
   vocab_size_ = kToyVocabulary;

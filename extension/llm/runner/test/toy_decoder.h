@@ -12,6 +12,7 @@
 
 #include <pytorch/tokenizers/tokenizer.h>
 
+#include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/executor/test/program_builder.h>
 
@@ -62,6 +63,9 @@ struct ToyCalls {
   void reset() { count = last_num_tokens = 0; }
 };
 ToyCalls& toy_calls();
+
+// Greedy, without the prompt.
+GenerationConfig answer_of(int32_t max_new_tokens);
 
 // A token per byte; begin is 1, end is 2. Texts with '\x7f' cannot be encoded; token 126 has no
 // text.

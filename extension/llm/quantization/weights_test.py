@@ -16,10 +16,10 @@ from torchao.quantization.quant_api import (
 )
 from torchao.quantization.quant_primitives import _choose_qparams_and_quantize_scale_only_hqq
 
-from executorch.extension.llm.transform import half_quadratic
-from executorch.extension.llm.transform.half_quadratic import quantize_by_least_squares
-from executorch.extension.llm.transform.quantize import (
-    WeightBits,
+from executorch.extension.llm.quantization import weights
+from executorch.extension.llm.quantization.schemes import WeightBits
+from executorch.extension.llm.quantization.weights import (
+    quantize_by_least_squares,
     quantize_embeddings,
     quantize_linears,
 )
@@ -54,7 +54,7 @@ def test_all_parts_stop_at_the_same_turn(monkeypatch: pytest.MonkeyPatch) -> Non
         weight, (1, 2048), -8, 7, early_stop_tol=0.05
     )
     assert not torch.equal(quantize_by_least_squares(weight, 2048, -8, 7)[1], whole[1])
-    monkeypatch.setattr(half_quadratic, "_ENOUGH", 0.05)
+    monkeypatch.setattr(weights, "_ENOUGH", 0.05)
     codes, scales = quantize_by_least_squares(weight, 2048, -8, 7)
     assert torch.equal(scales, whole[1]) and torch.equal(codes, whole[0].to(torch.int8))
 

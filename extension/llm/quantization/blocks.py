@@ -22,6 +22,7 @@ from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_panels
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.families import Family
 from executorch.extension.llm.model.lora import LoRALinear
+from executorch.extension.llm.quantization.weights import replace_layers
 
 
 class BlockLinear(nn.Module):
@@ -101,7 +102,11 @@ def keep_gguf_bits(
             linear = BlockLinear(
                 NUMBERS[form.name], len(rows), panels, None if bias is None else bias.detach().float(), activation_bits
             )  # fmt: skip
-            _take_over(model, layer, linear, tied)
+            made = {layer: linear}
+            if isinstance(layer, nn.Embedding):
+                made = {layer: BlockEmbedding(linear, layer.weight.dtype)}
+                made |= {model.output: linear} if tied else {}
+            replace_layers(model, made.__contains__, lambda old, _, made=made: made[old])
     return model
 
 
@@ -112,20 +117,3 @@ def _layer_of(model: nn.Module, name: str) -> nn.Linear | nn.Embedding | None:
         return None
     layer = layer.linear if isinstance(layer, LoRALinear) else layer
     return layer if last == "weight" and isinstance(layer, nn.Linear | nn.Embedding) else None
-
-
-def _take_over(model: nn.Module, layer: nn.Module, linear: BlockLinear, tied: bool) -> None:
-    if isinstance(layer, nn.Linear):
-        _replace(model, layer, linear)
-        return
-    _replace(model, layer, BlockEmbedding(linear, layer.weight.dtype))
-    if tied:
-        _replace(model, model.output, linear)
-
-
-def _replace(model: nn.Module, layer: nn.Module, by: nn.Module) -> None:
-    for module in model.modules():
-        for child, found in module.named_children():
-            if found is layer:
-                setattr(module, child, by)
-                return

@@ -13,7 +13,8 @@ import torch
 from torch import nn
 
 import executorch.kernels.torchao  # noqa: F401  (registers the operators)
-from executorch.extension.llm.transform.quantize import WeightBits, quantize_linears
+from executorch.extension.llm.quantization.schemes import WeightBits
+from executorch.extension.llm.quantization.weights import quantize_linears, replace_layers
 
 
 class PackedLinear(nn.Module):
@@ -112,8 +113,8 @@ def pack_low_bits(model: nn.Module, linears: bool) -> nn.Module:
     """Quantized linear layers and embeddings, where `linears` asks for it; other tables only of bits that no operator
     of ExecuTorch's own has (1, 3, 5, 6 and 7)."""
     if linears:
-        _replace(model, _is_dynamic, PackedLinear)
-    return _replace(model, _is_quantized_table if linears else _is_odd_table, PackedEmbedding)
+        replace_layers(model, _is_dynamic, PackedLinear)
+    return replace_layers(model, _is_quantized_table if linears else _is_odd_table, PackedEmbedding)
 
 
 def _is_quantized_table(module: nn.Module) -> bool:
@@ -142,12 +143,4 @@ def share_embedding(
     quantize_linears(holder, wanted, use_hqq)
     model.output = PackedLinear(output, "output")
     model.tok_embeddings = SharedEmbedding(model.output, dtype)
-    return model
-
-
-def _replace(model: nn.Module, wanted: Any, make: Any) -> nn.Module:
-    for name, module in list(model.named_modules()):
-        for child, layer in list(module.named_children()):
-            if wanted(layer):
-                setattr(module, child, make(layer, f"{name}.{child}".lstrip(".")))
     return model

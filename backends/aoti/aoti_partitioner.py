@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`AotiPartitioner`: everything that no delegate has yet, in the largest pieces that can run in one step. It stands
+last in a list of partitioners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from executorch.exir.backend._grouping import grouped_partitions
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
+from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
+from executorch.exir.delegate import executorch_call_delegate
+from executorch.exir.graph_facts import called_op, data_specs
+
+_TAG = "delegation_tag"
+
+
+class AotiPartitioner(Partitioner):
+    """Programs are compiled from PyTorch's operators as they are: nothing is decomposed."""
+
+    def __init__(self, backend_name: str, compile_spec: Sequence[CompileSpec]) -> None:
+        super().__init__()
+        self.delegation_spec = DelegationSpec(backend_name, list(compile_spec))
+
+    def ops_to_not_decompose(
+        self, ep: ExportedProgram
+    ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
+        found = (called_op(node) for node in ep.graph.nodes)
+        return list(dict.fromkeys(each for each in found if each is not None)), None
+
+    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        graph = exported_program.graph
+        groups = [[node, *_branches(node)] for node in graph.nodes if _is_free(node)]
+        tags = {}
+        for piece in grouped_partitions(graph, groups):
+            tag = f"aoti_{piece.id}"
+            tags[tag] = self.delegation_spec
+            for node in piece.nodes:
+                node.meta[_TAG] = tag
+        tag_constant_data(exported_program)
+        tag_mutated_buffer(exported_program)
+        for node in data_specs(exported_program) if tags else ():
+            if not node.users:
+                node.meta[_TAG] = next(iter(tags))
+        return PartitionResult(exported_program, tags)
+
+
+def _is_free(node: Node) -> bool:
+    return node.op == "call_function" and node.target is not executorch_call_delegate
+
+
+def _branches(node: Node) -> list[Node]:
+    """The graphs that a call of control flow runs go with it."""
+    return [each for each in node.all_input_nodes if each.op == "get_attr"]

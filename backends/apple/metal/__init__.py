@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ahead-of-time names of the backend that compiles for Metal with AOTInductor."""

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A row of the backend's table: what an operator reads and gives, which nodes it becomes, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from executorch.exir.backend.lowering.op_table import Condition, Constants, Row, tensors_of
+from executorch.exir.graph_facts import arguments_by_name
+
+Dtypes = frozenset[torch.dtype]
+FLOATS: Dtypes = frozenset({torch.float16, torch.float32, torch.bfloat16})
+INTS: Dtypes = frozenset({torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8})
+BOOL: Dtypes = frozenset({torch.bool})
+NUMBERS = FLOATS | INTS
+ALL = NUMBERS | BOOL
+Lower = Callable[[Any, Any], None]  # of writer and step
+
+
+@dataclass(frozen=True)
+class MpsRow(Row):
+    """`nodes`: the kinds that it writes. `alone`: whether a call is a delegate of its own."""
+
+    nodes: tuple[str, ...] = field(default=(), kw_only=True)
+    alone: Callable[[Node], bool] | None = field(default=None, kw_only=True)
+
+
+def row(nodes: str, lower: Lower, gives: Dtypes, *conditions: Condition, **more: Any) -> MpsRow:
+    """`nodes`: their names without MPS. `gives`: the dtypes of the first result."""
+    names = ", ".join(sorted(str(each).removeprefix("torch.") for each in gives))
+    check = when(
+        lambda call: value_of(call).dtype in gives, f"a result of dtype {names} is expected"
+    )
+    kinds = tuple(f"MPS{each}" for each in nodes.split())
+    return MpsRow(lower, (check, *conditions), nodes=kinds, **more)
+
+
+def when(test: Callable[[Node], bool], reason: str) -> Condition:
+    """Of the call alone."""
+
+    def holds(call: Node, constants: Constants) -> bool:
+        return test(call)
+
+    return Condition(holds, reason)
+
+
+def value_of(given: Node) -> torch.Tensor:
+    """Of a call, its first result."""
+    found = given.meta["val"]
+    return found[0] if isinstance(found, tuple | list) else found
+
+
+def rank(given: Node) -> int:
+    return value_of(given).dim()
+
+
+def sizes(given: Node) -> list[int]:
+    return list(value_of(given).shape)
+
+
+def argument(call: Node, name: str) -> Any:
+    """By the schema's name, its default where it is left out."""
+    return arguments_by_name(call)[name]
+
+
+def wrapped(dim: int, given: Node) -> int:
+    """A dimension that may count from the end."""
+    return dim + rank(given) if dim < 0 else dim
+
+
+def is_exact(number: float) -> bool:
+    """In the format's numbers, which are float32."""
+    return float(torch.tensor(number, dtype=torch.float32)) == number
+
+
+def reads_one_dtype(call: Node) -> bool:
+    """Of the tensors that it computes on."""
+    return len({value_of(each).dtype for each in tensors_of(call)}) == 1
