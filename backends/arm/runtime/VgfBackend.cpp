@@ -41,8 +41,7 @@ class VgfBackend final : public runtime::BackendInterface {
     const DelegateEvent whole(tracer, "VGF_INIT_TOTAL");
     vgf::Payload payload = ET_UNWRAP(open(*processed, tracer));
     Device& device = *ET_UNWRAP(open_device(tracer));
-    auto model = ET_UNWRAP(
-        vgf::Model::create(device, std::move(payload), vgf::Settings::of_environment(), tracer));
+    auto model = ET_UNWRAP(create(device, std::move(payload), tracer));
     processed->Free();
     return static_cast<runtime::DelegateHandle*>(model.release());
   }
@@ -60,6 +59,11 @@ class VgfBackend final : public runtime::BackendInterface {
   static Result<vgf::Payload> open(const runtime::FreeableBuffer& bytes, EventTracer* tracer) {
     const DelegateEvent event(tracer, "VGF_INIT_DECODE_TABLES");
     return vgf::open_payload({static_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  }
+  static Result<std::unique_ptr<vgf::Model>> create(Device& device, vgf::Payload payload,
+                                                    EventTracer* tracer) {
+    const DelegateEvent event(tracer, "VGF_INIT_PROCESS_VGF_BACKEND");
+    return vgf::Model::create(device, std::move(payload), vgf::Settings::of_environment(), tracer);
   }
   static Result<Device*> open_device(EventTracer* tracer) {
     const DelegateEvent event(tracer, "VGF_INIT_ENSURE_INITIALIZED");

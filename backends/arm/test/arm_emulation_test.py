@@ -30,6 +30,7 @@ from executorch.backends.arm.test.arm_reference import (
     through_reference_all,
 )
 from executorch.backends.arm.vgf import VgfCompileSpec, VgfPartitioner
+from executorch.devtools import Inspector
 from executorch.exir.backend.lowering.external_tool import tool_path
 from executorch.exir.backend.lowering.quantized import quantization_of
 from executorch.test.documents import guide
@@ -217,6 +218,16 @@ def test_rows(spec: str, family: str, runner: Runner) -> None:
     assert wrong == []
 
 
+# Of loading and running, where a trace is recorded.
+EVENTS = {
+    f"VGF_{name}"
+    for name in """INIT_TOTAL INIT_ENSURE_INITIALIZED INIT_ALLOCATE_REPR INIT_PROCESS_VGF_BACKEND INIT_PROCESS_VGF
+        INIT_DECODE_TABLES INIT_ALLOCATE_COMMAND_BUFFER INIT_TIMESTAMP_QUERIES INIT_RECORD_COMMAND_BUFFER
+        INIT_MAP_IO_MEMORY EXECUTE COPY_INPUTS DISPATCH_AND_WAIT QUEUE_SUBMIT_AND_WAIT_FENCE
+        TIMESTAMP_QUERY_READBACK COPY_OUTPUTS""".split()
+}
+
+
 def test_the_tutorial_prints_what_is_documented(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,14 +240,18 @@ def test_the_tutorial_prints_what_is_documented(
         shutil.copy(tmp_path / "simple_example.pte", folder)
         said = in_root(
             folder,
-            "./executor_runner -model_path simple_example.pte -output_file out",
+            "./executor_runner -model_path simple_example.pte -output_file out -etdump_path out.etdp",
             EXECUTORCH_VGF_DUMP_INPUTS_DIR="dump",
+            EXECUTORCH_VGF_ENABLE_TIMESTAMP_QUERIES="1",
         )
         (value,) = np.fromfile(folder / "out-0.bin", dtype=np.float32)
         inputs = [
             np.fromfile(folder / f"dump/call_000000/input_00{i}_io_{i}.bin", np.float32)
             for i in range(2)
         ]
+        blocks = Inspector(etdump_path=str(folder / "out.etdp")).event_blocks
+    names = {event.name for block in blocks for event in block.events}
+    assert names >= EVENTS
     assert abs(value - 1 / (1 + np.exp(-2))) < 0.01
     assert "0.88" in said
     assert [each.tolist() for each in inputs] == [[1.0], [1.0]]

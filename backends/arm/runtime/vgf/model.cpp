@@ -56,8 +56,12 @@ Settings Settings::of_environment() {
 Result<std::unique_ptr<Model>> Model::create(Device& device, Payload payload,
                                              const Settings& settings, EventTracer* tracer) {
   const DelegateEvent whole(tracer, "VGF_INIT_PROCESS_VGF");
-  std::unique_ptr<Model> model(new (std::nothrow) Model(device, settings));
-  ET_CHECK_OR_RETURN_ERROR(model != nullptr, MemoryAllocationFailed, "VgfBackend: no memory");
+  std::unique_ptr<Model> model;
+  {
+    const DelegateEvent event(tracer, "VGF_INIT_ALLOCATE_REPR");
+    model.reset(new (std::nothrow) Model(device, settings));
+    ET_CHECK_OR_RETURN_ERROR(model != nullptr, MemoryAllocationFailed, "VgfBackend: no memory");
+  }
   {
     const DelegateEvent event(tracer, "VGF_INIT_MAP_IO_MEMORY");
     model->tensors_ = ET_UNWRAP(Tensors::create(device, payload));
