@@ -58,6 +58,7 @@ class Precision:
     name: str
     options: tuple[str, ...] = ()
     is_rotated: bool = False
+    by_text: bool = False  # rounded by pages of the manual that are not predicted
 
 
 PEER = "transformers, float"
@@ -70,6 +71,7 @@ PRECISIONS = (
     Precision("own bits, activations of 16 bits", ("quantization.activation_bits=16",)),
     Precision("8da4w, group 32, embedding 4 bits, group 32", _FEW_BITS),
     Precision("the same bits, weights rotated (R1, R2)", _FEW_BITS, is_rotated=True),
+    Precision("the same bits, rounded by a text (8da4w-gptq)", _FEW_BITS, by_text=True),
 )
 
 
@@ -151,6 +153,12 @@ def export(folder: Path, precision: Precision) -> Path:
         *precision.options,
     ]
     source = ["base.model_class=smollm2", f"base.checkpoint={gguf}"]
+    if precision.by_text:
+        (where / "text.txt").write_text(text()[-40_000:])
+        options += [
+            "quantization.qmode=8da4w-gptq",
+            f"quantization.calibration_data={where / 'text.txt'}",
+        ]
     if precision.is_rotated:
         source = _rotated_checkpoint(gguf, where)
     return Path(export_llama(read(None, [*source, *options])))

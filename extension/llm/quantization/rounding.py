@@ -45,12 +45,18 @@ def quantize_linears_by_text(
 def _products(
     model: nn.Module, layers: list[Any], texts: Sequence[Any], run: Callable[[Any], Any]
 ) -> dict[Any, Tensor]:
-    """The sums of x' x over all inputs x of each layer; a layer that no text reaches has zeros."""
-    found = {each: torch.zeros(each.in_features, each.in_features) for each in layers}
+    """The sums of x' x over all inputs x of each layer, once of those that read the same; a layer that no text reaches
+    has zeros."""
+    sums: dict[Any, Tensor] = {}
+    first: dict[Any, Any] = {}  # of the layers that read what a layer reads
+    latest: list[Any] = [None, None]  # an input, and the first layer that reads it
 
     def note(layer: Any, args: tuple[Tensor, ...]) -> None:
-        rows = args[0].reshape(-1, layer.in_features).float()
-        found[layer].addmm_(rows.t(), rows)
+        if args[0] is not latest[0]:
+            latest[:] = args[0], layer
+        if first.setdefault(layer, latest[1]) is layer:
+            rows = args[0].reshape(-1, layer.in_features).float()
+            sums[layer] = sums[layer].addmm_(rows.t(), rows) if layer in sums else rows.t() @ rows
 
     hooks = [each.register_forward_pre_hook(note) for each in layers]
     try:
@@ -60,7 +66,11 @@ def _products(
     finally:
         for hook in hooks:
             hook.remove()
-    return found
+    return {each: sums[first[each]] if each in first else _nothing(each) for each in layers}
+
+
+def _nothing(layer: Any) -> Tensor:
+    return torch.zeros(layer.in_features, layer.in_features)
 
 
 def round_by_products(

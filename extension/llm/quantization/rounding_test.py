@@ -70,6 +70,22 @@ def test_layers_give_what_is_nearer(memory: int, monkeypatch: pytest.MonkeyPatch
     assert errors[1] < 0.3 * errors[0]
 
 
+def test_layers_of_one_input_are_rounded_alike() -> None:
+    torch.manual_seed(0)
+    layers = nn.ModuleList(nn.Linear(64, 24) for _ in range(4))  # the last is not reached
+    for layer in layers:
+        layer.load_state_dict(layers[0].state_dict())
+    texts = list(torch.randn(2, 40, 12) @ torch.randn(12, 64))
+
+    def run(text: torch.Tensor) -> None:
+        layers[0](text), layers[1](text), layers[2](text.clone())
+
+    quantize_linears_by_text(layers, BITS, texts, run)
+    codes = [layer.weight.qdata for layer in layers]
+    assert torch.equal(codes[0], codes[1]) and torch.equal(codes[0], codes[2])
+    assert not torch.equal(codes[0], codes[3])
+
+
 def test_a_program_of_weights_rounded_by_a_text(checkpoint: tuple, tmp_path: Path) -> None:
     assert linear_bits("8da4w-gptq", 32) == BITS
     folder, _ = checkpoint
