@@ -40,6 +40,7 @@ BUILDS = (
         "SELECT_OPS_LIST=given",
         set_in="examples/raspberry_pi/pico2/CMakeLists.txt",
     ),
+    Build("backends/arm/test/arm_emulation_test.py", "BUILD_VGF=ON"),
     Build(SELECTIVE, "SELECT_OPS_MODEL=given ENABLE_DTYPE_SELECTIVE_BUILD=ON"),
 )
 

@@ -3,9 +3,9 @@
 #include <executorch/backends/arm/runtime/EthosUBackend.h>
 #include <executorch/backends/arm/runtime/ethosu_driver_api.h>
 #include <executorch/backends/arm/runtime/payload.h>
+#include <executorch/runtime/backend/delegate_event.h>
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/backend/tensor_arguments.h>
-#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
 
 #include <cstring>
 #include <iterator>
@@ -24,6 +24,7 @@ ET_WEAK void EthosUBackend_execute_end(void) {}
 namespace executorch::backends::arm {
 
 using executorch::aten::ScalarType;
+using runtime::DelegateEvent;
 using runtime::Error;
 using runtime::EValue;
 using runtime::EventTracer;
@@ -65,28 +66,6 @@ Result<runtime::TensorRule> rule_of(const EValue& value, size_t element_size, si
   return Error::InvalidProgram;
 }
 
-class Event final {
- public:
-  Event(EventTracer* tracer, const char* name)
-      : tracer_(tracer),
-        entry_(runtime::event_tracer_start_profiling_delegate(
-            tracer, name, static_cast<runtime::DebugHandle>(runtime::kUnsetDelegateDebugIntId))) {}
-  ~Event() { runtime::event_tracer_end_profiling_delegate(tracer_, entry_, metadata_, nbytes_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
-  void tell(const void* metadata, size_t nbytes) {
-    metadata_ = metadata;
-    nbytes_ = nbytes;
-  }
-
- private:
-  EventTracer* tracer_;
-  runtime::EventTracerEntry entry_;
-  const void* metadata_ = nullptr;
-  size_t nbytes_ = 0;
-};
-
 /// Calls the platform's hooks around an execution.
 struct Hooks final {
   Hooks() { EthosUBackend_execute_begin(); }
@@ -106,7 +85,7 @@ void read_counters(ethosu_driver* driver, PmuCounters& out) {
 
 Error run(const Payload& payload, uint8_t* scratch, EventTracer* tracer) {
   PmuCounters counters;
-  Event event(tracer, "+EthosUBackend::execute()NPU");
+  DelegateEvent event(tracer, "+EthosUBackend::execute()NPU");
   ethosu_driver* driver = ethosu_reserve_driver();
   ET_CHECK_OR_RETURN_ERROR(driver != nullptr, InvalidState, "%s: there is no driver", kName);
   uint64_t bases[] = {reinterpret_cast<uintptr_t>(payload.weights.data()),
@@ -247,7 +226,7 @@ class EthosUBackend final : public runtime::BackendInterface {
     const Payload& payload = *static_cast<const Payload*>(handle);
     EventTracer* tracer = context.event_tracer();
     const Hooks hooks;
-    const Event whole(tracer, "EthosUBackend::execute()");
+    const DelegateEvent whole(tracer, "EthosUBackend::execute()");
     const auto arguments =
         ET_UNWRAP(TensorArguments::of(kName, args, payload.inputs.size(), payload.outputs.size()));
     const Execution execution(payload, arguments, args);
@@ -258,7 +237,7 @@ class EthosUBackend final : public runtime::BackendInterface {
         scratch != nullptr || payload.scratch_size == 0, MemoryAllocationFailed,
         "Failed to allocate scratch buffer of %zu bytes from temp_allocator", payload.scratch_size);
     {
-      const Event event(tracer, "+EthosUBackend::execute()handles.input.memcpy()");
+      const DelegateEvent event(tracer, "+EthosUBackend::execute()handles.input.memcpy()");
       ET_CHECK_OK_OR_RETURN_ERROR(execution.copy_inputs(scratch));
     }
     ET_CHECK_OK_OR_RETURN_ERROR(run(payload, scratch, tracer));

@@ -95,8 +95,9 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size
   Device& device = *ET_UNWRAP(Device::shared());
   std::unique_ptr<Delegate> delegate(new (std::nothrow) Delegate());
   ET_CHECK_OR_RETURN_ERROR(delegate != nullptr, MemoryAllocationFailed, "Vulkan: no memory");
+  Pipelines& pipelines = *ET_UNWRAP(Pipelines::shared(device));
   if (!settings.pipeline_cache_path.empty()) {
-    device.pipelines->load(settings.pipeline_cache_path);
+    pipelines.load(settings.pipeline_cache_path);
   }
   delegate->graph_ = ET_UNWRAP(Graph::create(std::move(payload), device));
   delegate->runner_ = ET_UNWRAP(Runner::create(device, *delegate->graph_, settings.runner));
@@ -107,7 +108,7 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size
   }
   if (!settings.pipeline_cache_path.empty()) {
     // A cache that cannot be written makes the next start slower, and nothing wrong.
-    static_cast<void>(device.pipelines->save(settings.pipeline_cache_path));
+    static_cast<void>(pipelines.save(settings.pipeline_cache_path));
   }
   return delegate;
 }

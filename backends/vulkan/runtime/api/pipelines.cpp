@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <tuple>
 
 namespace executorch::backends::vulkan {
@@ -57,6 +58,12 @@ bool PipelineKey::operator<(const PipelineKey& other) const {
   return order != 0
              ? order < 0
              : std::tie(num_buffers, constants) < std::tie(other.num_buffers, other.constants);
+}
+
+Result<Pipelines*> Pipelines::shared(const Device& device) {
+  static Pipelines* const pipelines = new (std::nothrow) Pipelines(device);
+  ET_CHECK_OR_RETURN_ERROR(pipelines != nullptr, MemoryAllocationFailed, "Vulkan: no memory");
+  return pipelines;
 }
 
 Pipelines::~Pipelines() {

@@ -2,7 +2,7 @@
 // Pipelines of the device: one for each shader and its constants, made once for all delegates.
 #pragma once
 
-#include <executorch/backends/vulkan/runtime/api/device.h>
+#include <executorch/backends/vulkan_device/device.h>
 
 #include <cstdint>
 #include <map>
@@ -37,7 +37,8 @@ struct Pipeline {
 /// Threads: any.
 class Pipelines final {
  public:
-  explicit Pipelines(const Device& device) : device_(device) {}
+  /// Those of the process's device, for as long as the process lives.
+  static runtime::Result<Pipelines*> shared(const Device& device);
   ~Pipelines();
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
@@ -54,6 +55,7 @@ class Pipelines final {
   size_t size() const;
 
  private:
+  explicit Pipelines(const Device& device) : device_(device) {}
   struct Layout {
     VkDescriptorSetLayout set = VK_NULL_HANDLE;
     VkPipelineLayout pipeline = VK_NULL_HANDLE;

@@ -25,8 +25,9 @@ Result<std::unique_ptr<Runner>> Runner::create(Device& device, Graph& graph,
                                                const RunnerOptions& options) {
   std::unique_ptr<Runner> runner(new (std::nothrow) Runner(device, graph));
   ET_CHECK_OR_RETURN_ERROR(runner != nullptr, MemoryAllocationFailed, "Vulkan: no memory");
+  runner->pipelines_ = ET_UNWRAP(Pipelines::shared(device));
   for (const Dispatch& dispatch : graph.dispatches()) {
-    ET_CHECK_OK_OR_RETURN_ERROR(device.pipelines->get(dispatch.key).error());
+    ET_CHECK_OK_OR_RETURN_ERROR(runner->pipelines_->get(dispatch.key).error());
   }
   ET_CHECK_OK_OR_RETURN_ERROR(runner->allocate(options));
   ET_CHECK_OK_OR_RETURN_ERROR(runner->create_pools());
@@ -193,7 +194,7 @@ Error Runner::record(bool is_timed) {
 
 Error Runner::record_dispatch(const Dispatch& dispatch, size_t index) {
   const Api& api = device_.api;
-  const Pipeline pipeline = ET_UNWRAP(device_.pipelines->get(dispatch.key));
+  const Pipeline pipeline = ET_UNWRAP(pipelines_->get(dispatch.key));
   VkDescriptorSetAllocateInfo allocation{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
   allocation.descriptorPool = descriptors_;
   allocation.descriptorSetCount = 1;

@@ -2,8 +2,8 @@
 // The memory of a graph, and its commands: recorded once for a plan, submitted at each run.
 #pragma once
 
-#include <executorch/backends/vulkan/runtime/api/memory.h>
 #include <executorch/backends/vulkan/runtime/graph/graph.h>
+#include <executorch/backends/vulkan_device/memory.h>
 
 #include <cstdint>
 #include <memory>
@@ -73,6 +73,7 @@ class Runner final {
   bool has_hazard(const Dispatch& dispatch) const;
 
   Device& device_;
+  Pipelines* pipelines_ = nullptr;
   Graph& graph_;
   std::vector<Buffer> buffers_;
   Buffer params_;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/backends/vulkan/runtime/api/device.h>
-#include <executorch/backends/vulkan/runtime/api/pipelines.h>
+#include <executorch/backends/vulkan_device/device.h>
 #include <executorch/runtime/platform/log.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <vector>
 
@@ -16,18 +15,7 @@ using runtime::Result;
 
 namespace {
 
-constexpr char k8BitStorage[] = VK_KHR_8BIT_STORAGE_EXTENSION_NAME;
-constexpr char kPortabilitySubset[] = "VK_KHR_portability_subset";
 constexpr char kPortabilityEnumeration[] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
-
-bool has(const std::vector<VkExtensionProperties>& extensions, const char* name) {
-  for (const VkExtensionProperties& extension : extensions) {
-    if (std::strcmp(extension.extensionName, name) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
 
 int rank_of(VkPhysicalDeviceType type) {
   switch (type) {
@@ -51,19 +39,30 @@ struct Candidate {
   uint32_t timestamp_bits = 0;
 };
 
-bool find_compute_queue(const Api& api, Candidate& out) {
+std::vector<VkQueueFamilyProperties> families_of(const Api& api, VkPhysicalDevice device) {
   uint32_t count = 0;
-  api.vkGetPhysicalDeviceQueueFamilyProperties(out.device, &count, nullptr);
+  api.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
-  api.vkGetPhysicalDeviceQueueFamilyProperties(out.device, &count, families.data());
-  for (uint32_t i = 0; i < count; ++i) {
-    if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 && families[i].queueCount > 0) {
-      out.queue_family = i;
-      out.timestamp_bits = families[i].timestampValidBits;
-      return true;
+  api.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+  return families;
+}
+
+/// The number of a family that does it: `preferred`, or the first; -1: none does.
+int64_t find_family(const std::vector<VkQueueFamilyProperties>& families, VkQueueFlagBits what,
+                    size_t preferred = 0) {
+  const auto does = [&](size_t i) {
+    return i < families.size() && (families[i].queueFlags & what) != 0 &&
+           families[i].queueCount > 0;
+  };
+  if (does(preferred)) {
+    return static_cast<int64_t>(preferred);
+  }
+  for (size_t i = 0; i < families.size(); ++i) {
+    if (does(i)) {
+      return static_cast<int64_t>(i);
     }
   }
-  return false;
+  return -1;
 }
 
 /// The index that the environment asks for; -1: none.
@@ -82,7 +81,6 @@ int64_t asked_index() {
 Device::Device() = default;
 
 Device::~Device() {
-  pipelines.reset();
   if (handle != VK_NULL_HANDLE) {
     api.vkDestroyDevice(handle, nullptr);
   }
@@ -108,9 +106,6 @@ Result<Device*> Device::open() {
   ET_CHECK_OK_OR_RETURN_ERROR(device->create_instance());
   ET_CHECK_OK_OR_RETURN_ERROR(device->choose());
   ET_CHECK_OK_OR_RETURN_ERROR(device->create_device());
-  device->pipelines.reset(new (std::nothrow) Pipelines(*device));
-  ET_CHECK_OR_RETURN_ERROR(device->pipelines != nullptr, MemoryAllocationFailed,
-                           "Vulkan: no memory");
   ET_LOG(Info, "Vulkan: %s", device->properties.deviceName);
   return device.release();
 }
@@ -133,7 +128,7 @@ Error Device::create_instance() {
             "listing extensions"));
   VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
   application.pApplicationName = "ExecuTorch Vulkan Delegate";
-  application.apiVersion = VK_API_VERSION_1_1;
+  application.apiVersion = std::min<uint32_t>(version, VK_API_VERSION_1_3);
   VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
   info.pApplicationInfo = &application;
   const char* names[] = {kPortabilityEnumeration};
@@ -166,9 +161,13 @@ Error Device::choose() {
     VkPhysicalDeviceProperties2 found{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
     api.vkGetPhysicalDeviceProperties2(each.device, &found);
     each.properties = found.properties;
-    if (each.properties.apiVersion < VK_API_VERSION_1_1 || !find_compute_queue(api, each)) {
+    const std::vector<VkQueueFamilyProperties> families = families_of(api, each.device);
+    const int64_t family = find_family(families, VK_QUEUE_COMPUTE_BIT);
+    if (each.properties.apiVersion < VK_API_VERSION_1_1 || family < 0) {
       continue;
     }
+    each.queue_family = static_cast<uint32_t>(family);
+    each.timestamp_bits = families[each.queue_family].timestampValidBits;
     const bool is_better = best.device == VK_NULL_HANDLE || rank_of(each.properties.deviceType) >
                                                                 rank_of(best.properties.deviceType);
     if (static_cast<int64_t>(i) == asked) {
@@ -189,64 +188,47 @@ Error Device::choose() {
 }
 
 Error Device::create_device() {
-  uint32_t count = 0;
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      check(api.vkEnumerateDeviceExtensionProperties(physical_, nullptr, &count, nullptr),
-            "counting the device's extensions"));
-  std::vector<VkExtensionProperties> extensions(count);
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      check(api.vkEnumerateDeviceExtensionProperties(physical_, nullptr, &count, extensions.data()),
-            "listing the device's extensions"));
-  VkPhysicalDevice8BitStorageFeatures storage8{
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES};
-  VkPhysicalDevice16BitStorageFeatures storage16{
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
-  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
-  std::vector<const char*> names;
-  features.pNext = &storage16;
-  if (has(extensions, k8BitStorage)) {
-    storage16.pNext = &storage8;
-  }
-  api.vkGetPhysicalDeviceFeatures2(physical_, &features);
+  Features features;
+  ET_CHECK_OK_OR_RETURN_ERROR(features.read(api, physical_));
   has_small_elements =
-      storage16.storageBuffer16BitAccess == VK_TRUE && storage8.storageBuffer8BitAccess == VK_TRUE;
-  if (std::getenv("ETVK_WIDE_ELEMENTS") != nullptr) {
-    has_small_elements = false;
+      features.has_small_elements() && std::getenv("ETVK_WIDE_ELEMENTS") == nullptr;
+  missing_for_graphs = features.missing_for_graphs();
+  const std::vector<VkQueueFamilyProperties> families = families_of(api, physical_);
+  const int64_t family = find_family(families, VK_QUEUE_DATA_GRAPH_BIT_ARM, queue_family);
+  if (missing_for_graphs.empty() && family < 0) {
+    missing_for_graphs = "a queue of data graphs";
   }
-  // Of what there is only what is used.
-  const VkBool32 has_robust_access = features.features.robustBufferAccess;
-  features.features = {};
-  features.features.robustBufferAccess = has_robust_access;
-  storage16 = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
-  storage8 = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES};
-  features.pNext = nullptr;
-  if (has_small_elements) {
-    storage16.storageBuffer16BitAccess = VK_TRUE;
-    storage8.storageBuffer8BitAccess = VK_TRUE;
-    features.pNext = &storage16;
-    storage16.pNext = &storage8;
-    names.push_back(k8BitStorage);
-  }
-  if (has(extensions, kPortabilitySubset)) {
-    names.push_back(kPortabilitySubset);
-  }
+  graph_family = family < 0 ? queue_family : static_cast<uint32_t>(family);
+  graph_timestamp_bits = families[graph_family].timestampValidBits;
   const float priority = 1;
-  VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
-  queue.queueFamilyIndex = queue_family;
-  queue.queueCount = 1;
-  queue.pQueuePriorities = &priority;
+  std::vector<VkDeviceQueueCreateInfo> queues;
+  for (const uint32_t family : {queue_family, graph_family}) {
+    VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+    queue.queueFamilyIndex = family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    if (queues.empty() || (missing_for_graphs.empty() && graph_family != queue_family)) {
+      queues.push_back(queue);
+    }
+  }
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
-  info.pNext = &features;
-  info.queueCreateInfoCount = 1;
-  info.pQueueCreateInfos = &queue;
-  info.enabledExtensionCount = static_cast<uint32_t>(names.size());
-  info.ppEnabledExtensionNames = names.data();
+  info.pNext = &features.chain();
+  info.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
+  info.pQueueCreateInfos = queues.data();
+  info.enabledExtensionCount = static_cast<uint32_t>(features.extensions().size());
+  info.ppEnabledExtensionNames = features.extensions().data();
   VkDevice made = VK_NULL_HANDLE;
   ET_CHECK_OK_OR_RETURN_ERROR(
       check(api.vkCreateDevice(physical_, &info, nullptr, &made), "creating a device"));
   ET_CHECK_OK_OR_RETURN_ERROR(load_device_functions(api, made));
   handle = made;
-  api.vkGetDeviceQueue(handle, queue_family, 0, &queue_);
+  if (missing_for_graphs.empty()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(load_graph_functions(graph_api, api, made));
+  }
+  api.vkGetDeviceQueue(handle, queue_family, 0, &compute_.handle);
+  if (queues.size() > 1) {
+    api.vkGetDeviceQueue(handle, graph_family, 0, &graphs_.handle);
+  }
   api.vkGetPhysicalDeviceMemoryProperties(physical_, &memory);
   VkPhysicalDeviceMaintenance3Properties maintenance{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
@@ -256,7 +238,7 @@ Error Device::create_device() {
   return Error::Ok;
 }
 
-Error Device::run(VkCommandBuffer commands, VkFence fence) {
+Error Device::run_on(Queue& queue, VkCommandBuffer commands, VkFence fence) {
   ET_CHECK_OR_RETURN_ERROR(!is_lost_, InvalidState,
                            "Vulkan: the device %s was lost: start the program again",
                            properties.deviceName);
@@ -265,8 +247,8 @@ Error Device::run(VkCommandBuffer commands, VkFence fence) {
   info.pCommandBuffers = &commands;
   VkResult result = VK_SUCCESS;
   {
-    const std::lock_guard<std::mutex> lock(queue_mutex_);
-    result = api.vkQueueSubmit(queue_, 1, &info, fence);
+    const std::lock_guard<std::mutex> lock(queue.mutex);
+    result = api.vkQueueSubmit(queue.handle, 1, &info, fence);
   }
   if (result == VK_SUCCESS) {
     result = api.vkWaitForFences(handle, 1, &fence, VK_TRUE, UINT64_MAX);

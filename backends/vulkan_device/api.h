@@ -3,9 +3,7 @@
 // this library needs no loader, and runs without one.
 #pragma once
 
-#define VK_NO_PROTOTYPES
-#include <vulkan/vulkan_core.h>
-
+#include <executorch/backends/vulkan_device/data_graph_extensions.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
 
@@ -37,6 +35,15 @@ namespace executorch::backends::vulkan {
   ROW(vkCmdCopyBuffer) ROW(vkCmdWriteTimestamp) ROW(vkCmdResetQueryPool) \
   ROW(vkCreateQueryPool) ROW(vkDestroyQueryPool) ROW(vkGetQueryPoolResults) \
   ROW(vkCreateFence) ROW(vkDestroyFence) ROW(vkResetFences) ROW(vkWaitForFences)
+/// Of a device with data graphs.
+#define EXECUTORCH_VULKAN_GRAPH(ROW) \
+  ROW(vkResetQueryPool) \
+  ROW(vkCreateTensorARM) ROW(vkDestroyTensorARM) ROW(vkGetTensorMemoryRequirementsARM) ROW(vkBindTensorMemoryARM) \
+  ROW(vkCreateTensorViewARM) ROW(vkDestroyTensorViewARM) \
+  ROW(vkCreateDataGraphPipelinesARM) \
+  ROW(vkCreateDataGraphPipelineSessionARM) ROW(vkDestroyDataGraphPipelineSessionARM) \
+  ROW(vkGetDataGraphPipelineSessionBindPointRequirementsARM) ROW(vkGetDataGraphPipelineSessionMemoryRequirementsARM) \
+  ROW(vkBindDataGraphPipelineSessionMemoryARM) ROW(vkCmdDispatchDataGraphARM)
 // clang-format on
 
 /// A pointer for each function.
@@ -45,11 +52,15 @@ struct Api {
   EXECUTORCH_VULKAN_GLOBAL(EXECUTORCH_VULKAN_MEMBER)
   EXECUTORCH_VULKAN_INSTANCE(EXECUTORCH_VULKAN_MEMBER)
   EXECUTORCH_VULKAN_DEVICE(EXECUTORCH_VULKAN_MEMBER)
-#undef EXECUTORCH_VULKAN_MEMBER
   PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr = nullptr;
   /// Null in loaders of Vulkan 1.0.
   PFN_vkEnumerateInstanceVersion vkEnumerateInstanceVersion = nullptr;
 };
+
+struct GraphApi {
+  EXECUTORCH_VULKAN_GRAPH(EXECUTORCH_VULKAN_MEMBER)
+};
+#undef EXECUTORCH_VULKAN_MEMBER
 
 /// Loads the loader and finds what needs no instance. NotFound, with what was looked for in the
 /// log, when there is none.
@@ -58,6 +69,7 @@ runtime::Result<Api> load_api();
 /// The other functions; NotSupported for a driver that lacks one.
 ET_NODISCARD runtime::Error load_instance_functions(Api& api, VkInstance instance);
 ET_NODISCARD runtime::Error load_device_functions(Api& api, VkDevice device);
+ET_NODISCARD runtime::Error load_graph_functions(GraphApi& out, const Api& api, VkDevice device);
 
 /// Ok for VK_SUCCESS, else `what` and Vulkan's reason in the log: memory as MemoryAllocationFailed,
 /// a lost device as InvalidState, what is not there as NotSupported, the rest as Internal.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loader stays loaded: what it gave out is used until the process ends.
-#include <executorch/backends/vulkan/runtime/api/api.h>
+#include <executorch/backends/vulkan_device/api.h>
 #include <executorch/runtime/platform/log.h>
 
 #ifdef _WIN32
@@ -77,6 +77,14 @@ Error load_device_functions(Api& api, VkDevice device) {
 #define EXECUTORCH_VULKAN_FIND(name) \
   ET_CHECK_OK_OR_RETURN_ERROR(take(api.vkGetDeviceProcAddr(device, #name), #name, api.name));
   EXECUTORCH_VULKAN_DEVICE(EXECUTORCH_VULKAN_FIND)
+#undef EXECUTORCH_VULKAN_FIND
+  return Error::Ok;
+}
+
+Error load_graph_functions(GraphApi& out, const Api& api, VkDevice device) {
+#define EXECUTORCH_VULKAN_FIND(name) \
+  ET_CHECK_OK_OR_RETURN_ERROR(take(api.vkGetDeviceProcAddr(device, #name), #name, out.name));
+  EXECUTORCH_VULKAN_GRAPH(EXECUTORCH_VULKAN_FIND)
 #undef EXECUTORCH_VULKAN_FIND
   return Error::Ok;
 }
