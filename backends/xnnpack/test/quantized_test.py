@@ -111,6 +111,7 @@ STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
     "conv_grouped": (nn.Conv2d(4, 6, 3, groups=2), IMAGE),
     "conv_depthwise": (nn.Conv2d(4, 8, 3, groups=4), IMAGE),
     "conv_transposed": (nn.ConvTranspose2d(4, 6, 2, 2), IMAGE),
+    "conv1d_transposed": (nn.ConvTranspose1d(4, 6, 3, 2), SEQUENCE),
     "conv1d": (nn.Sequential(nn.Conv1d(4, 6, 3, 2), nn.GELU(), nn.Conv1d(6, 4, 1)), SEQUENCE),
     "conv1d_depthwise": (
         nn.Sequential(nn.Conv1d(4, 8, 3, groups=4), nn.ReLU(), nn.Conv1d(8, 4, 3, dilation=2)),

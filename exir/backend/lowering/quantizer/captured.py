@@ -29,6 +29,7 @@ _EDGE_NAMES = {
     "aten.conv1d.default": _CONVOLUTION,
     "aten.conv2d.default": _CONVOLUTION,
     "aten.conv3d.default": _CONVOLUTION,
+    "aten.conv_transpose1d.default": _CONVOLUTION,
     "aten.conv_transpose2d.input": _CONVOLUTION,
     "aten.conv_transpose3d.input": _CONVOLUTION,
     "aten.max_pool2d.default": "aten.max_pool2d_with_indices.default",

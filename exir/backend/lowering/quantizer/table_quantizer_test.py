@@ -161,13 +161,17 @@ def test_biases_of_int32_have_the_scales_of_the_products(is_per_channel: bool) -
 
 
 @pytest.mark.parametrize("groups", [1, 2, 4])
-def test_biases_of_transposed_convolutions_have_a_scale_for_each_channel(groups: int) -> None:
+@pytest.mark.parametrize("rank", [1, 2])
+def test_biases_of_transposed_convolutions_have_a_scale_for_each_channel(
+    groups: int, rank: int
+) -> None:
     """The weight has scales of one group's output channels."""
     torch.manual_seed(0)
-    module, x = nn.ConvTranspose2d(4, 8, 3, groups=groups), torch.randn(1, 4, 5, 5)
+    layer = (nn.ConvTranspose1d, nn.ConvTranspose2d)[rank - 1]
+    module, x = layer(4, 8, 3, groups=groups), torch.randn(1, 4, *[5] * rank)
     config = quantization_config(is_per_channel=True, has_int32_bias=True)
     model = quantized(module, OfKinds().set_global(config), x)
-    _, stored, bias = inputs_of(model, "conv_transpose2d")
+    _, stored, bias = inputs_of(model, f"conv_transpose{rank}d")
     counts = [getattr(model, each.scale.target).numel() for each in (stored, bias)]
     assert counts == [8 // groups, 8]
     torch.testing.assert_close(model(x), module(x), rtol=0, atol=0.05)
