@@ -120,6 +120,7 @@ def test_a_delegate_that_shares_nothing_beside_one_operator_of_a_table(tmp_path:
     (tmp_path / "operators.yaml").write_text(OPERATORS)
     given = options("XNNPACK_ENABLE_WEIGHT_CACHE=OFF", "XNNPACK_SHARED_WORKSPACE=OFF", "USE_DL=OFF")
     given += options("THREADPOOL_USE_ALL_LOGICAL_CORES=ON", "BUILD_KERNELS_OPTIMIZED=OFF")
+    given += options("ENABLE_BUNDLE_IO=ON", "BUILD_RISCV_ETDUMP=ON")
     given += options("BUILD_XNNPACK=ON", f"SELECT_OPS_YAML={tmp_path / 'operators.yaml'}")
     build = beside("values")
     command("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *given)
@@ -127,6 +128,9 @@ def test_a_delegate_that_shares_nothing_beside_one_operator_of_a_table(tmp_path:
     runner = build / "executor_runner"
     path = delegated_sums.save(tmp_path / "sums.pte")
     assert delegated_sums.SHOWN in command(runner, f"--model_path={path}")
+    dump = tmp_path / "sums.etdump"
+    command(runner, f"--model_path={path}", f"--etdump_path={dump}")
+    assert dump.read_bytes()[4:8] == b"ED00"
     other = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
     to_edge(other).to_executorch().save(str(tmp_path / "relu.pte"))
     refused = attempt(runner, f"--model_path={tmp_path / 'relu.pte'}")

@@ -33,7 +33,8 @@ BUILDS = (
     Build(
         CHOICES,
         "SELECT_OPS_YAML=given XNNPACK_ENABLE_WEIGHT_CACHE=OFF XNNPACK_SHARED_WORKSPACE=OFF USE_DL=OFF"
-        " THREADPOOL_USE_ALL_LOGICAL_CORES=ON BUILD_KERNELS_OPTIMIZED=OFF BUILD_XNNPACK=ON",
+        " THREADPOOL_USE_ALL_LOGICAL_CORES=ON BUILD_KERNELS_OPTIMIZED=OFF BUILD_XNNPACK=ON"
+        " ENABLE_BUNDLE_IO=ON BUILD_RISCV_ETDUMP=ON",
     ),
     Build(
         "test/boards/pico2_test.py",
@@ -41,6 +42,7 @@ BUILDS = (
         set_in="examples/raspberry_pi/pico2/CMakeLists.txt",
     ),
     Build("backends/arm/test/arm_emulation_test.py", "BUILD_VGF=ON"),
+    Build("backends/arm/test/arm_firmware_test.py", "BUILD_ARM_ETDUMP=ON"),
     Build(SELECTIVE, "SELECT_OPS_MODEL=given ENABLE_DTYPE_SELECTIVE_BUILD=ON"),
 )
 

@@ -224,7 +224,7 @@ def test_events_and_values_of_a_run(tmp_path: Path) -> None:
     words += ["--bundleio", "--etdump", f"--scratch-dir={tmp_path}"]
     words += [
         f"--et_build_root={ROOT / 'build' / 'arm-runner-events'}",
-        "--extra_build_flags=-DET_DUMP_OUTPUTS=ON",
+        "--extra_build_flags=-DET_DUMP_OUTPUTS=ON -DEXECUTORCH_BUILD_ARM_ETDUMP=ON",
     ]
     text = command(ROOT / "examples" / "arm" / "run.sh", *words, folder=tmp_path)
     assert "Test_result: PASS" in text

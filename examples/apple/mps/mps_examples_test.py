@@ -16,6 +16,7 @@ from executorch.devtools.bundled_program.serialize import (
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.examples.apple.mps.scripts import mps_example
 from executorch.exir.backend.lowering.payload.writer import NotCompiled
+from executorch.test.repository.sources import ROOT
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The MPS:FutureWarning"),
@@ -65,7 +66,7 @@ def test_running_needs_a_mac(switch: str) -> None:
 
 
 def test_the_runner_needs_a_mac() -> None:
-    script = Path(mps_example.__file__).with_name("build_mps_executor_runner.sh")
+    script = ROOT / "examples/apple/mps/scripts/build_mps_executor_runner.sh"
     done = subprocess.run(["bash", script, "--Debug"], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "mps_executor_runner needs macOS with Xcode" in done.stderr
     assert "warning: the MPS backend is deprecated" in done.stderr

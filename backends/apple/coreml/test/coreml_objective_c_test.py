@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[4]
+from executorch.test.repository.sources import ROOT
+
 SOURCE = ROOT / "backends/apple/coreml/runtime/core_ml.mm"
 CLANG = next(filter(None, map(shutil.which, ("clang++-19", "clang++"))), None)
 FLAGS = (
@@ -44,7 +45,7 @@ add_subdirectory("@ROOT@/backends/apple/coreml" coreml)
 
 
 def declare_frameworks(folder: Path) -> None:
-    declarations = Path(__file__).with_name("apple_declarations.h")
+    declarations = ROOT / "backends/apple/coreml/test/apple_declarations.h"
     for framework in ("CoreML", "Foundation"):
         header = folder / framework / f"{framework}.h"
         header.parent.mkdir(exist_ok=True)

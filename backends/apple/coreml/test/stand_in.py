@@ -7,6 +7,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import json
+import os
 import shutil
 import tempfile
 import traceback
@@ -19,9 +20,9 @@ import torch
 
 from executorch.backends.apple.coreml.test.mil_evaluator import Machine
 from executorch.exir.scalar_type import ScalarType
-from executorch.test.e2e.build_tree import load_backend, loadable
+from executorch.extension.pybindings import libraries
 
-_LIBRARY = "coreml_stand_in"
+_LIBRARY = "libcoreml_stand_in.so"  # of a build with tests: in EXECUTORCH_BUILD_DIR, else cmake-out
 _OK, _FAILED = 0, 1
 # Of what stands at the edge of a model: the number of ScalarType, and PyTorch's dtype.
 _DTYPES = {
@@ -61,8 +62,9 @@ class StandIn:
         self.machines: list[tuple[Path, Machine]] = []
         self._folder = tempfile.mkdtemp(prefix="coreml-stand-in-")
         atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
-        load_backend(_LIBRARY)
-        self._library = ctypes.CDLL(str(loadable(_LIBRARY)))
+        library = Path(os.environ.get("EXECUTORCH_BUILD_DIR", "cmake-out"), _LIBRARY).resolve()
+        libraries.load(library)
+        self._library = ctypes.CDLL(str(library))
         self._callbacks = _Callbacks(
             _Describe(self._describe), _Predict(self._predict), _Reset(self._reset)
         )
