@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from executorch.backends.test.corpus.row import Function
 from executorch.backends.vulkan.test.lowered import chain, check_values, delegates, left
 
 X = torch.linspace(-2, 2, 2 * 3 * 4).view(2, 3, 4)
@@ -18,15 +19,6 @@ Y = torch.linspace(-1, 3, 2 * 3 * 4).view(2, 3, 4).flip(0)
 IMAGE = torch.linspace(-1, 1, 2 * 4 * 6 * 6).view(2, 4, 6, 6).sin()
 POSITIVE = X.abs() + 0.5
 NUMBERS = torch.arange(-6, 6, dtype=torch.int32).view(3, 4)
-
-
-class Function(nn.Module):
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args: Tensor) -> Any:
-        return self.function(*args)
 
 
 def check(function: Callable[..., Any], *inputs: Tensor, expected: set[str] | None = None) -> None:

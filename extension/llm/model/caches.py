@@ -107,6 +107,11 @@ class Cache(nn.Module):
         self.max_batch_size, self.max_context_length = max_batch_size, max_context_length
         self.n_heads, self.head_dim = n_heads, head_dim
 
+    def _hold(self, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+        """Keys and values, zeros at first."""
+        for name in ("k_cache", "v_cache"):
+            self.register_buffer(name, torch.zeros(shape, dtype=dtype, device="cpu"))
+
     def sizes(self, rows: int | None = None) -> tuple[int, int, int, int]:
         """The first arguments of a cache like this one, of `rows` rows."""
         rows = rows or self.max_context_length
@@ -156,9 +161,7 @@ class KVCache(Cache):
     ) -> None:
         super().__init__(max_batch_size, max_context_length, n_heads, head_dim)
         self.enable_dynamic_shape, self.dtype = enable_dynamic_shape, dtype
-        shape = (max_batch_size, n_heads, max_context_length, head_dim)
-        for name in ("k_cache", "v_cache"):
-            self.register_buffer(name, torch.zeros(shape, dtype=dtype, device="cpu"))
+        self._hold((max_batch_size, n_heads, max_context_length, head_dim), dtype)
 
     def _store(self, name: str, value: torch.Tensor, rows: Rows) -> torch.Tensor:
         cache = getattr(self, f"{name}_cache")
@@ -178,9 +181,7 @@ class CustomKVCache(Cache):
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__(max_batch_size, max_context_length, n_heads, head_dim)
-        shape = (max_batch_size, max_context_length, n_heads, head_dim)
-        for name in ("k_cache", "v_cache"):
-            self.register_buffer(name, torch.zeros(shape, dtype=dtype, device="cpu"))
+        self._hold((max_batch_size, max_context_length, n_heads, head_dim), dtype)
 
     def _store(self, name: str, value: torch.Tensor, rows: Rows) -> torch.Tensor:
         cache = getattr(self, f"{name}_cache")

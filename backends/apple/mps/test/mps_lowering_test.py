@@ -21,6 +21,7 @@ from executorch.backends.apple.mps.partition import MPSPartitioner
 from executorch.backends.apple.mps.payload_reader import facts, operators
 from executorch.backends.apple.mps.test import mps_evaluator
 from executorch.backends.apple.mps.test.conformance import partitioner
+from executorch.backends.test.corpus.row import Function
 from executorch.devtools import commands
 from executorch.exir import EdgeProgramManager, to_edge, to_edge_transform_and_lower
 from executorch.exir.backend.backend_api import to_backend
@@ -32,15 +33,6 @@ from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
 pytestmark = pytest.mark.filterwarnings("ignore:The MPS:FutureWarning")
 X = torch.randn(4, 5, 6, generator=torch.Generator().manual_seed(0))
-
-
-class Function(torch.nn.Module):
-    def __init__(self, function: Any) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs: Any) -> Any:
-        return self.function(*inputs)
 
 
 def lowered(model: Any, *inputs: Any, use_fp16: bool = False, **how: Any) -> EdgeProgramManager:
