@@ -12,6 +12,8 @@ storing, and perhaps a trait that says which rows the tokens of a call go to:
     Ring              the last 2 * window positions, and perhaps the first ones, turn around in the rows
     SessionsKVCache   the rows of several texts one after the other
 
+Two more are in extension/llm/modules: a cache that counts its own positions, and one of 4 bits (turboquant).
+
 Operators `llama::*` are registered by executorch.extension.llm.custom_ops.
 """
 
