@@ -257,6 +257,7 @@ UNNAMED = {
     "log_capture.cpp timestamp function length": "the text has none of them",
     "adamw.cpp options": "other rules' buffers depend on them",
     "op_sdpa.cpp dropout_p": "documented: attention in programs drops nothing out",
+    "op_sdpa_impl.h dropout_p": "documented: attention in programs drops nothing out",
     "convolutions.cpp offset out_multiplier out_shift": "documented: the scales say the same; nothing has an offset",
     "elementwise.cpp quant_min quant_max": "stored values are within them",
     "moves.cpp task_num channel": "copies are done when they return",

@@ -14,7 +14,7 @@ from executorch.extension.llm.modules.replace import replace_torchtune
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention of x (batch, tokens, embed_dim) to y (batch, other tokens, embed_dim), which is x itself in self-attention.
+    """Attention of x (batch, tokens, embed_dim) to y (batch, other tokens, embed_dim), which may be x itself.
 
     With a cache: in self-attention tokens join those of earlier calls; in cross-attention keys and values of y are
     kept, and a y of nothing but NaN stands for the one before. `mask` is a bool (batch, tokens, keys), true where a
