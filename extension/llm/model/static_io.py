@@ -179,7 +179,7 @@ class StaticAttentionIOManager:
         tokens: torch.Tensor,
         offsets: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, Any]:
-        """Logits, and new keys and values. `offsets` (input_len,) of positions are 0, 1, .. by default; others may be of
+        """Logits, and new keys and values. `offsets` (input_len,) of positions are 0, 1, .. by default; others may be
         guesses behind the last position, which are not kept."""
         count = tokens.shape[-1]
         last = self.pos + (count - 1 if offsets is None else 0)
