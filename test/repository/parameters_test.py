@@ -96,6 +96,8 @@ NOT_READ: dict[str, list[str]] = {
         "attention:AttentionSkip:__init__ args",
         "attention:AttentionSkip:__init__ kwargs",
         "attention:AttentionSkip:forward *",
+        "static_attention:StaticAttention:__init__ rope",
+        "sdpa:SDPASimple:forward input_pos",
         "mixers:AttentionGatedDeltaNet:__init__ _kwargs",
         "mixers:AttentionGatedDeltaNet:__init__ rope",
         "mixers:AttentionGatedDeltaNet:forward freqs_cos",
