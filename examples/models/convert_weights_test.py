@@ -77,6 +77,24 @@ def test_the_text_model_of_a_larger_one_is_taken(
         assert torch.equal(found[key], value), key
 
 
+def test_fused_projections_of_glm_are_parted(tmp_path: Path) -> None:
+    from executorch.examples.models.glm.convert_weights import convert_weights
+
+    layer, both, query = "model.layers.1", torch.rand(6, 4), torch.rand(4, 4)
+    state = {
+        "model.embed_tokens.weight": torch.rand(3, 4),
+        f"{layer}.mlp.gate_up_proj.weight": both,
+        f"{layer}.self_attn.q_proj.weight": query,
+    }
+    save_file(state, tmp_path / "model.safetensors")
+    convert_weights(str(tmp_path), str(tmp_path / "converted.pth"))
+    found = torch.load(tmp_path / "converted.pth")
+    assert torch.equal(found["layers.1.feed_forward.w1.weight"], both[:3])  # the gate comes first
+    assert torch.equal(found["layers.1.feed_forward.w3.weight"], both[3:])
+    assert torch.equal(found["layers.1.attention.wq.weight"], query)
+    assert torch.equal(found["output.weight"], state["model.embed_tokens.weight"])
+
+
 def test_tensors_get_the_models_names() -> None:
     layer = "model.language_model.layers.3"
     state = {
