@@ -378,6 +378,10 @@ def test_kernels_of_parsed_rows() -> None:
         "v1/7;0,1": "add_double_out",
     }
     assert found["default"].cpp_namespace == "my::native"
+    assert parse.parse_from_yaml(add) == kernels and parse.parse_from_yaml({}) == {}
+    (default,) = parse.parse_from_yaml({"kernels": [{"kernel_name": "a::f"}]}).values()
+    assert (default.kernel, default.cpp_namespace) == ("f", "a::native")
+    assert parse.ETParsedYaml is model.ETParsedYaml
     with pytest.raises(AssertionError, match="Duplicate func found in yaml: add.out"):
         parse.parse_et_yaml_struct([add, add])
     twice = add | {"kernels": add["kernels"][:1] * 2}

@@ -17,7 +17,16 @@ from torchgen.model import (
 )
 from torchgen.utils import NamespaceHelper
 
-from .model import ETKernelIndex, ETKernelKey
+from .model import ETKernelIndex, ETKernelKey, ETParsedYaml
+
+__all__ = [
+    "ETParsedYaml",
+    "extract_kernel_fields",
+    "parse_et_yaml",
+    "parse_et_yaml_struct",
+    "parse_from_yaml",
+    "strip_et_fields",
+]
 
 # What rows of an op table have that torchgen's rows do not.
 ET_FIELDS = ["kernels", "type_alias", "dim_order_alias"]
@@ -34,13 +43,18 @@ def parse_et_yaml_struct(es: object) -> ETKernelIndex:
             continue
         name = _operator(row)
         assert name not in index, f"Duplicate func found in yaml: {name} already"
-        by_key: dict[ETKernelKey, BackendMetadata] = {}
-        for kernel in kernels:
-            for key in _keys(kernel, row):
-                assert key not in by_key, f"Duplicate kernel key: {key} of {name}"
-                by_key[key] = _metadata(str(kernel["kernel_name"]))
-        index[name] = by_key
+        index[name] = parse_from_yaml(row)
     return ETKernelIndex(index)
+
+
+def parse_from_yaml(ei: dict[str, Any]) -> dict[ETKernelKey, BackendMetadata]:
+    """The kernels of one row by key; none of a row without."""
+    by_key: dict[ETKernelKey, BackendMetadata] = {}
+    for kernel in ei.get("kernels") or ():
+        for key in _keys(kernel, ei):
+            assert key not in by_key, f"Duplicate kernel key: {key} of {ei.get('func')}"
+            by_key[key] = _metadata(str(kernel["kernel_name"]))
+    return by_key
 
 
 def _operator(row: dict[str, Any]) -> OperatorName:

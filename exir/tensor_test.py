@@ -38,6 +38,8 @@ from executorch.exir.tensor import (
     scalar_type_enum,
     stride_from_dim_order,
 )
+from executorch.exir.tracer import dispatch_trace, unwrap_proxy
+from executorch.exir.wrap import is_functionaltensor, update_with_proxy
 
 aten = torch.ops.aten
 
@@ -207,3 +209,24 @@ def test_out_variants(
 def test_operator_without_out_variant() -> None:
     with pytest.raises(NoOutVariant):
         to_out_variant(aten.dropout.default)
+
+
+def test_a_value_stands_for_the_node_that_it_is_told() -> None:
+    def body(x: torch.Tensor) -> torch.Tensor:
+        added, doubled = x + 1, x * 2
+        assert update_with_proxy(added, unwrap_proxy(doubled)) is added
+        return added - 3
+
+    x = torch.arange(3.0)
+    graph = dispatch_trace(body, (x,))
+    torch.testing.assert_close(graph(x), [x * 2 - 3])
+    with pytest.raises(TypeError, match="found a Tensor"):
+        update_with_proxy(x, None)
+
+
+def test_functional_tensors_are_known() -> None:
+    x = torch.ones(2)
+    assert not is_functionaltensor(x)
+    seen = []
+    torch.func.functionalize(lambda y: seen.append(is_functionaltensor(y)) or y)(x)
+    assert seen == [True]

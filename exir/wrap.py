@@ -3,9 +3,12 @@
 """Tells a value of the dispatch tracer which node it is now."""
 
 import torch
+from torch._C._functorch import is_functionaltensor
 from torch.fx import Proxy
 
 from executorch.exir.tracer import PythonTensor, unwrap_functional
+
+__all__ = ["is_functionaltensor", "update_with_proxy"]
 
 
 def update_with_proxy(t: torch.Tensor, proxy: Proxy) -> torch.Tensor:

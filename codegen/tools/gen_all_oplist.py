@@ -58,10 +58,14 @@ def _items(selection: dict[str, Any], table: str) -> list[tuple[str, Any]]:
     return list((selection.get(table) or {}).items())
 
 
-def throw_if_any_op_includes_overloads(selection: Any) -> None:
+def throw_if_any_op_includes_overloads(selective_builder: Any) -> None:
     """ValueError that names the operators selected with all their overloads. Takes a selection as read from its file,
     or torchgen's SelectiveBuilder."""
-    operators = selection["operators"] if isinstance(selection, dict) else selection.operators
+    operators = (
+        selective_builder["operators"]
+        if isinstance(selective_builder, dict)
+        else selective_builder.operators
+    )
     whole = [
         name for name, operator in operators.items()
         if (operator["include_all_overloads"] if isinstance(operator, dict)

@@ -28,11 +28,11 @@ def dump_yaml(model_file: str, output_file: str) -> None:
     Path(output_file).write_text(yaml.safe_dump(rows, sort_keys=False))
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(args: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output_path", required=True)
     parser.add_argument("--model_file_path", required=True, help="a .pte")
-    options = parser.parse_args(argv)
+    options = parser.parse_args(args)
     try:
         dump_yaml(options.model_file_path, options.output_path)
     except (OSError, ValueError) as error:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from executorch.examples.models.checkpoint import (
     get_checkpoint_dtype,
@@ -16,6 +18,7 @@ from executorch.examples.models.checkpoint import (
     get_mapped_key,
     load_checkpoint_from_pytorch_model,
 )
+from executorch.examples.models.qwen3_5.convert_weights import qwen_3_5_to_meta
 from executorch.extension.llm.checkpoint.convert import model_state
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
@@ -41,8 +44,83 @@ def test_a_converted_file_loads_as_its_folder_does(name: str, checkpoints: dict)
         assert torch.equal(found[key], value), key
 
 
+# model, whose text model it has, prefix of its names, of its output layer, and the tensors' own
+INSIDE = [
+    ("smolvlm", "llama", "model.text_model.", ""),
+    ("granite_speech", "granite", "language_model.model.", "language_model."),
+    ("internvl3", "qwen2_5", "language_model.model.", "language_model."),
+]
+
+
+@pytest.mark.parametrize("name, inner, prefix, head", INSIDE)
+def test_the_text_model_of_a_larger_one_is_taken(
+    name: str, inner: str, prefix: str, head: str, checkpoints: dict, tmp_path: Path
+) -> None:
+    folder, _ = checkpoints[inner]
+    config = json.loads((folder / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": name, "text_config": config}))
+    tensors = {"model.vision_model.patch.weight": torch.ones(2)}
+    for key, value in open_checkpoint(folder):
+        tensors[key.replace("model.", prefix, 1) if key.startswith("model.") else head + key] = (
+            value
+        )
+    save_file(
+        {key: value.contiguous() for key, value in tensors.items()}, tmp_path / "model.safetensors"
+    )
+    file = tmp_path / "converted.pth"
+    module = importlib.import_module(f"executorch.examples.models.{name}.convert_weights")
+    module.convert_weights(str(tmp_path), str(file))
+    expected = model_state(open_checkpoint(folder), ROWS[inner][1])
+    found = torch.load(file)
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        assert torch.equal(found[key], value), key
+
+
+def test_fused_projections_of_glm_are_parted(tmp_path: Path) -> None:
+    from executorch.examples.models.glm.convert_weights import convert_weights
+
+    layer, both, query = "model.layers.1", torch.rand(6, 4), torch.rand(4, 4)
+    state = {
+        "model.embed_tokens.weight": torch.rand(3, 4),
+        f"{layer}.mlp.gate_up_proj.weight": both,
+        f"{layer}.self_attn.q_proj.weight": query,
+    }
+    save_file(state, tmp_path / "model.safetensors")
+    convert_weights(str(tmp_path), str(tmp_path / "converted.pth"))
+    found = torch.load(tmp_path / "converted.pth")
+    assert torch.equal(found["layers.1.feed_forward.w1.weight"], both[:3])  # the gate comes first
+    assert torch.equal(found["layers.1.feed_forward.w3.weight"], both[3:])
+    assert torch.equal(found["layers.1.attention.wq.weight"], query)
+    assert torch.equal(found["output.weight"], state["model.embed_tokens.weight"])
+
+
+def test_tensors_get_the_models_names() -> None:
+    layer = "model.language_model.layers.3"
+    state = {
+        "model.language_model.embed_tokens.weight": torch.rand(4, 2),
+        f"{layer}.linear_attn.A_log": torch.rand(2),
+        f"{layer}.linear_attn.conv1d.bias": torch.rand(2),
+        f"{layer}.self_attn.q_norm.weight": torch.rand(2),
+        f"{layer}.rotary_emb.inv_freq": torch.rand(2),
+        "model.visual.patch_embed.weight": torch.rand(2),
+    }
+    found = qwen_3_5_to_meta(state)
+    assert sorted(found) == [
+        "layers.3.attention.A_log",
+        "layers.3.attention.q_norm_fn.weight",
+        "output.weight",
+        "tok_embeddings.weight",
+    ]
+    assert torch.equal(found["output.weight"], state["model.language_model.embed_tokens.weight"])
+    with pytest.raises(ValueError, match="unexpected key 'model.layers.3.other'"):
+        qwen_3_5_to_meta({f"{layer}.other": torch.rand(1)})
+
+
 def test_all_folders_with_weights_of_their_own_convert() -> None:
     for path in sorted(Path(__file__).parent.glob("*/convert_weights.py")):
+        if path.parent.name == "llama":  # of adapters, in names_test.py there
+            continue
         module = importlib.import_module(
             f"executorch.examples.models.{path.parent.name}.convert_weights"
         )

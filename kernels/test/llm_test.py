@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from functools import cache
 from types import ModuleType
@@ -30,8 +31,12 @@ def schemas() -> dict[str, Schema]:
     return load_schemas("llm")
 
 
+def namespace_of(name: str) -> str:
+    return "preprocess" if name == "tile_crop" else "llama"
+
+
 def make_call(name: str, inputs: list[Any], like: tuple[torch.Tensor, ...]) -> Call:
-    schema = schemas()[f"llama::{name}.out"]
+    schema = schemas()[f"{namespace_of(name)}::{name}.out"]
     call = Call(library(), schema)
     arguments = [a for a in schema.arguments if not a.is_out]
     for argument, value in zip(arguments, inputs, strict=True):
@@ -41,7 +46,7 @@ def make_call(name: str, inputs: list[Any], like: tuple[torch.Tensor, ...]) -> C
 
 
 def eager(name: str, inputs: list[Any]) -> tuple[torch.Tensor, ...]:
-    results = getattr(torch.ops.llama, name)(*inputs)
+    results = getattr(getattr(torch.ops, namespace_of(name)), name)(*inputs)
     return results if isinstance(results, tuple) else (results,)
 
 
@@ -54,13 +59,14 @@ def compare(name: str, inputs: list[Any], words: Any) -> None:
     assert call.run() == 0, words
     if "update" not in name:  # whose results mean nothing
         for found, expected in zip(call.results(), wanted, strict=True):
-            near = NEAR[expected.dtype]
+            near = NEAR.get(expected.dtype, 0)
             torch.testing.assert_close(
                 found, expected, rtol=near, atol=near, equal_nan=True, msg=lambda m: f"{m}\n{words}"
             )
     for one, other in zip(ours, theirs, strict=True):
         if isinstance(one, torch.Tensor):
-            assert torch.equal(one.view(torch.uint8), other.view(torch.uint8)), words
+            bytes_of = (each.contiguous().view(torch.uint8) for each in (one, other))
+            assert torch.equal(*bytes_of), words
 
 
 class Drawn:
@@ -194,6 +200,16 @@ def test_hadamard(dtype: torch.dtype) -> None:
     compare("fast_hadamard_transform", [torch.zeros((), dtype=dtype)[None]], "one element")
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.uint8, torch.float16], ids=str)
+def test_tiles_and_copies(dtype: torch.dtype) -> None:
+    for sizes, tile in (((3, 4, 6), 2), ((3, 4, 6), 1), ((1, 8, 8), 8), ((2, 0, 6), 3)):
+        x = torch.arange(math.prod(sizes)).view(sizes).to(dtype)
+        compare("tile_crop", [x, tile], sizes)
+        compare("fallback", [x], sizes)
+    image = torch.rand(1, 3, 4, 5).to(dtype).contiguous(memory_format=torch.channels_last)
+    compare("fallback", [image], "channels last")
+
+
 def test_delta_rule() -> None:
     for seed in DRAWS:
         d = Drawn(seed)
@@ -251,6 +267,10 @@ WRONG: list[tuple[str, list[Any], str]] = [
     ("fast_hadamard_transform", [torch.ones(2, 6)], "found 6"),
     ("fast_hadamard_transform", [torch.ones(2, 8).bfloat16()], "found BFloat16"),
     ("fast_hadamard_transform", [torch.ones(8, 2).T], "row-major"),
+    ("tile_crop", [D3, 2], "sides 2 divides, found [1, 2, 3]"),
+    ("tile_crop", [D3, 0], "sides 0 divides"),
+    ("tile_crop", [Q, 2], "input"),
+    ("tile_crop", [torch.ones(2, 4, 2).transpose(1, 2), 1], "row-major"),
     ("channelwise_gated_delta_rule", [*DELTA[:4], torch.ones(1, 2, 4), DELTA[5]], "beta"),
     ("channelwise_gated_delta_rule", [*DELTA[:5], torch.ones(1, 2, 4, 5)], "initial_state"),
     ("channelwise_gated_delta_rule", [DELTA[0].double(), *DELTA[1:]], "query to be Float"),
@@ -267,6 +287,8 @@ def test_wrong_usage_is_told_and_writes_nothing(
     like = (Q.float(),)
     if name == "channelwise_gated_delta_rule":
         like = (DELTA[2], DELTA[5])
+    elif name == "tile_crop":
+        like = (torch.empty(8, 2, 1, 1),)
     elif name == "fast_hadamard_transform":
         like = (torch.empty_like(inputs[0], memory_format=torch.contiguous_format),)
     assert make_call(name, inputs, like).run() != 0

@@ -48,6 +48,7 @@ ROOTS = {*CPP_LAYERS, *PYTHON_LAYERS, "examples", "test", "tools"}
 # bundled programs.
 ABOVE = {
     "extension/llm/*": {"backends", "devtools", "kernels"},
+    "extension/audio/*": {"backends"},  # the documented command writes programs for XNNPACK
     "backends/*/scripts/*": {"devtools", "examples"},
     # runs bundled programs and reads their events; its compiler writes records
     "backends/cadence/runtime/*": {"devtools"},

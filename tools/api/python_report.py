@@ -55,6 +55,8 @@ def _compare(row: Row, obj: Any, params: str, cut: bool) -> Verdict:
     listed = [n for n in named if n not in {"*", "/", "self", "cls"}]
     if listed == ["*args", "**kwargs"]:
         return Verdict(row, "exists", "the listed signature does not say what it takes")
+    if not listed and inspect.isclass(obj) and not inspect.isfunction(obj.__init__):
+        return Verdict(row, "exists", "made by __new__, whose arguments the listing does not show")
     listed = listed[:-1] if cut else listed
     mine = [_MARKS.get(p.kind, "") + p.name for p in ours]
     further = ours[len(listed) :]

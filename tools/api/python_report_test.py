@@ -19,6 +19,16 @@ def renamed(file: str, size: int = 0) -> None: ...
 def anything(*args: Any, **kwargs: Any) -> None: ...
 
 
+class Pair(tuple):
+    def __new__(cls, first: int, second: int) -> Pair: ...
+
+
+def test_arguments_of_new_are_not_listed() -> None:
+    module = types.ModuleType("listed")
+    module.Pair = Pair  # type: ignore[attr-defined]
+    assert judge(Row("listed", "", "class `Pair()` : tuple"), module).state == "exists"
+
+
 @pytest.mark.parametrize(
     "function, state",
     [

@@ -15,6 +15,7 @@ A configuration of one's own (`XNNPartitionerConfig`) claims the operator.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -53,11 +54,13 @@ _BY_TENSOR = {
 _BY_CHANNEL = {torch.int8: "xnn_datatype_qcint8", torch.int32: "xnn_datatype_qcint32"}
 
 
+@dataclass
 class InputTypeToIndex:
     """Where an operator has its input, weight and bias."""
 
-    def __init__(self, node_input: int, node_weight: int, node_bias: int | None = None) -> None:
-        self.node_input, self.node_weight, self.node_bias = node_input, node_weight, node_bias
+    node_input: int
+    node_weight: int
+    node_bias: int | None = None
 
 
 def get_tensor_value(xvalue: Any) -> Any:

@@ -11,6 +11,7 @@ from executorch.extension.llm.model.attention import (
     register_attention,
 )
 from executorch.extension.llm.model.caches import CachePositionsManager, KVCache, RingKVCache
+from executorch.extension.llm.model.masks import ring_mask as _create_causal_mask_for_ring_buffer
 from executorch.extension.llm.model.rope import Rope
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "KVCache",
     "RingKVCache",
     "Rope",
+    "_create_causal_mask_for_ring_buffer",
     "register_attention",
 ]

@@ -9,6 +9,11 @@ from executorch.extension.llm.export.builder import LLMEdgeManager
 from executorch.extension.llm.export.config.flags import build_args_parser
 from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.pipeline import as_config, export_llama, prepare
+from executorch.extension.llm.export.quantizer_lib import (
+    PT2EQuantOptions,
+    get_pt2e_quantization_params,
+    quantizers_for,
+)
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.model.families import FAMILIES
 
@@ -35,3 +40,15 @@ def get_llama_model(llm_config: LlmConfig) -> tuple[Any, Any, Any, Any]:
     """The module, its inputs, inputs by keyword (none) and dynamic shapes (the manager's)."""
     manager = _prepare_for_llama_export(llm_config)
     return manager.model, manager.example_inputs, None, manager.dynamic_shapes
+
+
+def get_quantizer_and_quant_params(
+    llm_config: LlmConfig,
+) -> tuple[PT2EQuantOptions | None, list[Any], None]:
+    """Of `quantization.pt2e_quantize`: XNNPACK's options, the quantizers, and a place for Qualcomm's type."""
+    name = llm_config.quantization.pt2e_quantize
+    if not name:
+        return None, [], None
+    is_xnnpack = str(name) in ("xnnpack_dynamic", "xnnpack_dynamic_qc4")
+    options = get_pt2e_quantization_params(str(name)) if is_xnnpack else None
+    return options, quantizers_for(llm_config), None

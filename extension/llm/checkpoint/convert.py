@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from executorch.exir.serde.compact import compact
-from executorch.extension.llm.checkpoint.keys import to_model_names
+from executorch.extension.llm.checkpoint.keys import Pair, to_model_names
 from executorch.extension.llm.checkpoint.params import params_from_config
 from executorch.extension.llm.checkpoint.reader import Checkpoint, open_checkpoint
 from executorch.extension.llm.model.args import ModelArgs, read_params
@@ -25,17 +26,36 @@ from executorch.extension.llm.model.families import FAMILIES
 def model_state(checkpoint: Checkpoint, model_class: str) -> dict[str, torch.Tensor]:
     """All tensors of the text model; the output layer is the embedding table where the file has none and the family
     ties them. The shape is config.json's beside the weights, else that of `model_class`."""
+    shape = None if checkpoint.config is None else params_from_config(checkpoint.config)
+    return _renamed(checkpoint, checkpoint.names, model_class, shape)
+
+
+def _renamed(
+    pairs: Iterable[Pair], names: Iterable[str], model_class: str, shape: dict[str, Any] | None
+) -> dict[str, torch.Tensor]:
     family = FAMILIES[model_class]
-    if checkpoint.config is not None:
-        shape = params_from_config(checkpoint.config)
-    else:
+    if shape is None:
         shape = read_params(Path(str(files("executorch"))) / family.params)
     known = {each.name for each in fields(ModelArgs)}
     args = ModelArgs(**{key: value for key, value in shape.items() if key in known})
-    state = dict(to_model_names(checkpoint, checkpoint.names, family, args))
+    state = dict(to_model_names(pairs, names, family, args))
     if family.tied and "tok_embeddings.weight" in state:
         state.setdefault("output.weight", state["tok_embeddings.weight"])
     return state
+
+
+def to_meta(model_class: str) -> Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
+    """From tensors under Hugging Face's names to ours, for the shape of `model_class`."""
+
+    def rename(state_dict: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """Raises ValueError for a tensor that the text model has not."""
+        kept = {key: value for key, value in state_dict.items() if not key.endswith("conv1d.bias")}
+        try:
+            return _renamed(kept.items(), kept, model_class, None)
+        except Exception as error:
+            raise ValueError(f"{model_class}: {error}") from error
+
+    return rename
 
 
 def load_checkpoint(input_dir: str) -> dict[str, torch.Tensor]:

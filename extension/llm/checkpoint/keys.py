@@ -267,6 +267,8 @@ def _without_prefix(name: str, family: Family, convention: str) -> str | None:
         return name
     if name.startswith(family.prefix):
         return "model." + name.removeprefix(family.prefix)
+    if name == family.prefix.removesuffix("model.") + "lm_head.weight":
+        return "lm_head.weight"
     # a text-only file of the same family has plain names
     return (
         name if name.startswith(("model.layers.", "model.embed_tokens.", "model.norm.")) else None

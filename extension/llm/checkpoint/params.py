@@ -87,6 +87,7 @@ def params_from_config(path: Path) -> dict[str, Any]:
     """From Hugging Face's config.json."""
     try:
         config = json.loads(path.read_text())
+        config = config.get("text_config") or config  # a model of images or sound, too
         model_type = config["model_type"]
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path}: expected JSON with a model_type: {error}") from error

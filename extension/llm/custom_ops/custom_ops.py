@@ -4,20 +4,19 @@ rules by which torch.export gives their results shapes, and the out variants tha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 from torch import Tensor
 
 from executorch.extension.llm.custom_ops import (
     blocks,
     eager,
+    op_fallback,  # noqa: F401
     preprocess_custom_ops,  # noqa: F401
 )
+from executorch.extension.llm.custom_ops.register import Operators, register
 
 _library = torch.library.Library("llama", "FRAGMENT")
 _own = torch.library.Library("executorch", "FRAGMENT")
@@ -203,10 +202,9 @@ def _custom_quantized_sdpa(
     return out.transpose(1, 2).contiguous() if is_seq_at_dim_2 else out
 
 
-Operator = tuple[Callable[..., Any], Callable[..., Any]]
-
-
-def _by(compute: Callable[..., Any], rule: Callable[..., Any]) -> Operator:
+def _by(
+    compute: Callable[..., Any], rule: Callable[..., Any]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """What `compute` makes of arguments that the rule takes, and the rule."""
 
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -216,8 +214,7 @@ def _by(compute: Callable[..., Any], rule: Callable[..., Any]) -> Operator:
     return checked, rule
 
 
-# name -> (eager implementation, rule for results)
-_OPERATORS: dict[str, Operator] = {
+_OPERATORS: Operators = {
     "channelwise_gated_delta_rule": _by(eager.gated_delta_rule, channelwise_gated_delta_rule_meta),
     "custom_quantized_sdpa": _by(_custom_quantized_sdpa, custom_quantized_sdpa_meta),
     "custom_sdpa": _by(_custom_sdpa, custom_sdpa),
@@ -231,71 +228,7 @@ _OPERATORS: dict[str, Operator] = {
 }
 
 
-def _functional(schema: str) -> str:
-    """`f(Tensor x) -> Tensor` for `f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)`, a list too."""
-    called, _, returned = schema.partition(" -> ")
-    returned = "Tensor[]" if returned == "()" else returned
-    called = re.sub(r", \*, .*\)$", ")", called.replace(".out(", "(", 1))
-    return f"{called} -> {re.sub(r'[(][a-z]![)]', '', returned)}"
-
-
-# Out variants whose result may share no memory with an argument, as their kernels want it.
-_APART = {"channelwise_gated_delta_rule": ("final_state_out", "initial_state")}
-
-
-def _writes_to(outs: list[str], compute: Callable[..., Any]) -> Callable[..., Any]:
-    def out_variant(*args: Any, **kwargs: Any) -> Any:
-        targets = [kwargs.pop(name) for name in outs]
-        results = compute(*args, **kwargs)
-        if isinstance(targets[0], list):
-            for target, result in zip(targets[0], results, strict=True):
-                target.resize_(result.shape).copy_(result)
-            return None
-        for target, result in zip(targets, [results] if len(outs) == 1 else results, strict=True):
-            target.resize_(result.shape).copy_(result)
-        return targets[0] if len(outs) == 1 else tuple(targets)
-
-    return out_variant
-
-
-def _keeps_apart(
-    schema: torch._C.FunctionSchema, names: tuple[str, str], out_variant: Callable[..., Any]
-) -> Callable[..., Any]:
-    arguments = [argument.name for argument in schema.arguments]
-
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        given = {**dict(zip(arguments, args)), **kwargs}
-        result, source = (given[name] for name in names)
-        starts = result.data_ptr(), source.data_ptr()
-        if starts[0] < starts[1] + source.nbytes and starts[1] < starts[0] + result.nbytes:
-            raise RuntimeError(
-                f"{schema.name}: {names[0]} must not alias {names[1]}, found memory of both"
-            )
-        return out_variant(*args, **kwargs)
-
-    return checked
-
-
-def _register() -> None:
-    table = yaml.safe_load(Path(__file__).with_name("custom_ops.yaml").read_text())
-    for row in table:
-        schema = row["func"].removeprefix("llama::")
-        name = schema.partition(".")[0]
-        compute, rule = _OPERATORS[name]
-        parsed = torch._C.parse_schema(row["func"])
-        outs = [arg.name for arg in parsed.arguments if arg.is_out]
-        out_variant = _writes_to(outs, compute)
-        if name in _APART:
-            out_variant = _keeps_apart(parsed, _APART[name], out_variant)
-        _library.define(_functional(schema))
-        _library.define(schema)
-        _library.impl(name, compute, "CompositeExplicitAutograd")
-        _library.impl(f"{name}.out", out_variant, "CompositeExplicitAutograd")
-        torch.library.register_fake(f"llama::{name}", rule, lib=_library)
-        torch.library.register_fake(f"llama::{name}.out", _writes_to(outs, rule), lib=_library)
-
-
-_register()
+register(_library, _OPERATORS)
 
 
 # ---- Caches of cross-attention, as conditions of torch.export want them: branches that yield both caches ----

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/llm/custom_ops/op_sdpa.h>
 
-#include <cmath>
 #include <utility>
 
 #include <executorch/extension/llm/custom_ops/cache_rows.h>
+#include <executorch/extension/llm/custom_ops/op_sdpa_impl.h>
 #include <executorch/kernels/optimized/attention/attention_blocks.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
@@ -133,7 +133,7 @@ AttentionProblem problem_of(const Arguments& a) {
   p.queries = a.positions(a.query);
   p.keys = a.positions(a.key);
   p.depth = p.value_depth = a.query.size(3);
-  p.scale = static_cast<float>(a.scale.value_or(1.0 / std::sqrt(static_cast<double>(p.depth))));
+  p.scale = static_cast<float>(sdpa::impl::calculate_scale(a.query, a.scale));
   p.forbidden_is_nan = true;
   if (a.has_mask()) {
     p.mask = &*a.mask;
@@ -221,6 +221,18 @@ bool check_parameter(const OpCall& call, const char* name, const Tensor& codes,
                       "%s: expected one of %s for each vector of %s, found %s", call.op, name,
                       ShapeText(codes).text, ShapeText(*given).text);
   return true;
+}
+
+bool check_quantized_arguments(const OpCall& call, const Arguments& a, const Quantization& query,
+                               const Quantization& key, const Quantization& value) {
+  constexpr ScalarType kScale = ScalarType::Float, kZero = ScalarType::Char;
+  return check_arguments(call, a, ScalarType::Char, ScalarType::Char) &&
+         check_parameter(call, "q_zero_points", a.query, query.zeros, kZero) &&
+         check_parameter(call, "q_scales", a.query, query.scales, kScale) &&
+         check_parameter(call, "k_zero_points", a.key, key.zeros, kZero) &&
+         check_parameter(call, "k_scales", a.key, key.scales, kScale) &&
+         check_parameter(call, "v_zero_points", a.value, value.zeros, kZero) &&
+         check_parameter(call, "v_scales", a.value, value.scales, kScale);
 }
 
 void add_parameters(const Quantization& quantization, SeqDim seq_dim, AttentionRows& rows) {
@@ -326,20 +338,15 @@ Tensor& custom_quantized_sdpa_out(
   const OpCall call{ctx, "custom_quantized_sdpa.out"};
   const SeqDim seq_dim = is_seq_at_dim_2 ? SeqDim::TWO : SeqDim::ONE;
   const Arguments a{q, k, v, start_pos, attn_mask, is_causal, scale, seq_dim};
-  constexpr ScalarType kScale = ScalarType::Float, kZero = ScalarType::Char;
-  if (!check_arguments(call, a, ScalarType::Char, ScalarType::Char) ||
-      !check_parameter(call, "q_zero_points", q, q_zero_points, kZero) ||
-      !check_parameter(call, "q_scales", q, q_scales, kScale) ||
-      !check_parameter(call, "k_zero_points", k, k_zero_points, kZero) ||
-      !check_parameter(call, "k_scales", k, k_scales, kScale) ||
-      !check_parameter(call, "v_zero_points", v, v_zero_points, kZero) ||
-      !check_parameter(call, "v_scales", v, v_scales, kScale)) {
+  const Quantization of_query{q_zero_points, q_scales};
+  const Quantization of_key{k_zero_points, k_scales}, of_value{v_zero_points, v_scales};
+  if (!check_quantized_arguments(call, a, of_query, of_key, of_value)) {
     return output;
   }
   AttentionProblem p = problem_of(a);
-  add_parameters({q_zero_points, q_scales}, seq_dim, p.query);
-  add_parameters({k_zero_points, k_scales}, seq_dim, p.key);
-  add_parameters({v_zero_points, v_scales}, seq_dim, p.value);
+  add_parameters(of_query, seq_dim, p.query);
+  add_parameters(of_key, seq_dim, p.key);
+  add_parameters(of_value, seq_dim, p.value);
   return attend_to(call, a, p, ScalarType::Float, output);
 }
 
@@ -348,17 +355,49 @@ Tensor& flash_attention_kernel_out(KernelRuntimeContext& ctx, const Tensor& quer
                                    const optional<Tensor>& attn_mask, const double /*dropout_p*/,
                                    const bool is_causal, const optional<double> scale,
                                    Tensor& output) {
-  const OpCall call{ctx, "flash_attention_kernel.out"};
-  const int64_t rest =
-      query.dim() == 4 && key.dim() == 4 ? key.size(2) - query.size(2) : int64_t{0};
-  const Arguments a{query, key, value, rest, attn_mask, is_causal, scale, SeqDim::TWO};
-  if (!check_float_arguments(call, a)) {
-    return output;
+  const optional<Tensor> none;
+  sdpa::impl::flash_attention(ctx, output, query, key, value, is_causal, attn_mask, scale, none,
+                              none, none, none, none, none, SeqDim::TWO, /*start_pos=*/0,
+                              /*num_keys_for_causal_attention=*/-1);
+  return output;
+}
+
+void sdpa::impl::flash_attention(RuntimeContext& ctx, Tensor& output, const Tensor& query,
+                                 const Tensor& key, const Tensor& value, bool is_causal,
+                                 const optional<Tensor>& attn_mask, const optional<double>& scale,
+                                 const optional<Tensor>& q_zero_points,
+                                 const optional<Tensor>& q_scales,
+                                 const optional<Tensor>& k_zero_points,
+                                 const optional<Tensor>& k_scales,
+                                 const optional<Tensor>& v_zero_points,
+                                 const optional<Tensor>& v_scales, SeqDim seq_dim,
+                                 int64_t start_pos, int64_t num_keys_for_causal_attention) {
+  const OpCall call{ctx, "flash_attention"};
+  const auto position_dim = static_cast<int>(seq_dim);
+  const int64_t rows = key.dim() == 4 ? key.size(position_dim) : int64_t{0};
+  const int64_t keys = num_keys_for_causal_attention < 0 ? rows : num_keys_for_causal_attention;
+  // of as many keys as there are, the queries are the last, so far as checks are concerned
+  const int64_t last = query.dim() == 4 ? keys - query.size(position_dim) : int64_t{0};
+  const Arguments a{query, key, value, last, attn_mask, is_causal, scale, seq_dim};
+  const bool is_quantized = query.scalar_type() == ScalarType::Char;
+  const bool is_valid =
+      is_quantized ? check_quantized_arguments(call, a, {q_zero_points, q_scales},
+                                               {k_zero_points, k_scales}, {v_zero_points, v_scales})
+                   : check_float_arguments(call, a);
+  if (!is_valid) {
+    return;
   }
   AttentionProblem p = problem_of(a);
-  p.keys = key.size(2);
-  p.first_query = 0;
-  return attend_to(call, a, p, query.scalar_type(), output);
+  if (!a.has_mask()) {
+    p.keys = keys;
+    p.first_query = start_pos;
+  }
+  if (is_quantized) {
+    add_parameters({q_zero_points, q_scales}, seq_dim, p.query);
+    add_parameters({k_zero_points, k_scales}, seq_dim, p.key);
+    add_parameters({v_zero_points, v_scales}, seq_dim, p.value);
+  }
+  attend_to(call, a, p, is_quantized ? ScalarType::Float : query.scalar_type(), output);
 }
 
 }  // namespace torch::executor::native

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Importing this registers `preprocess::tile_crop`, by which vision models of Llama 3.2 cut images. A program that
-calls it needs a kernel of `preprocess::tile_crop.out`, which none of our libraries has."""
+"""Importing this registers `preprocess::tile_crop`, by which vision models of Llama 3.2 cut images. Its
+kernel is in the library custom_ops."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
+from executorch.extension.llm.custom_ops.register import register
+
 MAX_NUM_TILES = 4  # what programs are planned for
 preprocess_op_lib = torch.library.Library("preprocess", "FRAGMENT")
-preprocess_op_lib.define("tile_crop(Tensor input, int tile_size) -> Tensor")
-preprocess_op_lib.define(
-    "tile_crop.out(Tensor input, int tile_size, *, Tensor(a!) out) -> Tensor(a!)"
-)
 
 
 def _check(input: Tensor, tile_size: int) -> None:
@@ -31,18 +29,11 @@ def tile_crop_impl(input: Tensor, tile_size: int) -> Tensor:
     return rows.permute(1, 3, 0, 2, 4).flatten(0, 1).contiguous()
 
 
-def tile_crop_out_impl(input: Tensor, tile_size: int, out: Tensor) -> Tensor:
-    result = tile_crop_impl(input, tile_size)
-    return out.resize_(result.shape).copy_(result)
-
-
-def tile_crop(input: Tensor, tile_size: int) -> Tensor:
+def tile_crop(output: Tensor, tile_size: int) -> Tensor:
     """Fake: the number of tiles is known when the program runs, since images of one model have different sides."""
     context = torch.library.get_ctx()
     tiles = context.new_dynamic_size(min=0, max=MAX_NUM_TILES)
-    return input.new_empty((tiles, input.size(0), tile_size, tile_size))
+    return output.new_empty((tiles, output.size(0), tile_size, tile_size))
 
 
-preprocess_op_lib.impl("tile_crop", tile_crop_impl, "CompositeExplicitAutograd")
-preprocess_op_lib.impl("tile_crop.out", tile_crop_out_impl, "CompositeExplicitAutograd")
-torch.library.register_fake("preprocess::tile_crop", tile_crop, lib=preprocess_op_lib)
+register(preprocess_op_lib, {"tile_crop": (tile_crop_impl, tile_crop)})

@@ -14,7 +14,7 @@ def language_models(name: str) -> Any:
     found = discovery.language_models()
     if name not in found:
         raise RuntimeError(
-            f"the {_TITLES.get(name, name)} backend is not in this package; for language models here is: "
+            f"the {_TITLES.get(name, name)} backend is not in this package, or not for language models; those are: "
             f"{', '.join(found)}"
         )
     return found[name].load(found[name].language_models)

@@ -22,6 +22,7 @@ class ForwardOptions(TypedDict, total=False):
     """What a call says besides its tokens."""
 
     mask: torch.Tensor | None
+    masks: dict[int, torch.Tensor]
     input_pos: torch.Tensor | None
     freqs_cos_override: torch.Tensor | None
     freqs_sin_override: torch.Tensor | None
@@ -132,7 +133,7 @@ class AttentionMHA(Attention):
 
     def __init__(self, args: ModelArgs, layer_id: int, rope: Rope, **_kwargs: Any) -> None:
         super().__init__()
-        self.layer_id, self.rope = layer_id, rope
+        self.args, self.layer_id, self.rope = args, layer_id, rope
         self.n_heads, self.n_kv_heads, self.head_dim = args.n_heads, args.n_kv_heads, args.head_dim
         self.n_rep, self.dim = args.n_heads // args.n_kv_heads, args.dim
         self.use_kv_cache = args.use_kv_cache

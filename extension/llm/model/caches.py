@@ -12,6 +12,8 @@ storing, and perhaps a trait that says which rows the tokens of a call go to:
     Ring              the last 2 * window positions, and perhaps the first ones, turn around in the rows
     SessionsKVCache   the rows of several texts one after the other
 
+Two more are in extension/llm/modules: a cache that counts its own positions, and one of 4 bits (turboquant).
+
 Operators `llama::*` are registered by executorch.extension.llm.custom_ops.
 """
 
@@ -25,7 +27,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from executorch.extension.llm.model.masks import positions_mask
+from executorch.extension.llm.model.masks import ring_mask
 from executorch.extension.llm.model.rope import Rope, token_positions
 
 
@@ -299,9 +301,8 @@ class Ring:
         self, start_pos: torch.Tensor | int, seq_len: int
     ) -> torch.Tensor:
         """The mask (tokens, rows), for what the cache holds after `update`."""
-        queries = start_pos + torch.arange(seq_len)
         held = self.cache_positions_manager.cache_positions
-        return positions_mask(held, queries, self.window_size, self.sink_size)
+        return ring_mask(held, self.window_size, start_pos, seq_len, self.sink_size)
 
     @property
     def max_tokens(self) -> int:
@@ -320,17 +321,53 @@ class Ring:
         )
 
 
+# `max_context_length` of the rings below is the window.
+
+
 class RingKVCache(Ring, KVCache):
-    pass
+    def __init__(
+        self,
+        max_batch_size: int,
+        max_context_length: int,
+        n_heads: int,
+        head_dim: int,
+        enable_dynamic_shape: bool,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        sizes = (max_batch_size, max_context_length, n_heads, head_dim)
+        super().__init__(*sizes, enable_dynamic_shape, dtype)
 
 
 class CustomRingKVCache(Ring, CustomKVCache):
+    def __init__(
+        self,
+        max_batch_size: int,
+        max_context_length: int,
+        n_heads: int,
+        head_dim: int,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__(max_batch_size, max_context_length, n_heads, head_dim, dtype)
+
     @classmethod
     def from_custom_kv_cache(cls, kv_cache: CustomKVCache, sliding_window_size: int) -> Any:
         return cls(*kv_cache.sizes(sliding_window_size), kv_cache.k_cache.dtype)
 
 
 class QuantizedRingKVCache(Ring, QuantizedKVCache):
+    def __init__(
+        self,
+        max_batch_size: int,
+        max_context_length: int,
+        n_heads: int,
+        head_dim: int,
+        cache_type: QuantizedCacheType = QuantizedCacheType.AffineSymmetric,
+        use_custom_update_cache_op: bool = False,
+        return_float_values: bool = True,
+    ) -> None:
+        sizes = (max_batch_size, max_context_length, n_heads, head_dim)
+        super().__init__(*sizes, cache_type, use_custom_update_cache_op, return_float_values)
+
     @classmethod
     def from_quantized_kv_cache(cls, kv_cache: QuantizedKVCache, sliding_window_size: int) -> Any:
         options = (kv_cache.use_custom_update_cache_op, kv_cache.return_float_values)

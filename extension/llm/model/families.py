@@ -100,6 +100,14 @@ FAMILIES: dict[str, Family] = {
         _models("granite", "config/2b_config.json"),
         "ibm-granite/granite-3.3-2b-instruct",
     ),
+    "granite_speech_2b": Family(
+        _models("granite_speech", "config/2b_config.json"), prefix="language_model.model."
+    ),
+    "internvl3_1b": Family(
+        _models("internvl3", "1b_config.json"), None, _QWEN, prefix="language_model.model."
+    ),
+    "smolvlm_500m": Family(_models("smolvlm", "500M_config.json"), prefix="model.text_model."),
+    "glm_1_5b": Family(_models("glm", "config/1_5b_config.json"), names=("base", "fused")),
     "gemma_2b": Family(_models("gemma", "config/2b_config.json"), "google/gemma-2b"),
     "gemma2_2b": Family(
         _models("gemma2", "config/2b_config.json"),

@@ -34,3 +34,15 @@ def positions_mask(
     if sink:
         near = near | (held < sink)
     return additive((held >= 0) & (distance >= 0) & near)
+
+
+def ring_mask(
+    cache_positions: torch.Tensor,
+    window_size: int,
+    start_pos: torch.Tensor | int,
+    seq_len: int,
+    sink_size: int = 0,
+) -> torch.Tensor:
+    """`positions_mask` of the `seq_len` tokens from `start_pos` on."""
+    queries = start_pos + torch.arange(seq_len)
+    return positions_mask(cache_positions, queries, window_size, sink_size)

@@ -69,34 +69,36 @@ def rope_tables(
     return angles.cos() * magnitude, angles.sin() * magnitude
 
 
+def turn_neighbors(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Turns elements (2i, 2i+1) of the last dimension; tables, half as wide, broadcast."""
+    first, second = x.float().unflatten(-1, (-1, 2)).unbind(-1)
+    pairs = (first * cos - second * sin, first * sin + second * cos)
+    return torch.stack(pairs, -1).flatten(-2).type_as(x)
+
+
+def turn_halves(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Turns elements (i, i + width / 2) of the first ones, as many as tables are wide."""
+    width = cos.shape[-1]
+    turned, passed = x[..., :width].float(), x[..., width:]
+    first, second = turned[..., : width // 2], turned[..., width // 2 :]
+    turned = turned * cos + torch.cat((-second, first), -1) * sin
+    return torch.cat((turned.type_as(x), passed), -1) if passed.shape[-1] else turned.type_as(x)
+
+
 def apply_rotary_emb(
     xq: torch.Tensor, xk: torch.Tensor, freqs_cos: torch.Tensor, freqs_sin: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Turns neighbors (2i, 2i+1) of (batch, tokens, heads, head); tables are (tokens, head / 2)."""
+    """Turns neighbors of (batch, tokens, heads, head); tables are (tokens, head / 2)."""
     cos, sin = freqs_cos.unsqueeze(-2), freqs_sin.unsqueeze(-2)
-
-    def turn(x: torch.Tensor) -> torch.Tensor:
-        first, second = x.float().unflatten(-1, (-1, 2)).unbind(-1)
-        pairs = (first * cos - second * sin, first * sin + second * cos)
-        return torch.stack(pairs, -1).flatten(-2).type_as(x)
-
-    return turn(xq), turn(xk)
+    return turn_neighbors(xq, cos, sin), turn_neighbors(xk, cos, sin)
 
 
 def apply_half_rotary(
     xq: torch.Tensor, xk: torch.Tensor, freqs_cos: torch.Tensor, freqs_sin: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Turns halves (i, i + width / 2) of the first elements of a head, as many as tables are wide."""
-    width = freqs_cos.shape[-1]
+    """Turns halves of (batch, tokens, heads, head); tables are (tokens, turned elements)."""
     cos, sin = freqs_cos.unsqueeze(-2), freqs_sin.unsqueeze(-2)
-
-    def turn(x: torch.Tensor) -> torch.Tensor:
-        turned, passed = x[..., :width].float(), x[..., width:]
-        first, second = turned[..., : width // 2], turned[..., width // 2 :]
-        turned = turned * cos + torch.cat((-second, first), -1) * sin
-        return torch.cat((turned.type_as(x), passed), -1) if passed.shape[-1] else turned.type_as(x)
-
-    return turn(xq), turn(xk)
+    return turn_halves(xq, cos, sin), turn_halves(xk, cos, sin)
 
 
 class RotaryEmbedding(nn.Module):

@@ -70,7 +70,10 @@ class TransformerBlock(nn.Module):
         if self.layer_type == "conv":
             mixed = self.conv(normed, options.get("input_pos"))
         else:
-            mixed, _ = self.attention(normed, cos, sin, **options)
+            mixed, update = self.attention(normed, cos, sin, **options)
+            if update:
+                options.update(update)
+                options["updates"].update(update)
         if self.post_attention_norm is not None:
             mixed = self.post_attention_norm(mixed)
         inner = self.block_sparse_moe if self.feed_forward is None else self.feed_forward
@@ -93,7 +96,8 @@ class Transformer(nn.Module):
 
     With `use_kv_cache` the options' `input_pos`, int64 (1,), is the position of the first token. `h` (batch, tokens,
     dim) may come instead of tokens. The options' `logits_of`, int64 (rows,), chooses tokens: logits are (batch, rows,
-    vocabulary).
+    vocabulary); `last_valid_token_pos`, int64 (1,), is that of one token. Where attention hands something on (static
+    attention its new keys and values), the result is (logits, what it hands on).
     """
 
     def __init__(self, params: ModelArgs, layers: nn.ModuleList, rope: Rope) -> None:
@@ -141,8 +145,9 @@ class Transformer(nn.Module):
         tokens: torch.Tensor | None = None,
         attn_options: ForwardOptions | None = None,
         h: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        options: dict[str, Any] = {"shared_kv": {}, "shared_masks": {}, **(attn_options or {})}
+    ) -> torch.Tensor | tuple[torch.Tensor, dict[str, Any]]:
+        options: dict[str, Any] = {"shared_kv": {}, "shared_masks": {}, "updates": {}}
+        options |= attn_options or {}
         h = self._hidden(tokens, h)
         seqlen = h.shape[1]
         tables: dict[bool, tuple[torch.Tensor, torch.Tensor]] = {}
@@ -151,12 +156,16 @@ class Transformer(nn.Module):
             if local not in tables:
                 tables[local] = self._tables(options, seqlen, local)
             h = layer(h, *tables[local], options)
-        if options.get("logits_of") is not None:
-            h = h[:, options["logits_of"]]
+        chosen = options.get("logits_of")
+        if chosen is None and not self.generate_full_logits:
+            chosen = options.get("last_valid_token_pos")
+        if chosen is not None:
+            h = h[:, chosen]
         elif not self.generate_full_logits:
             h = h[:, -1, :]
         h = self.norm(h)
-        return h if self.output is None else self._logits(h)
+        logits = h if self.output is None else self._logits(h)
+        return (logits, options["updates"]) if options["updates"] else logits
 
     def _tables(
         self, options: dict[str, Any], seqlen: int, local: bool

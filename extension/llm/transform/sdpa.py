@@ -17,7 +17,35 @@ from executorch.extension.llm.model.caches import (
     start_of,
 )
 from executorch.extension.llm.model.mixers import AttentionGatedDeltaNet
+from executorch.extension.llm.model.norms import RMSNorm
 from executorch.extension.llm.model.rope import Rope
+from executorch.extension.llm.quantization.weights import replace_layers
+
+
+class SDPASimple(nn.Module):
+    """Attention of a few plain operators, for backends that match them: keys and values are repeated for each head.
+
+    `mask` (tokens, keys) is added.
+    """
+
+    def __init__(self, dim: int, head_dim: int, n_rep: int) -> None:
+        super().__init__()
+        self.dim, self.head_dim, self.n_rep = dim, head_dim, n_rep
+
+    def forward(
+        self,
+        input_pos: torch.Tensor,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        bsz: int,
+        seqlen: int,
+        mask: torch.Tensor,
+    ) -> torch.Tensor:
+        k, v = (x.repeat_interleave(self.n_rep, 1) for x in (k, v))
+        scores = torch.matmul(q, k.transpose(2, 3)) * self.head_dim**-0.5 + mask
+        weights = torch.softmax(scores.float(), -1).type_as(q)
+        return torch.matmul(weights, v).transpose(1, 2).reshape(bsz, seqlen, self.dim)
 
 
 class SDPACustom(nn.Module):
@@ -75,6 +103,19 @@ class QuantizedSDPA(SDPACustom):
 
     def read_from(self, cache: QuantizedKVCache) -> None:
         self._cache = (cache,)
+
+    def forward(
+        self,
+        input_pos: torch.Tensor,
+        q: torch.Tensor,
+        k_quantized: torch.Tensor,
+        v_quantized: torch.Tensor,
+        bsz: int,
+        seqlen: int,
+        mask: torch.Tensor,
+    ) -> torch.Tensor:
+        """Keys and values are the cache's bytes."""
+        return super().forward(input_pos, q, k_quantized, v_quantized, bsz, seqlen, mask)
 
     def _attend(
         self, input_pos: torch.Tensor, rows: list[torch.Tensor], mask: torch.Tensor
@@ -134,6 +175,27 @@ def replace_sdpa_with_quantized_sdpa(module: nn.Module) -> nn.Module:
             masked = getattr(plain, "use_attention_mask", False)
             layer.SDPA = QuantizedSDPA(plain.dim, layer.kv_cache, masked, plain.scale)
     return module
+
+
+def replace_sdpa_with_simple_sdpa(module: nn.Module) -> nn.Module:
+    """Plain attention by SDPASimple; models whose scores are scaled or capped otherwise keep theirs."""
+    for layer in _layers(module):
+        plain = layer.SDPA
+        if isinstance(plain, SDPA) and plain.scale is None and plain.softcap is None:
+            layer.SDPA = SDPASimple(plain.dim, plain.head_dim, plain.n_rep)
+    return module
+
+
+def replace_rms_norm_with_native_rms_norm(module: nn.Module) -> nn.Module:
+    """Norms by torch's, which is one operator: for backends that have it."""
+
+    def make(norm: RMSNorm, _name: str) -> nn.RMSNorm:
+        native = nn.RMSNorm(norm.dim, norm.eps)
+        weight = norm.weight.detach()
+        native.weight = nn.Parameter(weight + 1.0 if norm.add_unit_offset else weight)
+        return native.train(norm.training)
+
+    return replace_layers(module, lambda layer: isinstance(layer, RMSNorm), make)
 
 
 class RopeWithAttentionSink(Rope):

@@ -4,13 +4,17 @@
 from executorch.extension.llm.transform.sdpa import (
     QuantizedSDPA,
     SDPACustom,
+    SDPASimple,
     replace_sdpa_with_custom_op,
     replace_sdpa_with_quantized_sdpa,
+    replace_sdpa_with_simple_sdpa,
 )
 
 __all__ = [
     "QuantizedSDPA",
     "SDPACustom",
+    "SDPASimple",
     "replace_sdpa_with_custom_op",
     "replace_sdpa_with_quantized_sdpa",
+    "replace_sdpa_with_simple_sdpa",
 ]

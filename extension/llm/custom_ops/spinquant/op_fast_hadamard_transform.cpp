@@ -2,8 +2,8 @@
 #include <executorch/extension/llm/custom_ops/op_fast_hadamard_transform.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include <executorch/extension/llm/custom_ops/spinquant/fast_hadamard_transform.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/loops/checks.h>
@@ -20,65 +20,18 @@ using ::executorch::kernels::OpCall;
 using ::executorch::kernels::Shape;
 using ::executorch::kernels::Temporary;
 
-// The matrix of order 28: a row each, the highest of 28 bits is column 0, a set bit is +1.
-constexpr int kOrder = 28;
-constexpr uint32_t kMatrix[kOrder] = {
-    0x818694c, 0x41c14a6, 0x20e2a13, 0x1071549, 0x0838ae4, 0x041e532, 0x030d299,
-    0x3d019d2, 0x1e82ca9, 0x8e43654, 0xc621b2a, 0xe210d95, 0xf00a6ca, 0x7807325,
-    0x5b3201e, 0xac9900f, 0x564c847, 0xab24463, 0xd590271, 0x6ac8178, 0xb4640bc,
-    0x66b70c0, 0xb35b820, 0xd8adc10, 0x6d54e08, 0x37a8704, 0x9ad4382, 0xcd6a181};
-
-// In place, of a power of two.
-template <typename T>
-void transform_line(T* line, int64_t size) {
-  for (int64_t step = 1; step < size; step *= 2) {
-    for (int64_t i = 0; i < size; i += 2 * step) {
-      T* low = line + i;
-      T* high = low + step;
-      for (int64_t j = 0; j < step; ++j) {
-        const T sum = low[j] + high[j];
-        high[j] = low[j] - high[j];
-        low[j] = sum;
-      }
-    }
-  }
-  const T norm = static_cast<T>(1.0 / std::sqrt(static_cast<double>(size)));
-  for (int64_t i = 0; i < size; ++i) {
-    line[i] *= norm;
-  }
-}
-
-// Each column of [28][size], in blocks that stay in the first-level cache.
-template <typename T>
-void mix_columns(T* lines, int64_t size) {
-  constexpr int64_t kBlock = 32;
-  T mixed[kOrder][kBlock];
-  for (int64_t at = 0; at < size; at += kBlock) {
-    const int64_t n = std::min(kBlock, size - at);
-    for (int row = 0; row < kOrder; ++row) {
-      std::fill_n(mixed[row], n, T(0));
-      for (int col = 0; col < kOrder; ++col) {
-        const T sign = (kMatrix[row] >> (kOrder - 1 - col) & 1) != 0 ? T(1) : T(-1);
-        const T* from = lines + col * size + at;
-        for (int64_t j = 0; j < n; ++j) {
-          mixed[row][j] += sign * from[j];
-        }
-      }
-    }
-    for (int row = 0; row < kOrder; ++row) {
-      std::copy_n(mixed[row], n, lines + row * size + at);
-    }
-  }
-}
+constexpr int64_t kOrder = ::executorch::internal::kHadamardOrder;
 
 template <typename T>
 void transform(T* row, int64_t size, int64_t outer) {
-  const int64_t inner = size / outer;
-  for (int64_t i = 0; i < outer; ++i) {
-    transform_line(row + i * inner, inner);
+  int log2 = 0;
+  while (outer << log2 < size) {
+    ++log2;
   }
   if (outer == kOrder) {
-    mix_columns(row, inner);
+    ::executorch::fast_hadamard_transform_28N(row, log2);
+  } else {
+    ::executorch::fast_hadamard_transform(row, log2);
   }
 }
 
