@@ -4,7 +4,8 @@ of the columns behind it, as far as the inputs of a text tie them together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,35 +16,57 @@ from executorch.extension.llm.quantization.schemes import WeightBits
 from executorch.extension.llm.quantization.weights import (
     fitting_layers,
     limits,
-    quantize_by_least_squares,
     weight_of_codes,
 )
 
+Codes = tuple[Tensor, Tensor]  # int8 [rows, columns], and scales [rows, groups]
+Run = Callable[[Any], Any]  # calls the model with a text
+
 _MEMORY = 1 << 30  # bytes of sums of products at a time: of more layers, the text is run again
 _DAMPING = 0.01  # of the mean square of inputs, added to each: columns that no input tells apart
+# parts of the scale that clamps nothing which are tried: smaller ones clamp the largest numbers and round others finer
+_PARTS = tuple(0.6 + 0.025 * i for i in range(19))
+
+
+@dataclass(frozen=True)
+class ScaleRule:
+    """What scales a form can hold: floats of `dtype`, and less than 0 where `signed`, so that the largest number of a
+    group may have the code that has no opposite."""
+
+    dtype: torch.dtype = torch.float32
+    signed: bool = False
 
 
 @torch.no_grad()
 def quantize_linears_by_text(
-    model: nn.Module, wanted: WeightBits, texts: Sequence[Any], run: Callable[[Any], Any]
+    model: nn.Module, wanted: WeightBits, texts: Sequence[Any], run: Run
 ) -> nn.Module:
     """Every linear layer whose inputs a group divides; `run` calls the model with each of `texts`."""
     layers = fitting_layers(model, nn.Linear, wanted)
+    for layer, products in products_of(model, layers, texts, run):
+        weight = layer.weight.detach()
+        codes, scales = round_by_products(weight, products, wanted)
+        made = weight_of_codes(codes, scales.to(weight.dtype), wanted, weight.dtype)
+        layer.weight = nn.Parameter(made, requires_grad=False)
+    return model
+
+
+def products_of(
+    model: nn.Module, layers: Sequence[Any], texts: Sequence[Any], run: Run
+) -> Iterator[tuple[Any, Tensor]]:
+    """Each layer with the sums of x' x over all its inputs x, by as many runs as memory asks for; a run sees what has
+    become of the layers before."""
+    layers = list(layers)
     while layers:
         part, size = [], 0
         while layers and (not part or size + 4 * layers[0].in_features ** 2 <= _MEMORY):
             size += 4 * layers[0].in_features ** 2
             part.append(layers.pop(0))
-        for layer, products in _products(model, part, texts, run).items():
-            weight = layer.weight.detach()
-            codes, scales = round_by_products(weight, products, wanted)
-            made = weight_of_codes(codes, scales, wanted, weight.dtype)
-            layer.weight = nn.Parameter(made, requires_grad=False)
-    return model
+        yield from _products(model, part, texts, run).items()
 
 
 def _products(
-    model: nn.Module, layers: list[Any], texts: Sequence[Any], run: Callable[[Any], Any]
+    model: nn.Module, layers: list[Any], texts: Sequence[Any], run: Run
 ) -> dict[Any, Tensor]:
     """The sums of x' x over all inputs x of each layer, once of those that read the same; a layer that no text reaches
     has zeros."""
@@ -74,18 +97,18 @@ def _nothing(layer: Any) -> Tensor:
 
 
 def round_by_products(
-    weight: Tensor, products: Tensor, wanted: WeightBits
-) -> tuple[Tensor, Tensor]:
-    """Codes and scales as quantize_by_least_squares() has them, whose scales those of a group are when its turn comes;
-    the same numbers where products of different columns are zero."""
+    weight: Tensor, products: Tensor, wanted: WeightBits, rule: ScaleRule = ScaleRule()
+) -> Codes:
+    """Codes, and for each group the scale that is best for what its columns are when their turn comes."""
     group, (low, high) = wanted.group or weight.shape[1], limits(wanted.bits)
-    left, tie = weight.float().clone(), _ties(products)
+    square = _damped(products)
+    left, tie, worth = weight.float().clone(), _ties(square), square.diagonal().float()
     codes = torch.empty(weight.shape, dtype=torch.int8)
     scales = torch.empty(weight.shape[0], weight.shape[1] // group)
     for begin in range(0, weight.shape[1], group):
         end = begin + group
         part = left[:, begin:end].contiguous()
-        scale = quantize_by_least_squares(part, group, low, high)[1][:, 0]
+        scale = best_scales(part, worth[begin:end], wanted.bits, rule)
         errors = torch.empty_like(part)
         for i in range(group):
             code = (part[:, i] / scale).round_().clamp_(low, high)
@@ -95,12 +118,37 @@ def round_by_products(
             part[:, i + 1 :].addr_(errors[:, i], row[1:], alpha=-1)
         left[:, end:].addmm_(errors, tie[begin:end, end:], alpha=-1)
         scales[:, begin // group] = scale
-    return codes, scales.to(weight.dtype)
+    return codes, scales
 
 
-def _ties(products: Tensor) -> Tensor:
-    """The upper Cholesky factor of the inverse: row i says what an error of column i is worth in those behind it."""
+def best_scales(groups: Tensor, worth: Tensor, bits: int, rule: ScaleRule = ScaleRule()) -> Tensor:
+    """For each of `groups` [n, columns] one of a few scales, as `rule` holds them: that whose codes leave the least
+    error, squares weighted by what a column is `worth`."""
+    low, high = limits(bits)
+    largest, at = groups.abs().max(1)
+    whole = (largest / -low).clamp_min_(torch.finfo(torch.float16).tiny)
+    signs = [1.0]
+    if rule.signed:  # the largest is worth the code `low`, and what is less than 0 beside it takes the others
+        whole = torch.where(groups.gather(1, at.unsqueeze(1))[:, 0] > 0, -whole, whole)
+        signs = [1.0, -1.0]
+    best, least = whole, torch.full_like(whole, torch.inf)
+    for part in _PARTS:
+        for sign in signs:
+            scale = (whole * (part * sign)).to(rule.dtype).float()
+            codes = (groups / scale.unsqueeze(1)).round_().clamp_(low, high)
+            error = (groups - codes.mul_(scale.unsqueeze(1))).square_() @ worth
+            better = error < least
+            best, least = torch.where(better, scale, best), torch.where(better, error, least)
+    return best
+
+
+def _damped(products: Tensor) -> Tensor:
     square = products.double()
     square.diagonal().add_(_DAMPING * square.diagonal().mean().clamp_min(1e-12))
+    return square
+
+
+def _ties(square: Tensor) -> Tensor:
+    """The upper Cholesky factor of the inverse: row i says what an error of column i is worth in those behind it."""
     inverse = torch.cholesky_inverse(torch.linalg.cholesky(square))
     return torch.linalg.cholesky(inverse, upper=True).float()
