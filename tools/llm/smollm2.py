@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured on SmolLM2-135M-Instruct: its text beside transformers', and how well precisions predict a text.
 
-The text is the manual that Python ships (`pydoc_data.topics`, its topics in alphabetical order).
+The text is the manual that Python ships; weights are rounded and chosen by its end, which is not predicted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.models import load_model
 from executorch.extension.llm.export.perplexity import perplexity, program_logits
 from executorch.extension.llm.export.pipeline import export_llama
-from executorch.extension.llm.export.tokens import read_tokenizer
+from executorch.extension.llm.export.texts import manual, read_tokenizer
 from executorch.tools.llm.rotation import rotated
 
 Row = dict[str, Any]
@@ -75,12 +75,6 @@ PRECISIONS = (
 )
 
 
-def text() -> str:
-    from pydoc_data.topics import topics
-
-    return "\n".join(topics[name] for name in sorted(topics))
-
-
 def greedy(folder: Path, only: str = "") -> Iterator[Row]:
     """A row for each prompt: whether our float program's tokens are transformers', and at which margin they part."""
     from tokenizers import Tokenizer
@@ -120,7 +114,7 @@ def transformers_perplexity(folder: Path, tokens: list[int]) -> float:
 def perplexities(folder: Path, only: str = "") -> Iterator[Row]:
     """transformers' row first, then those of PRECISIONS, each run by our runtime."""
     gguf = open_checkpoint(smollm2.fetch(folder)).gguf
-    tokens = read_tokenizer(None, tokenizer_json(gguf))(text())[:TOKENS]
+    tokens = read_tokenizer(None, tokenizer_json(gguf))(manual())[:TOKENS]
     predicted = TOKENS // WINDOW * (WINDOW - 1)
     base = {"table": "perplexity", "tokens": predicted}
     if only in PEER:
@@ -154,11 +148,7 @@ def export(folder: Path, precision: Precision) -> Path:
     ]
     source = ["base.model_class=smollm2", f"base.checkpoint={gguf}"]
     if precision.by_text:
-        (where / "text.txt").write_text(text()[-40_000:])
-        options += [
-            "quantization.qmode=8da4w-gptq",
-            f"quantization.calibration_data={where / 'text.txt'}",
-        ]
+        options.append("quantization.qmode=8da4w-gptq")
     if precision.is_rotated:
         source = _rotated_checkpoint(gguf, where)
     return Path(export_llama(read(None, [*source, *options])))

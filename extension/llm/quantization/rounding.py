@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from executorch.extension.llm.model.caches import state_as_before
 from executorch.extension.llm.quantization.schemes import WeightBits
 from executorch.extension.llm.quantization.weights import (
+    TOGETHER,
     fitting_layers,
     limits,
     weight_of_codes,
@@ -37,32 +38,54 @@ class ScaleRule:
     signed: bool = False
 
 
+@dataclass(frozen=True)
+class Ties:
+    """Of a layer's columns: `factor`, upper triangular, the Cholesky factor of the inverse of the inputs' products,
+    whose row i says what an error of column i is worth in those behind it; `worth` of an error's square alone."""
+
+    factor: Tensor
+    worth: Tensor
+
+    @classmethod
+    def of(cls, products: Tensor) -> Ties:
+        """Of the sums of x' x over all inputs x."""
+        square = products.double()
+        square.diagonal().add_(_DAMPING * square.diagonal().mean().clamp_min(1e-12))
+        inverse = torch.cholesky_inverse(torch.linalg.cholesky(square))
+        factor = torch.linalg.cholesky(inverse, upper=True).float()
+        return cls(factor, square.diagonal().float())
+
+
 @torch.no_grad()
 def quantize_linears_by_text(
     model: nn.Module, wanted: WeightBits, texts: Sequence[Any], run: Run
 ) -> nn.Module:
     """Every linear layer whose inputs a group divides; `run` calls the model with each of `texts`."""
     layers = fitting_layers(model, nn.Linear, wanted)
-    for layer, products in products_of(model, layers, texts, run):
+    for layer, ties in ties_of(model, layers, texts, run):
         weight = layer.weight.detach()
-        codes, scales = round_by_products(weight, products, wanted)
+        codes, scales = round_by_ties(weight, ties, wanted)
         made = weight_of_codes(codes, scales.to(weight.dtype), wanted, weight.dtype)
         layer.weight = nn.Parameter(made, requires_grad=False)
     return model
 
 
-def products_of(
+def ties_of(
     model: nn.Module, layers: Sequence[Any], texts: Sequence[Any], run: Run
-) -> Iterator[tuple[Any, Tensor]]:
-    """Each layer with the sums of x' x over all its inputs x, by as many runs as memory asks for; a run sees what has
-    become of the layers before."""
+) -> Iterator[tuple[Any, Ties]]:
+    """Each layer with what ties its inputs together, by as many runs as memory asks for; a run sees what has become of
+    the layers before."""
     layers = list(layers)
     while layers:
         part, size = [], 0
         while layers and (not part or size + 4 * layers[0].in_features ** 2 <= _MEMORY):
             size += 4 * layers[0].in_features ** 2
             part.append(layers.pop(0))
-        yield from _products(model, part, texts, run).items()
+        sums: Any = None
+        for layer, products in _products(model, part, texts, run).items():
+            if products is not sums:  # layers that read the same follow each other
+                sums, ties = products, Ties.of(products)
+            yield layer, ties
 
 
 def _products(
@@ -96,19 +119,24 @@ def _nothing(layer: Any) -> Tensor:
     return torch.zeros(layer.in_features, layer.in_features)
 
 
-def round_by_products(
-    weight: Tensor, products: Tensor, wanted: WeightBits, rule: ScaleRule = ScaleRule()
+def round_by_ties(
+    weight: Tensor, ties: Ties, wanted: WeightBits, rule: ScaleRule = ScaleRule()
 ) -> Codes:
     """Codes, and for each group the scale that is best for what its columns are when their turn comes."""
-    group, (low, high) = wanted.group or weight.shape[1], limits(wanted.bits)
-    square = _damped(products)
-    left, tie, worth = weight.float().clone(), _ties(square), square.diagonal().float()
+    group = wanted.group or weight.shape[1]
+    parts = weight.split(max(1, TOGETHER // group))  # rows do not know of each other
+    found = [_round_rows(part, ties, group, wanted.bits, rule) for part in parts]
+    return torch.cat([codes for codes, _ in found]), torch.cat([scales for _, scales in found])
+
+
+def _round_rows(weight: Tensor, ties: Ties, group: int, bits: int, rule: ScaleRule) -> Codes:
+    left, tie, (low, high) = weight.float().clone(), ties.factor, limits(bits)
     codes = torch.empty(weight.shape, dtype=torch.int8)
     scales = torch.empty(weight.shape[0], weight.shape[1] // group)
     for begin in range(0, weight.shape[1], group):
         end = begin + group
         part = left[:, begin:end].contiguous()
-        scale = best_scales(part, worth[begin:end], wanted.bits, rule)
+        scale = best_scales(part, ties.worth[begin:end], bits, rule)
         errors = torch.empty_like(part)
         for i in range(group):
             code = (part[:, i] / scale).round_().clamp_(low, high)
@@ -140,15 +168,3 @@ def best_scales(groups: Tensor, worth: Tensor, bits: int, rule: ScaleRule = Scal
             better = error < least
             best, least = torch.where(better, scale, best), torch.where(better, error, least)
     return best
-
-
-def _damped(products: Tensor) -> Tensor:
-    square = products.double()
-    square.diagonal().add_(_DAMPING * square.diagonal().mean().clamp_min(1e-12))
-    return square
-
-
-def _ties(square: Tensor) -> Tensor:
-    """The upper Cholesky factor of the inverse: row i says what an error of column i is worth in those behind it."""
-    inverse = torch.cholesky_inverse(torch.linalg.cholesky(square))
-    return torch.linalg.cholesky(inverse, upper=True).float()

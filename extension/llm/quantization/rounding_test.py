@@ -15,9 +15,10 @@ from executorch.extension.llm.quantization import rounding
 from executorch.extension.llm.quantization.recipes import dequantize_weight
 from executorch.extension.llm.quantization.rounding import (
     ScaleRule,
+    Ties,
     best_scales,
     quantize_linears_by_text,
-    round_by_products,
+    round_by_ties,
 )
 from executorch.extension.llm.quantization.schemes import WeightBits, linear_bits
 from executorch.extension.llm.quantization.weights import (
@@ -39,7 +40,7 @@ BITS = WeightBits(4, 32, True)
 def test_what_is_not_tied_is_rounded_to_the_nearest() -> None:
     torch.manual_seed(0)
     weight, worth = torch.randn(24, 96), torch.rand(96) + 0.1
-    codes, scales = round_by_products(weight, torch.diag(worth), BITS)
+    codes, scales = round_by_ties(weight, Ties.of(torch.diag(worth)), BITS)
     wide = scales.repeat_interleave(32, 1)
     assert torch.equal(codes, (weight / wide).round().clamp(-8, 7).to(torch.int8))
     # no worse by what columns are worth than scales of least squares, which hold all of them alike
