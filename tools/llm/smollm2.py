@@ -44,6 +44,13 @@ _FEW_BITS = (
     "quantization.group_size=32",
     "quantization.embedding_quantize='4,32'",
 )
+_ROUNDED = ("quantization.qmode=8da4w-gptq", *_FEW_BITS[1:])
+
+
+def _budget(wanted: str, mode: str = "") -> tuple[str, ...]:
+    return (f"quantization.budget='{wanted}'", *([f"quantization.qmode={mode}"] if mode else []))
+
+
 _EIGHT_BIT_CACHE = (
     smollm2.FLOAT,
     "model.quantize_kv_cache=True",
@@ -58,7 +65,6 @@ class Precision:
     name: str
     options: tuple[str, ...] = ()
     is_rotated: bool = False
-    by_text: bool = False  # rounded by pages of the manual that are not predicted
 
 
 PEER = "transformers, float"
@@ -71,7 +77,12 @@ PRECISIONS = (
     Precision("own bits, activations of 16 bits", ("quantization.activation_bits=16",)),
     Precision("8da4w, group 32, embedding 4 bits, group 32", _FEW_BITS),
     Precision("the same bits, weights rotated (R1, R2)", _FEW_BITS, is_rotated=True),
-    Precision("the same bits, rounded by a text (8da4w-gptq)", _FEW_BITS, by_text=True),
+    Precision("the same bits, rounded by a text (8da4w-gptq)", _ROUNDED),
+    *(Precision(f"8da4w, budget of {size}", _budget(size, "8da4w")) for size in ("100 MB", "115 MB")),
+    *(
+        Precision(f"blocks, budget of {budget}", _budget(budget))
+        for budget in ("80 MB", "90 MB", "100 MB", "perplexity +10%", "perplexity +3%")
+    ),
 )
 
 
@@ -147,8 +158,6 @@ def export(folder: Path, precision: Precision) -> Path:
         *precision.options,
     ]
     source = ["base.model_class=smollm2", f"base.checkpoint={gguf}"]
-    if precision.by_text:
-        options.append("quantization.qmode=8da4w-gptq")
     if precision.is_rotated:
         source = _rotated_checkpoint(gguf, where)
     return Path(export_llama(read(None, [*source, *options])))
