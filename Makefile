@@ -9,9 +9,7 @@ JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 MODEL ?= mv2
 PYTEST_ARGS ?=
 SHARD ?=
-# a thread of torch for each process: those of two processes would wait for each other
 PROCESSES := -n $(JOBS) --dist loadfile
-ALONE := OMP_NUM_THREADS=1
 WHEEL_ARGS ?=
 PYTHON_BIN := $(VENV)/bin/python
 
@@ -51,10 +49,10 @@ test: build ## Six minutes: C++ tests (ctest), then the fast Python tests (pytes
 	@rm -rf "$(BUILD)/results"
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS)
 	@$(PYTHON_BIN) -m executorch.tools.skipped "$(BUILD)/results"
-	@$(ALONE) $(PYTHON_BIN) scripts/installed.py -q $(PROCESSES) --tier fast $(PYTEST_ARGS)
+	@$(PYTHON_BIN) scripts/installed.py -q $(PROCESSES) --tier fast $(PYTEST_ARGS)
 
 test-slow: build ## The Python tests of more than a second; SHARD=3/8: one part of eight, SHARD=drawn: the commit's
-	@$(ALONE) $(PYTHON_BIN) scripts/installed.py --reuse -q $(PROCESSES) --tier slow $(if $(SHARD),--shard $(SHARD)) $(PYTEST_ARGS)
+	@$(PYTHON_BIN) scripts/installed.py --reuse -q $(PROCESSES) --tier slow $(if $(SHARD),--shard $(SHARD)) $(PYTEST_ARGS)
 
 test-full: build ## Everything there is, sanitizers and interoperability included; goes on where it stopped; writes docs/results
 	@$(PYTHON_BIN) -m executorch.tools.results.full_run
