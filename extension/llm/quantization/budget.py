@@ -54,8 +54,8 @@ def choose(sites: Sequence[Site], most: float = math.inf, enough: float = 0.0) -
 
 @dataclass
 class Search:
-    """One search; `rest`: bytes of the program that are no matrix with options. After apply() `report` says what was
-    chosen and why."""
+    """One search; `rest`: bytes of the program that are no weights. After apply() `report` says what was chosen and
+    why."""
 
     budget: Budget
     family: Family
@@ -76,6 +76,7 @@ class Search:
         sites = sites_of(model, self.family, texts, logits)
         if not sites:
             raise ValueError("quantization.budget: expected a model with matrices to quantize, found none")
+        self.rest += _bytes_of_others(model, sites)
         measure_errors(model, sites, texts[:: max(1, len(texts) // _PASSES)][:_PASSES], logits)
         floats = mean_loss(logits, held_out)
 
@@ -164,6 +165,11 @@ class Search:
 
 def _bytes(chosen: Choice) -> int:
     return sum(option.bytes for option in chosen)
+
+
+def _bytes_of_others(model: nn.Module, sites: Sequence[Site]) -> int:
+    chosen = {id(layer.weight) for site in sites for layer in site.layers}
+    return sum(each.nbytes for each in model.parameters() if id(each) not in chosen)
 
 
 def _read(site: Site, option: Option) -> int:
