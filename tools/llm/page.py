@@ -111,10 +111,14 @@ def perplexity(rows: list[Row]) -> str:
             f"{100 * (row['perplexity'] / base - 1):+.3f} %",
             _megabytes(row.get("bytes")),
             f"{row['tokens'] / row['seconds']:,.0f}" if "seconds" in row else "",
+            f"{row['decode']:,.0f}" if "decode" in row else "",
         ]
         for row in rows
     ]
-    heads = ("precision", "perplexity", "beside transformers", "file, MB", "tokens/s, all logits")
+    heads = (
+        *("precision", "perplexity", "beside transformers", "file, MB"),
+        *("tokens/s, windows", "tokens/s, one by one"),
+    )
     text = _table(heads, cells)
     return f"{text}\n{rows[0]['tokens']:,} tokens predicted.\n"
 

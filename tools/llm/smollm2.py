@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from executorch.extension.llm.export.models import load_model
 from executorch.extension.llm.export.perplexity import perplexity, program_logits
 from executorch.extension.llm.export.pipeline import export_llama
 from executorch.extension.llm.export.texts import manual, read_tokenizer
+from executorch.runtime import Runtime
 from executorch.tools.llm.rotation import rotated
 
 Row = dict[str, Any]
@@ -140,7 +142,20 @@ def perplexities(folder: Path, only: str = "") -> Iterator[Row]:
             "perplexity": found,
             "bytes": path.stat().st_size,
             "seconds": time.perf_counter() - start,
+            "decode": _decode(path),
         }
+
+
+def _decode(path: Path, tokens: int = 32, rounds: int = 9) -> float:
+    """Tokens of a second, one by one from an empty cache on: the median round."""
+    method = Runtime.get().load_program(path).load_method("forward")
+    token, seconds = torch.tensor([[7]]), []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        for place in range(tokens):
+            method.execute([token, torch.tensor([place])])
+        seconds.append(time.perf_counter() - start)
+    return tokens / median(seconds)
 
 
 def export(folder: Path, precision: Precision) -> Path:
