@@ -203,7 +203,7 @@ def prepare(
     return manager, loaded
 
 
-_PROGRAM = 500_000  # bytes of a program that are no weights, about
+_PROGRAM = 700_000  # bytes of a program that are no weights, about
 
 
 def _search(
