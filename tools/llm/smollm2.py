@@ -47,6 +47,8 @@ _FEW_BITS = (
     "quantization.embedding_quantize='4,32'",
 )
 _ROUNDED = ("quantization.qmode=8da4w-gptq", *_FEW_BITS[1:])
+_SHARED = ("model.use_shared_embedding=True",)
+_SIZES = ("100 MB", "115 MB")
 
 
 def _budget(wanted: str, mode: str = "") -> tuple[str, ...]:
@@ -80,7 +82,11 @@ PRECISIONS = (
     Precision("8da4w, group 32, embedding 4 bits, group 32", _FEW_BITS),
     Precision("the same bits, weights rotated (R1, R2)", _FEW_BITS, is_rotated=True),
     Precision("the same bits, rounded by a text (8da4w-gptq)", _ROUNDED),
-    *(Precision(f"8da4w, budget of {size}", _budget(size, "8da4w")) for size in ("100 MB", "115 MB")),
+    *(Precision(f"8da4w, budget of {size}", _budget(size, "8da4w")) for size in _SIZES),
+    *(
+        Precision(f"8da4w, shared table, budget of {size}", _SHARED + _budget(size, "8da4w"))
+        for size in _SIZES
+    ),
     *(
         Precision(f"blocks, budget of {budget}", _budget(budget))
         for budget in ("80 MB", "90 MB", "100 MB", "perplexity +10%", "perplexity +3%")

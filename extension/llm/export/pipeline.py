@@ -37,6 +37,7 @@ from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.export.weight_files import weight_tags
 from executorch.extension.llm.model.caches import state_as_before
 from executorch.extension.llm.model.likelihood import module_logits
+from executorch.extension.llm.model.transformer import Transformer, check_tied
 from executorch.extension.llm.quantization import schemes
 from executorch.extension.llm.transform.plan import (
     check_linear_attention,
@@ -193,7 +194,7 @@ def prepare(
         measure("before", loaded)
     with stages.stage("transform"):
         pieces = texts.pieces(config, beside)
-        loaded.search = _search(config, pieces, beside)
+        loaded.search = _search(config, loaded.model, pieces, beside)
         manager.source_transform(transforms_for(config, loaded.args, pieces, loaded.search))
         if loaded.checkpoint is not None:
             release_pages(loaded.checkpoint.path)
@@ -207,7 +208,7 @@ _PROGRAM = 700_000  # bytes of a program that are no weights, about
 
 
 def _search(
-    config: LlmConfig, pieces: list[torch.Tensor], beside: dict[str, bytes]
+    config: LlmConfig, model: Transformer, pieces: list[torch.Tensor], beside: dict[str, bytes]
 ) -> Search | None:
     """What quantization.budget asks for."""
     if config.quantization.budget is None:
@@ -216,8 +217,12 @@ def _search(
     from executorch.extension.llm.quantization.forms import FAMILIES
 
     carried = sum(map(len, beside.values())) if config.export.tokenizer_in_program else 0
+    family = FAMILIES[held_as(config)]
+    if config.model.use_shared_embedding:
+        check_tied(model)
+        family = family.with_shared_table()
     found = schemes.budget(config.quantization.budget)
-    return Search(found, FAMILIES[held_as(config)], pieces, carried + _PROGRAM)
+    return Search(found, family, pieces, carried + _PROGRAM)
 
 
 def _cost_of_other_bits(config: LlmConfig, loaded: LoadedModel) -> str:

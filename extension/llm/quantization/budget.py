@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`quantization.budget`: each matrix gets the form that serves the whole best, within a size or a loss of quality.
 
-    texts -> sites_of() (codes of each matrix in each form) -> measure_errors() (what each would cost)
-          -> choose() (most error saved for a byte first) -> the model's layers, and a report
+texts -> sites_of() (codes of each matrix in each form) -> measure_errors() (what each would cost)
+      -> choose() (most error saved for a byte first) -> the model's layers, and a report
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ def choose(sites: Sequence[Site], most: float = math.inf, enough: float = 0.0) -
         if best is None:
             break
         _, i, option = best
-        total, error = total + option.bytes - chosen[i].bytes, error + option.error - chosen[i].error
+        total, error = (
+            total + option.bytes - chosen[i].bytes,
+            error + option.error - chosen[i].error,
+        )
         chosen[i] = option
     return chosen
 
@@ -75,7 +78,9 @@ class Search:
         texts, held_out = self.texts[:kept], self.texts[kept:] or self.texts
         sites = sites_of(model, self.family, texts, logits)
         if not sites:
-            raise ValueError("quantization.budget: expected a model with matrices to quantize, found none")
+            raise ValueError(
+                "quantization.budget: expected a model with matrices to quantize, found none"
+            )
         self.rest += _bytes_of_others(model, sites)
         measure_errors(model, sites, texts[:: max(1, len(texts) // _PASSES)][:_PASSES], logits)
         floats = mean_loss(logits, held_out)
@@ -128,9 +133,7 @@ class Search:
             found = best, lost
         return found
 
-    def _described(
-        self, sites: Sequence[Site], chosen: Choice, floats: float, lost: float
-    ) -> str:
+    def _described(self, sites: Sequence[Site], chosen: Choice, floats: float, lost: float) -> str:
         """A table in Markdown: a row for each matrix, those first that cost most."""
         size = _bytes(chosen)
         lines = [
@@ -159,7 +162,9 @@ class Search:
                 f"{others} | {_read(site, option) / 40e3:.1f} |"
             )
         total = sum(_read(site, option) for site, option in rows)
-        lines.append(f"| all | | | | {size / 1e6:.2f} | {1e3 * sum(o.error for o in chosen):.2f} | | {total / 40e3:.0f} |")
+        lines.append(
+            f"| all | | | | {size / 1e6:.2f} | {1e3 * sum(o.error for o in chosen):.2f} | | {total / 40e3:.0f} |"
+        )
         return "\n".join(lines) + "\n"
 
 

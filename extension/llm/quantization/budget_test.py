@@ -116,10 +116,13 @@ def test_errors_foretell_what_a_text_loses(family: str, use_kv_cache: bool) -> N
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_what_is_held_computes_what_was_measured(family: str) -> None:
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_what_is_held_computes_what_was_measured(family: str, is_shared: bool) -> None:
     model, text = _model(use_kv_cache=False, generate_full_logits=True), _texts()[:1]
-    logits = module_logits(model)
-    sites = sites_of(model, FAMILIES[family], text, logits)
+    logits, wanted = module_logits(model), FAMILIES[family]
+    wanted = wanted.with_shared_table() if is_shared else wanted
+    sites = sites_of(model, wanted, text, logits)
+    assert len(sites) == 7 * SHAPE["n_layers"] + (1 if wanted.tied else 2)
     chosen = [site.options[i % len(site.options)] for i, site in enumerate(sites)]
     with torch.no_grad():
         with as_chosen(sites, chosen):
@@ -182,7 +185,9 @@ def test_a_program_within_a_budget(
     noise = (found - expected).square().mean() / expected.square().mean()
     assert 0 < noise < 10**-1.5
     smaller = _configured(folder, tmp_path, {"budget": "0.001 MB", **quantization})
-    with pytest.raises(ValueError, match=r"expected 0\.\d MB or more for this model, found 0.001 MB"):
+    with pytest.raises(
+        ValueError, match=r"expected 0\.\d MB or more for this model, found 0.001 MB"
+    ):
         export_llama(smaller)
 
 
@@ -207,3 +212,8 @@ def test_a_budget_chooses_all_weights(checkpoint: tuple, tmp_path: Path) -> None
         config = _configured(checkpoint[0], tmp_path, {"budget": "80 MB", **more})
         with pytest.raises(ValueError, match=told):
             export_llama(config)
+    config = _configured(
+        checkpoint[0], tmp_path, {"budget": "80 MB"}, model={"use_shared_embedding": True}
+    )
+    with pytest.raises(ValueError, match="this one holds two weights"):
+        export_llama(config)

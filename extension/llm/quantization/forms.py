@@ -5,7 +5,7 @@ or blocks as GGUF files have them, which our own kernels read. A row of FAMILIES
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -129,11 +129,20 @@ def _blocks(number: int) -> Form:
 
 @dataclass(frozen=True)
 class Family:
-    """Fewest bits first. `tied`: a matrix that is a table of embeddings and the output layer is held once."""
+    """Fewest bits first. `tied`: of a matrix that is a table of embeddings and the output layer, which is held once;
+    without such forms it is two matrices."""
 
     linear: tuple[Form, ...]
     table: tuple[Form, ...]
-    tied: bool
+    tied: tuple[Form, ...] = ()
+
+    def with_shared_table(self) -> Family:
+        return replace(self, tied=self.tied or _BLOCKS)
+
+    def forms(self, layers: Sequence[Any]) -> tuple[Form, ...]:
+        if len(layers) > 1:
+            return self.tied
+        return self.table if isinstance(layers[0], nn.Embedding) else self.linear
 
 
 _BLOCKS = tuple(map(_blocks, (2, 6, 8)))
@@ -143,8 +152,8 @@ _LINEAR = (
 )
 _TABLE = (_integers("4 bits, group 32", 4, 32, False, 4), _integers("8 bits", 8, 0, False, 4))
 FAMILIES: dict[str, Family] = {
-    "blocks": Family(_BLOCKS, _BLOCKS, tied=True),
-    "8da4w": Family(_LINEAR, _TABLE, tied=False),
+    "blocks": Family(_BLOCKS, _BLOCKS, _BLOCKS),
+    "8da4w": Family(_LINEAR, _TABLE),
 }
 
 
@@ -183,19 +192,19 @@ def sites_of(model: nn.Module, family: Family, texts: Sequence[Any], run: Run) -
     linears: dict[Any, Site] = {}
     for site in found.values():
         linear = next((each for each in site.layers if isinstance(each, nn.Linear)), None)
+        fits = any(form.fits(site.weight.shape) for form in family.forms(site.layers))
         if linear is None:
-            _encode(site, family.table, None)
-        else:
+            _encode(site, family, None)
+        elif fits:
             linears[linear] = site
-    fitting = [each for each in linears if any(f.fits(each.weight.shape) for f in family.linear)]
-    for linear, ties in ties_of(model, fitting, texts, run):
-        _encode(linears[linear], family.linear, ties)
+    for linear, ties in ties_of(model, list(linears), texts, run):
+        _encode(linears[linear], family, ties)
     return [site for site in found.values() if site.options]
 
 
-def _encode(site: Site, forms: Sequence[Form], ties: Ties | None) -> None:
+def _encode(site: Site, family: Family, ties: Ties | None) -> None:
     weight = site.weight.detach()
-    for form in forms:
+    for form in family.forms(site.layers):
         if form.fits(weight.shape):
             codes = form.codes(weight, ties)
             site.options.append(Option(form, codes, form.bytes(weight.shape)))

@@ -156,7 +156,9 @@ def best_scales(groups: Tensor, worth: Tensor, bits: int, rule: ScaleRule = Scal
     largest, at = groups.abs().max(1)
     whole = (largest / -low).clamp_min_(torch.finfo(torch.float16).tiny)
     signs = [1.0]
-    if rule.signed:  # the largest is worth the code `low`, and what is less than 0 beside it takes the others
+    if (
+        rule.signed
+    ):  # the largest is worth the code `low`, and what is less than 0 beside it takes the others
         whole = torch.where(groups.gather(1, at.unsqueeze(1))[:, 0] > 0, -whole, whole)
         signs = [1.0, -1.0]
     best, least = whole, torch.full_like(whole, torch.inf)

@@ -59,7 +59,9 @@ def test_scales_are_those_that_a_form_holds() -> None:
     rule = ScaleRule(torch.bfloat16, signed=True)
     signed = best_scales(groups, torch.ones(32), 4, rule)
     plain = best_scales(groups, torch.ones(32), 4)
-    assert torch.equal(signed, signed.bfloat16().float()) and (signed < 0).any() and (plain > 0).all()
+    assert (
+        torch.equal(signed, signed.bfloat16().float()) and (signed < 0).any() and (plain > 0).all()
+    )
     errors = [
         (groups - (groups / s[:, None]).round().clamp(-8, 7) * s[:, None]).square().sum()
         for s in (signed, plain)

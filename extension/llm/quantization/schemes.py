@@ -48,7 +48,9 @@ def embedding_bits(text: str) -> WeightBits:
     return WeightBits(int(bits), 0 if group in ("", "none") else int(group))
 
 
-_BUDGET = re.compile(r"\s*(?:perplexity\s*\+\s*(\d+(?:\.\d+)?)\s*%|(\d+(?:\.\d+)?)\s*(MB|GB))\s*", re.I)
+_BUDGET = re.compile(
+    r"\s*(?:perplexity\s*\+\s*(\d+(?:\.\d+)?)\s*%|(\d+(?:\.\d+)?)\s*(MB|GB))\s*", re.I
+)
 _UNITS = {"MB": 1e6, "GB": 1e9}
 
 

@@ -50,7 +50,7 @@ def transforms_for(
     if quantization.use_spin_quant:
         found.append(inject_fast_hadamard_transform_native_for_spin_quant)
     kernels = config.backend.torchao
-    if options.use_shared_embedding or (
+    if (options.use_shared_embedding and search is None) or (
         kernels.use_torchao_kernels_tied_embedding and same_low_bits(config)
     ):
         from executorch.extension.llm.quantization.packed import share_embedding

@@ -49,7 +49,11 @@ _OTHER_WEIGHTS = (
 def takes_blocks(c: LlmConfig) -> bool:
     """Whether the weights of a GGUF file are to stay the blocks that they are, though nobody asks: where no others are
     asked for, and each backend leaves operators on blocks to the CPU."""
-    asked = c.quantization.qmode, c.quantization.budget, *(_asked(c, each) for each in _OTHER_WEIGHTS)
+    asked = (
+        c.quantization.qmode,
+        c.quantization.budget,
+        *(_asked(c, each) for each in _OTHER_WEIGHTS),
+    )
     return not any(asked) and _backends_leave_blocks(c)
 
 
@@ -77,6 +81,10 @@ def same_low_bits(c: LlmConfig) -> bool:
         return False
     linear, rows = linear_bits(mode, c.quantization.group_size), embedding_bits(table)
     return (linear.bits, linear.group) == (rows.bits, rows.group)
+
+
+def _shares_by_torchao(c: LlmConfig) -> bool:
+    return c.model.use_shared_embedding and c.quantization.budget is None
 
 
 def _pre_quantized(c: LlmConfig) -> bool:
@@ -127,7 +135,6 @@ RULES: tuple[Rule, ...] = (
         *_OTHER_WEIGHTS,
         "base.lora_config",
         "export.embed",
-        "model.use_shared_embedding",
         "backend.torchao.use_torchao_kernels_linear",
         "backend.torchao.use_torchao_kernels_tied_embedding",
     ),
@@ -181,14 +188,14 @@ RULES: tuple[Rule, ...] = (
     ),
     (
         lambda c: (
-            c.model.use_shared_embedding
+            _shares_by_torchao(c)
             and not (_torchao(c.quantization.qmode) and _torchao(c.quantization.embedding_quantize))
         ),
         "model.use_shared_embedding needs quantization.qmode and quantization.embedding_quantize in their torchao: "
         "forms, of equal bits",
     ),
     (
-        lambda c: c.model.use_shared_embedding and not same_low_bits(c),
+        lambda c: _shares_by_torchao(c) and not same_low_bits(c),
         "model.use_shared_embedding: expected equal bits and groups of quantization.qmode=torchao:8da<bits>w with "
         "quantization.group_size and quantization.embedding_quantize=torchao:<bits>,<group>",
     ),
