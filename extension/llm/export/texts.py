@@ -67,7 +67,7 @@ def pieces(config: LlmConfig, beside: dict[str, bytes]) -> list[torch.Tensor]:
     tokens = encoder(config, beside, what)(text)[: asked.calibration_seq_length]
     if len(tokens) < _LEAST:
         raise ValueError(
-            f"{what}: expected a text of {_LEAST} tokens or more, or a file with one, as quantization.calibration_data, "
-            f"found {len(tokens)} tokens"
+            f"{what}: expected a text of {_LEAST} tokens or more, or a file with one, as "
+            f"quantization.calibration_data, found {len(tokens)} tokens"
         )
     return list(windows(tokens, min(_LONGEST, max(2, config.export.max_seq_length - 1))))
