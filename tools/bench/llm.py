@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from executorch.extension.llm.export.tokens import read_tokenizer
+from executorch.extension.llm.export.texts import read_tokenizer
 from executorch.tools import pages
 from executorch.tools.bench.figures import processor
 from executorch.tools.bench.turns import ROOT, Program, Worker, peer_python

@@ -35,7 +35,9 @@ differ only where the two best logits are within 1e-3 of each other.
 Of the manual that Python ships (`pydoc_data.topics`), windows of 255 tokens, each from position 0; all but the first
 token of a window are predicted. Float rows dequantize the GGUF file's blocks exactly; `quantization.qmode=gguf` keeps
 its codes, scales and minima packed, and makes 8 bits of each token's inputs while it runs. The rows of 8da4w quantize
-every linear layer again, the output layer among them, from the file's 4 bits with minima to 4 bits without.
+every linear layer again, the output layer among them, from the file's 4 bits with minima to 4 bits without; rounded by
+a text, and under a budget, by the manual's last 40,000 characters, which are not predicted. A budget of blocks
+chooses among Q4_0, Q5_0 and Q8_0, where the file has Q4_1 and Q8_0.
 """,
     "export": """## Cost of an export
 
@@ -109,10 +111,14 @@ def perplexity(rows: list[Row]) -> str:
             f"{100 * (row['perplexity'] / base - 1):+.3f} %",
             _megabytes(row.get("bytes")),
             f"{row['tokens'] / row['seconds']:,.0f}" if "seconds" in row else "",
+            f"{row['decode']:,.0f}" if "decode" in row else "",
         ]
         for row in rows
     ]
-    heads = ("precision", "perplexity", "beside transformers", "file, MB", "tokens/s, all logits")
+    heads = (
+        *("precision", "perplexity", "beside transformers", "file, MB"),
+        *("tokens/s, windows", "tokens/s, one by one"),
+    )
     text = _table(heads, cells)
     return f"{text}\n{rows[0]['tokens']:,} tokens predicted.\n"
 

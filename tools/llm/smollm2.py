@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured on SmolLM2-135M-Instruct: its text beside transformers', and how well precisions predict a text.
 
-The text is the manual that Python ships (`pydoc_data.topics`, its topics in alphabetical order).
+The text is the manual that Python ships; weights are rounded and chosen by its end, which is not predicted.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -22,7 +23,8 @@ from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.models import load_model
 from executorch.extension.llm.export.perplexity import perplexity, program_logits
 from executorch.extension.llm.export.pipeline import export_llama
-from executorch.extension.llm.export.tokens import read_tokenizer
+from executorch.extension.llm.export.texts import manual, read_tokenizer
+from executorch.runtime import Runtime
 from executorch.tools.llm.rotation import rotated
 
 Row = dict[str, Any]
@@ -44,6 +46,15 @@ _FEW_BITS = (
     "quantization.group_size=32",
     "quantization.embedding_quantize='4,32'",
 )
+_ROUNDED = ("quantization.qmode=8da4w-gptq", *_FEW_BITS[1:])
+_SHARED = ("model.use_shared_embedding=True",)
+_SIZES = ("100 MB", "115 MB")
+
+
+def _budget(wanted: str, mode: str = "") -> tuple[str, ...]:
+    return (f"quantization.budget='{wanted}'", *([f"quantization.qmode={mode}"] if mode else []))
+
+
 _EIGHT_BIT_CACHE = (
     smollm2.FLOAT,
     "model.quantize_kv_cache=True",
@@ -58,7 +69,6 @@ class Precision:
     name: str
     options: tuple[str, ...] = ()
     is_rotated: bool = False
-    by_text: bool = False  # rounded by pages of the manual that are not predicted
 
 
 PEER = "transformers, float"
@@ -71,14 +81,17 @@ PRECISIONS = (
     Precision("own bits, activations of 16 bits", ("quantization.activation_bits=16",)),
     Precision("8da4w, group 32, embedding 4 bits, group 32", _FEW_BITS),
     Precision("the same bits, weights rotated (R1, R2)", _FEW_BITS, is_rotated=True),
-    Precision("the same bits, rounded by a text (8da4w-gptq)", _FEW_BITS, by_text=True),
+    Precision("the same bits, rounded by a text (8da4w-gptq)", _ROUNDED),
+    *(Precision(f"8da4w, budget of {size}", _budget(size, "8da4w")) for size in _SIZES),
+    *(
+        Precision(f"8da4w, shared table, budget of {size}", _SHARED + _budget(size, "8da4w"))
+        for size in _SIZES
+    ),
+    *(
+        Precision(f"blocks, budget of {budget}", _budget(budget))
+        for budget in ("80 MB", "90 MB", "100 MB", "perplexity +10%", "perplexity +3%")
+    ),
 )
-
-
-def text() -> str:
-    from pydoc_data.topics import topics
-
-    return "\n".join(topics[name] for name in sorted(topics))
 
 
 def greedy(folder: Path, only: str = "") -> Iterator[Row]:
@@ -120,7 +133,7 @@ def transformers_perplexity(folder: Path, tokens: list[int]) -> float:
 def perplexities(folder: Path, only: str = "") -> Iterator[Row]:
     """transformers' row first, then those of PRECISIONS, each run by our runtime."""
     gguf = open_checkpoint(smollm2.fetch(folder)).gguf
-    tokens = read_tokenizer(None, tokenizer_json(gguf))(text())[:TOKENS]
+    tokens = read_tokenizer(None, tokenizer_json(gguf))(manual())[:TOKENS]
     predicted = TOKENS // WINDOW * (WINDOW - 1)
     base = {"table": "perplexity", "tokens": predicted}
     if only in PEER:
@@ -135,7 +148,20 @@ def perplexities(folder: Path, only: str = "") -> Iterator[Row]:
             "perplexity": found,
             "bytes": path.stat().st_size,
             "seconds": time.perf_counter() - start,
+            "decode": _decode(path),
         }
+
+
+def _decode(path: Path, tokens: int = 32, rounds: int = 9) -> float:
+    """Tokens of a second, one by one from an empty cache on: the median round."""
+    method = Runtime.get().load_program(path).load_method("forward")
+    token, seconds = torch.tensor([[7]]), []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        for place in range(tokens):
+            method.execute([token, torch.tensor([place])])
+        seconds.append(time.perf_counter() - start)
+    return tokens / median(seconds)
 
 
 def export(folder: Path, precision: Precision) -> Path:
@@ -153,12 +179,6 @@ def export(folder: Path, precision: Precision) -> Path:
         *precision.options,
     ]
     source = ["base.model_class=smollm2", f"base.checkpoint={gguf}"]
-    if precision.by_text:
-        (where / "text.txt").write_text(text()[-40_000:])
-        options += [
-            "quantization.qmode=8da4w-gptq",
-            f"quantization.calibration_data={where / 'text.txt'}",
-        ]
     if precision.is_rotated:
         source = _rotated_checkpoint(gguf, where)
     return Path(export_llama(read(None, [*source, *options])))

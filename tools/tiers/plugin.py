@@ -38,6 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Meter(), "tiers_meter")
+    if hasattr(config, "workerinput"):
+        _one_thread_of_torch()
     if text := config.getoption("--shard"):
         if config.getoption("--tier") != times.SLOW.name:
             raise pytest.UsageError("expected --tier slow with --shard: only that tier has shards")
@@ -48,6 +50,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(OfShard(shard.files(times.read())), "tiers_shard")
         if not hasattr(config, "workerinput"):
             print(f"slow tier: shard {shard.index} of {shard.count}", flush=True)
+
+
+def _one_thread_of_torch() -> None:
+    """In this process and those that it starts: of processes side by side, two threads wait at every operator until the
+    other has a processor, which takes up to thirty times as long."""
+    if "OMP_NUM_THREADS" not in os.environ:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        if torch := sys.modules.get("torch"):
+            torch.set_num_threads(1)
 
 
 class OfShard:

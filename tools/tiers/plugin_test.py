@@ -8,6 +8,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
+
 from executorch.tools.tiers import times
 
 # `burn` takes processor time, and sleeping takes none.
@@ -133,3 +135,17 @@ def test_wrong_use_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 4 and "--tier slow" in done.stderr
     done = run(tmp_path, "--tier", "slow", "--shard", "9/8")
     assert done.returncode == 4 and "expected a shard such as 3/8" in done.stderr
+
+
+def test_processes_side_by_side_have_a_thread_of_torch_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = "import torch\ndef test_a():\n    assert torch.get_num_threads() == {}\n"
+    project(tmp_path, a_test=threads.format(1))
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    done = run(tmp_path, "-n", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")  # who asks for more gets more
+    project(tmp_path, a_test=threads.format(2))
+    done = run(tmp_path, "-n", "1")
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -22,7 +22,7 @@ from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.perplexity import perplexity, program_logits
 from executorch.extension.llm.export.pipeline import export_llama
-from executorch.extension.llm.export.tokens import read_tokenizer
+from executorch.extension.llm.export.texts import read_tokenizer
 
 FEW_BITS = (
     "quantization.qmode=8da4w",

@@ -218,7 +218,7 @@ class LLMEdgeManager:
             )
         if not calibration_data or not tokenizer_path:
             raise ValueError("calibrating needs a text (calibration_data) and a tokenizer_path")
-        from executorch.extension.llm.export.tokens import read_tokenizer
+        from executorch.extension.llm.export.texts import read_tokenizer
 
         tokens = read_tokenizer(tokenizer_path)(calibration_data)
         tokens = tokens[: calibration_seq_length or self.max_seq_len]

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -29,6 +29,9 @@ from executorch.extension.llm.model.families import FAMILIES, Family
 from executorch.extension.llm.model.feed_forward import FEED_FORWARD_TARGETS
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
 
+if TYPE_CHECKING:
+    from executorch.extension.llm.quantization.budget import Search
+
 # instead of a checkpoint: weights drawn at random, to try a shape
 RANDOM = "random"
 _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -39,6 +42,7 @@ class LoadedModel:
     model: Transformer
     args: ModelArgs
     checkpoint: Checkpoint | None
+    search: Search | None = None  # for quantization.budget
 
 
 def family_of(config: LlmConfig) -> Family:

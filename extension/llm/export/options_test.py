@@ -119,6 +119,7 @@ ELSEWHERE = {
     "quantization.use_qat": _PREQUANTIZED,
     "quantization.quantize_scope": _CONFIG,
     "quantization.activation_bits": "extension/llm/quantization/blocks_test.py",
+    "quantization.budget": "extension/llm/quantization/budget_test.py",
     "quantization.calibration_tasks": _CONFIG,
     "quantization.calibration_limit": _CONFIG,
     "backend.xnnpack.extended_ops": _EXPORT,

@@ -8,14 +8,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from executorch.extension.llm.checkpoint.pages import release_pages
 from executorch.extension.llm.checkpoint.reader import is_gguf
-from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
-from executorch.extension.llm.export import companions
+from executorch.extension.llm.export import companions, texts
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
 from executorch.extension.llm.export.config.llm_config import (
     GGUF_BITS,
@@ -24,20 +23,29 @@ from executorch.extension.llm.export.config.llm_config import (
     LoraConfig,
 )
 from executorch.extension.llm.export.config.reading import build
-from executorch.extension.llm.export.config.rules import check, enabled_backends, takes_blocks
+from executorch.extension.llm.export.config.rules import (
+    check,
+    enabled_backends,
+    held_as,
+    takes_blocks,
+)
 from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
 from executorch.extension.llm.export.models import LoadedModel, load_model
 from executorch.extension.llm.export.partitioner_lib import language_models
-from executorch.extension.llm.export.perplexity import module_logits, perplexity, windows
+from executorch.extension.llm.export.perplexity import perplexity
 from executorch.extension.llm.export.stages import Stages
-from executorch.extension.llm.export.tokens import read_tokenizer
 from executorch.extension.llm.export.weight_files import weight_tags
 from executorch.extension.llm.model.caches import state_as_before
-from executorch.extension.llm.quantization.schemes import BY_TEXT
+from executorch.extension.llm.model.likelihood import module_logits
+from executorch.extension.llm.model.transformer import Transformer, check_tied
+from executorch.extension.llm.quantization import schemes
 from executorch.extension.llm.transform.plan import (
     check_linear_attention,
     transforms_for,
 )
+
+if TYPE_CHECKING:
+    from executorch.extension.llm.quantization.budget import Search
 
 ExportOptions = Any  # LlmConfig, argparse.Namespace or omegaconf's DictConfig
 
@@ -53,7 +61,9 @@ def as_config(options: ExportOptions) -> LlmConfig:
         options = build(tree)
     check(options)
     config = _with_own_bits(options) if takes_blocks(options) else options
-    return _with_half_caches(config) if config.quantization.qmode == GGUF_BITS else config
+    asked = config.quantization
+    blocks = held_as(config) == "blocks" if asked.budget else asked.qmode == GGUF_BITS
+    return _with_half_caches(config) if blocks else config
 
 
 def _with_half_caches(config: LlmConfig) -> LlmConfig:
@@ -183,7 +193,9 @@ def prepare(
     if measure is not None and not own_bits:
         measure("before", loaded)
     with stages.stage("transform"):
-        manager.source_transform(transforms_for(config, loaded.args, _texts(config, loaded)))
+        pieces = texts.pieces(config, beside)
+        loaded.search = _search(config, loaded.model, pieces, beside)
+        manager.source_transform(transforms_for(config, loaded.args, pieces, loaded.search))
         if loaded.checkpoint is not None:
             release_pages(loaded.checkpoint.path)
     if measure is not None:
@@ -192,10 +204,31 @@ def prepare(
     return manager, loaded
 
 
+_PROGRAM = 700_000  # bytes of a program that are no weights, about
+
+
+def _search(
+    config: LlmConfig, model: Transformer, pieces: list[torch.Tensor], beside: dict[str, bytes]
+) -> Search | None:
+    """What quantization.budget asks for."""
+    if config.quantization.budget is None:
+        return None
+    from executorch.extension.llm.quantization.budget import Search  # needs the kernels' library
+    from executorch.extension.llm.quantization.forms import FAMILIES
+
+    carried = sum(map(len, beside.values())) if config.export.tokenizer_in_program else 0
+    family = FAMILIES[held_as(config)]
+    if config.model.use_shared_embedding:
+        check_tied(model)
+        family = family.with_shared_table()
+    found = schemes.budget(config.quantization.budget)
+    return Search(found, family, pieces, carried + _PROGRAM)
+
+
 def _cost_of_other_bits(config: LlmConfig, loaded: LoadedModel) -> str:
     """What is said where the blocks of a GGUF file are quantized once more."""
     asked = config.quantization
-    again = asked.few_bits or asked.embedding_quantize or asked.pt2e_quantize
+    again = asked.budget or asked.few_bits or asked.embedding_quantize or asked.pt2e_quantize
     if not again or not loaded.checkpoint or not loaded.checkpoint.gguf:
         return ""
     return (
@@ -204,42 +237,11 @@ def _cost_of_other_bits(config: LlmConfig, loaded: LoadedModel) -> str:
     )
 
 
-def _encoder(config: LlmConfig, loaded: LoadedModel, what: str) -> Callable[[str], list[int]]:
-    """The config's tokenizer, or a GGUF file's own."""
-    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
-    if config.base.tokenizer_path is None and gguf is None:
-        raise ValueError(f"{what} needs base.tokenizer_path, a tokenizer.json")
-    own = None if config.base.tokenizer_path or gguf is None else tokenizer_json(gguf)
-    return read_tokenizer(config.base.tokenizer_path, own)
-
-
-_LEAST = 128  # tokens that tell how inputs of a layer are tied together
-
-
-def _texts(config: LlmConfig, loaded: LoadedModel) -> list[torch.Tensor]:
-    """Of quantization.calibration_data, a text or a file with one, as long as calls are; none where no weights are
-    rounded by a text."""
-    asked = config.quantization
-    if not (asked.qmode or "").endswith(BY_TEXT):
-        return []
-    given = asked.calibration_data
-    is_file = len(given) < 256 and Path(given).is_file()
-    tokens = _encoder(config, loaded, f"quantization.qmode={asked.qmode}")(
-        Path(given).read_text(encoding="utf-8") if is_file else given
-    )[: asked.calibration_seq_length]
-    if len(tokens) < _LEAST:
-        raise ValueError(
-            f"quantization.qmode={asked.qmode}: expected a text of {_LEAST} tokens or more, or a file with one, as "
-            f"quantization.calibration_data, found {len(tokens)} tokens"
-        )
-    return list(windows(tokens, max(2, config.export.max_seq_length - 1)))
-
-
 def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:
     """Prints how well a model predicts a text (`--eval`), with the config's tokenizer or a GGUF file's own."""
 
     def measure(when: str, loaded: LoadedModel) -> None:
-        encode = _encoder(config, loaded, "--eval")
+        encode = texts.encoder(config, _companions(config, loaded), "--eval")
         tokens = encode(Path(text).read_text(encoding="utf-8"))
         window = max(2, config.export.max_seq_length - 1)
         with state_as_before(loaded.model):
@@ -357,9 +359,23 @@ def _write(
     with stages.stage("write"):
         manager.save_to_pte(str(path))
         _write_companions(config, manager, loaded, path)
+    if loaded.search is not None:
+        _write_report(loaded.search, path)
     if stages.say:
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     return str(path)
+
+
+def _write_report(search: Search, path: Path) -> None:
+    """What the budget has chosen, beside the program."""
+    report, size = path.with_suffix(".budget.md"), path.stat().st_size
+    report.write_text(search.report)
+    print(f"{search.report.partition(chr(10))[0]} Each matrix: {report}")
+    if search.budget.bytes is not None and size > search.budget.bytes:
+        print(
+            f"{path}: expected {search.budget}, found {size / 1e6:.1f} MB: more beside the matrices than was foreseen; "
+            f"ask for {(size - search.budget.bytes) / 1e6:.1f} MB less"
+        )
 
 
 def _write_companions(

@@ -39,7 +39,7 @@ def state_as_before(model: nn.Module) -> Iterator[None]:
         yield
     finally:
         for buffer, kept in before:
-            buffer.copy_(kept)
+            buffer.detach_().copy_(kept)  # nor gradients
 
 
 # Where the tokens of a call go: the first row, which the others follow, or all of them (tokens,) or (batch, tokens).

@@ -195,3 +195,17 @@ def construct_transformer(model_args: ModelArgs) -> Transformer:
     rope = Rope(model_args)
     layers = [TransformerBlock(model_args, i, rope) for i in range(model_args.n_layers)]
     return Transformer(model_args, nn.ModuleList(layers), rope)
+
+
+def is_tied(model: nn.Module) -> bool:
+    """Whether the output layer is the table of embeddings."""
+    output, table = model.output, model.tok_embeddings
+    return output is not None and table is not None and output.weight is table.weight
+
+
+def check_tied(model: nn.Module) -> None:
+    if not is_tied(model):
+        raise ValueError(
+            "model.use_shared_embedding: expected a model whose output layer is its table of embeddings; this one "
+            "holds two weights"
+        )

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 import executorch.kernels.torchao  # noqa: F401  (registers the operators)
+from executorch.extension.llm.model.transformer import check_tied, is_tied
 from executorch.extension.llm.quantization.schemes import WeightBits
 from executorch.extension.llm.quantization.weights import quantize_linears, replace_layers
 
@@ -130,14 +131,11 @@ def share_embedding(
 ) -> nn.Module:
     """The output layer is quantized and packed, and the table of embeddings read out of it. Where the two are not
     tied, nothing happens, or ValueError (`required`)."""
-    output, table = model.output, model.tok_embeddings
-    if output is None or table is None or output.weight is not table.weight:
-        if required:
-            raise ValueError(
-                "model.use_shared_embedding: expected a model whose output layer is its table of embeddings; this "
-                "one holds two weights"
-            )
+    if required:
+        check_tied(model)
+    elif not is_tied(model):
         return model
+    output, table = model.output, model.tok_embeddings
     dtype = table.weight.dtype
     holder = nn.ModuleDict({"output": output})
     quantize_linears(holder, wanted, use_hqq)

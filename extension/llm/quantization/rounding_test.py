@@ -14,8 +14,11 @@ from executorch.extension.llm.export.pipeline import export_llama
 from executorch.extension.llm.quantization import rounding
 from executorch.extension.llm.quantization.recipes import dequantize_weight
 from executorch.extension.llm.quantization.rounding import (
+    ScaleRule,
+    Ties,
+    best_scales,
     quantize_linears_by_text,
-    round_by_products,
+    round_by_ties,
 )
 from executorch.extension.llm.quantization.schemes import WeightBits, linear_bits
 from executorch.extension.llm.quantization.weights import (
@@ -36,10 +39,35 @@ BITS = WeightBits(4, 32, True)
 
 def test_what_is_not_tied_is_rounded_to_the_nearest() -> None:
     torch.manual_seed(0)
-    weight = torch.randn(24, 96)
-    found = round_by_products(weight, torch.diag(torch.rand(96) + 0.1), BITS)
-    expected = quantize_by_least_squares(weight, 32, *limits(4))
-    assert torch.equal(found[0], expected[0]) and torch.equal(found[1], expected[1])
+    weight, worth = torch.randn(24, 96), torch.rand(96) + 0.1
+    codes, scales = round_by_ties(weight, Ties.of(torch.diag(worth)), BITS)
+    wide = scales.repeat_interleave(32, 1)
+    assert torch.equal(codes, (weight / wide).round().clamp(-8, 7).to(torch.int8))
+    # no worse by what columns are worth than scales of least squares, which hold all of them alike
+    plain = quantize_by_least_squares(weight, 32, *limits(4))
+    errors = [
+        ((weight - q * s.repeat_interleave(32, 1)).square() * worth).sum()
+        for q, s in ((codes, scales), plain)
+    ]
+    assert errors[0] < errors[1]
+
+
+def test_scales_are_those_that_a_form_holds() -> None:
+    torch.manual_seed(0)
+    groups = torch.randn(64, 32)
+    groups[:, 3] = 3.0  # the largest, so that of signed scales -8 is worth trying
+    rule = ScaleRule(torch.bfloat16, signed=True)
+    signed = best_scales(groups, torch.ones(32), 4, rule)
+    plain = best_scales(groups, torch.ones(32), 4)
+    assert (
+        torch.equal(signed, signed.bfloat16().float()) and (signed < 0).any() and (plain > 0).all()
+    )
+    errors = [
+        (groups - (groups / s[:, None]).round().clamp(-8, 7) * s[:, None]).square().sum()
+        for s in (signed, plain)
+    ]
+    assert errors[0] < errors[1]
+    assert best_scales(torch.zeros(1, 32), torch.ones(32), 4).item() > 0
 
 
 @pytest.mark.parametrize("memory", [1 << 30, 1])

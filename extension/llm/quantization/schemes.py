@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -45,3 +46,32 @@ def embedding_bits(text: str) -> WeightBits:
     bits, _, group = text.removeprefix("torchao:").partition(",")
     group = group.split(",")[0].strip().lower()
     return WeightBits(int(bits), 0 if group in ("", "none") else int(group))
+
+
+_BUDGET = re.compile(
+    r"\s*(?:perplexity\s*\+\s*(\d+(?:\.\d+)?)\s*%|(\d+(?:\.\d+)?)\s*(MB|GB))\s*", re.I
+)
+_UNITS = {"MB": 1e6, "GB": 1e9}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a program may lose, `loss` nats of a token, or how many `bytes` it may have; the other is None."""
+
+    text: str
+    loss: float | None = None
+    bytes: float | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def budget(text: str) -> Budget:
+    """Of "perplexity +3%" (beside the model's in floats), "80 MB" or "1.2 GB". Raises ValueError for anything else."""
+    if (found := _BUDGET.fullmatch(text)) is None:
+        raise ValueError(
+            f"quantization.budget: expected a loss such as 'perplexity +3%' or a size such as '80 MB', found {text!r}"
+        )
+    if found[1]:
+        return Budget(text, loss=math.log1p(float(found[1]) / 100))
+    return Budget(text, bytes=float(found[2]) * _UNITS[found[3].upper()])

@@ -24,7 +24,7 @@ _TURNS = 20
 _ENOUGH = 1e-5  # no turn follows one in which no scale of the whole weight moved by more than this part of itself
 _EPS = torch.finfo(torch.float32).eps
 # weights of a turn: they stay in the cache, and torch shares no such work among threads
-_TOGETHER = (1 << 15) - 1
+TOGETHER = (1 << 15) - 1
 
 
 @torch.no_grad()
@@ -39,7 +39,7 @@ def quantize_by_least_squares(
     <q, q>. A turn that leaves s as it was leaves it so for ever: of 4 bits nearly all groups stand still after a few
     turns."""
     groups = weight.reshape(-1, group)
-    count = max(1, _TOGETHER // group)
+    count = max(1, TOGETHER // group)
     scales = torch.cat([_widest(some, low, high) for some in groups.split(count)])
     moving = torch.arange(len(groups))
     for _ in range(_TURNS):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -14,6 +14,7 @@ from torch import nn
 from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.config.rules import same_low_bits
 from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.model.likelihood import module_logits
 from executorch.extension.llm.quantization.schemes import (
     WeightBits,
     embedding_bits,
@@ -28,21 +29,28 @@ from executorch.extension.llm.transform.hadamard import (
     inject_fast_hadamard_transform_native_for_spin_quant,
 )
 
+if TYPE_CHECKING:
+    from executorch.extension.llm.quantization.budget import Search
+
 logger = logging.getLogger(__name__)
 Transform = Callable[[nn.Module], nn.Module]
 
 
 def transforms_for(
-    config: LlmConfig, args: ModelArgs, texts: Sequence[torch.Tensor] = ()
+    config: LlmConfig,
+    args: ModelArgs,
+    texts: Sequence[torch.Tensor] = (),
+    search: Search | None = None,
 ) -> list[Transform]:
     """Weights first, while modules are plain; then sinks, then what reads caches, then the caches themselves, from
-    float to 8 bits to rings. `texts`: the tokens (1, n) that weights are rounded by, where the qmode says so."""
+    float to 8 bits to rings. `texts`: the tokens (1, n) that weights are rounded by, where the qmode says so; `search`
+    chooses all weights' forms."""
     quantization, options = config.quantization, config.model
     found: list[Transform] = []
     if quantization.use_spin_quant:
         found.append(inject_fast_hadamard_transform_native_for_spin_quant)
     kernels = config.backend.torchao
-    if options.use_shared_embedding or (
+    if (options.use_shared_embedding and search is None) or (
         kernels.use_torchao_kernels_tied_embedding and same_low_bits(config)
     ):
         from executorch.extension.llm.quantization.packed import share_embedding
@@ -55,7 +63,9 @@ def transforms_for(
     if quantization.embedding_quantize:
         wanted = embedding_bits(quantization.embedding_quantize)
         found.append(partial(quantize_embeddings, wanted=wanted, use_hqq=quantization.use_hqq))
-    if quantization.few_bits is not None:
+    if search is not None:
+        found.append(search.apply)
+    elif quantization.few_bits is not None:
         bits = linear_bits(quantization.few_bits, quantization.group_size)
         how: dict[str, Any] = {"texts": texts} if texts else {"use_hqq": quantization.use_hqq}
         found.append(partial(_by_text if texts else quantize_linears, wanted=bits, **how))
@@ -67,8 +77,7 @@ def transforms_for(
 def _by_text(model: nn.Module, wanted: WeightBits, texts: Sequence[torch.Tensor]) -> nn.Module:
     from executorch.extension.llm.quantization.rounding import quantize_linears_by_text
 
-    options = {"input_pos": torch.tensor([0])} if model.use_kv_cache else None
-    return quantize_linears_by_text(model, wanted, texts, lambda text: model(text, options))
+    return quantize_linears_by_text(model, wanted, texts, module_logits(model))
 
 
 def check_linear_attention(config: LlmConfig, args: ModelArgs, dynamic: bool) -> None:

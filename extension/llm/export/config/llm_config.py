@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from executorch.backends.discovery import language_models
 from executorch.extension.llm.model.families import FAMILIES
+from executorch.extension.llm.quantization import schemes
 
 # the qmode of a GGUF file's own codes and scales, its default, and the one of weights as floats, all others'
 GGUF_BITS = "gguf"
@@ -182,6 +183,8 @@ class QuantizationConfig:
     ]
 
     qmode: str | None = None
+    # "perplexity +3%" or "80 MB": the form of each matrix is chosen by a text (calibration_data)
+    budget: str | None = None
     embedding_quantize: str | None = None
     pt2e_quantize: Pt2eQuantize | None = None
     group_size: int | None = None
@@ -202,6 +205,8 @@ class QuantizationConfig:
                 f"quantization.qmode: expected one of {', '.join(self.QMODE_OPTIONS)}, torchao:8da<bits>w or "
                 f"torchao:fpa<bits>w with 1 to 8 bits, found {self.qmode!r}"
             )
+        if self.budget is not None:
+            schemes.budget(self.budget)
         table = self.embedding_quantize
         if table and not any(re.fullmatch(p, table) for p in self.EMBEDDING_PATTERNS):
             raise ValueError(

@@ -49,9 +49,21 @@ _OTHER_WEIGHTS = (
 def takes_blocks(c: LlmConfig) -> bool:
     """Whether the weights of a GGUF file are to stay the blocks that they are, though nobody asks: where no others are
     asked for, and each backend leaves operators on blocks to the CPU."""
+    asked = (
+        c.quantization.qmode,
+        c.quantization.budget,
+        *(_asked(c, each) for each in _OTHER_WEIGHTS),
+    )
+    return not any(asked) and _backends_leave_blocks(c)
+
+
+def held_as(c: LlmConfig) -> str:
+    """The family of forms (quantization/forms.py) that a budget chooses from."""
+    return "blocks" if c.quantization.qmode is None and _backends_leave_blocks(c) else "8da4w"
+
+
+def _backends_leave_blocks(c: LlmConfig) -> bool:
     modules = (language_models().get(name) for name in enabled_backends(c))
-    if c.quantization.qmode is not None or any(_asked(c, each) for each in _OTHER_WEIGHTS):
-        return False
     return all(m and getattr(m.load(m.language_models), "KEEPS_BLOCKS", False) for m in modules)
 
 
@@ -69,6 +81,10 @@ def same_low_bits(c: LlmConfig) -> bool:
         return False
     linear, rows = linear_bits(mode, c.quantization.group_size), embedding_bits(table)
     return (linear.bits, linear.group) == (rows.bits, rows.group)
+
+
+def _shares_by_torchao(c: LlmConfig) -> bool:
+    return c.model.use_shared_embedding and c.quantization.budget is None
 
 
 def _pre_quantized(c: LlmConfig) -> bool:
@@ -113,6 +129,20 @@ def _without(key: str, why: str, *others: str) -> Rule:
 _DEFAULT = LlmConfig()
 RULES: tuple[Rule, ...] = (
     _without(f"quantization.qmode={GGUF_BITS}", "keeps all bits of the file", *_OTHER_WEIGHTS),
+    _without(
+        "quantization.budget",
+        "chooses the form of all weights of one method",
+        *_OTHER_WEIGHTS,
+        "base.lora_config",
+        "export.embed",
+        "backend.torchao.use_torchao_kernels_linear",
+        "backend.torchao.use_torchao_kernels_tied_embedding",
+    ),
+    (
+        lambda c: c.quantization.budget and c.quantization.qmode not in (None, "8da4w"),
+        "quantization.budget chooses blocks of 4 to 8 bits, or, with quantization.qmode=8da4w, integers that backends "
+        "lower: leave out other values of quantization.qmode",
+    ),
     _needs("model.use_sdpa_with_kv_cache", "model.use_kv_cache"),
     _needs("model.quantize_kv_cache", "model.use_kv_cache"),
     _needs("model.use_attention_sink", "model.use_kv_cache"),
@@ -158,14 +188,14 @@ RULES: tuple[Rule, ...] = (
     ),
     (
         lambda c: (
-            c.model.use_shared_embedding
+            _shares_by_torchao(c)
             and not (_torchao(c.quantization.qmode) and _torchao(c.quantization.embedding_quantize))
         ),
         "model.use_shared_embedding needs quantization.qmode and quantization.embedding_quantize in their torchao: "
         "forms, of equal bits",
     ),
     (
-        lambda c: c.model.use_shared_embedding and not same_low_bits(c),
+        lambda c: _shares_by_torchao(c) and not same_low_bits(c),
         "model.use_shared_embedding: expected equal bits and groups of quantization.qmode=torchao:8da<bits>w with "
         "quantization.group_size and quantization.embedding_quantize=torchao:<bits>,<group>",
     ),

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`quantization.budget`: each matrix gets the form that serves the whole best, within a size or a loss of quality.
+
+texts -> sites_of() (codes of each matrix in each form) -> measure_errors() (what each would cost)
+      -> choose() (most error saved for a byte first) -> the model's layers, and a report
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor, nn
+
+from executorch.extension.llm.model.caches import state_as_before
+from executorch.extension.llm.model.likelihood import mean_loss, module_logits
+from executorch.extension.llm.quantization.forms import Family, Option, Site, sites_of
+from executorch.extension.llm.quantization.schemes import Budget
+from executorch.extension.llm.quantization.sensitivity import measure_errors
+from executorch.extension.llm.quantization.weights import replace_layers
+
+Choice = list[Option]  # one for each site
+
+_PASSES = 12  # texts whose gradients are taken: their sum over thousands of tokens is what counts
+_HELD_OUT = 0.25  # of the texts, which measure what the others have chosen
+_TRIES = 5  # choices measured for a loss of quality
+_NEAR = 0.9  # of the loss that is allowed: no further try
+
+
+def choose(sites: Sequence[Site], most: float = math.inf, enough: float = 0.0) -> Choice:
+    """From the smallest option of each matrix on, step by step that which saves most error for a byte more: until no
+    step fits `most` bytes, or all errors together are `enough` nats of a token."""
+    chosen = [min(site.options, key=lambda option: option.bytes) for site in sites]
+    total, error = sum(o.bytes for o in chosen), sum(o.error for o in chosen)
+    while error > enough:
+        best: tuple[float, int, Option] | None = None
+        for i, (site, held) in enumerate(zip(sites, chosen)):
+            for option in site.options:
+                more, saved = option.bytes - held.bytes, held.error - option.error
+                if more > 0 and saved > 0 and total + more <= most:
+                    step = (saved / more, i, option)
+                    best = step if best is None or step[0] > best[0] else best
+        if best is None:
+            break
+        _, i, option = best
+        total, error = (
+            total + option.bytes - chosen[i].bytes,
+            error + option.error - chosen[i].error,
+        )
+        chosen[i] = option
+    return chosen
+
+
+@dataclass
+class Search:
+    """One search; `rest`: bytes of the program that are no weights. After apply() `report` says what was chosen and
+    why."""
+
+    budget: Budget
+    family: Family
+    texts: Sequence[Tensor]
+    rest: int = 0
+    report: str = field(default="", init=False)
+
+    def apply(self, model: nn.Module) -> nn.Module:
+        """The model with its matrices in the forms chosen. Raises ValueError for a budget that cannot be met."""
+        with state_as_before(model):
+            sites, chosen = self._search(model)
+        return hold(model, sites, chosen)
+
+    def _search(self, model: nn.Module) -> tuple[list[Site], Choice]:
+        logits = module_logits(model)
+        kept = max(1, round(len(self.texts) * (1 - _HELD_OUT)))
+        texts, held_out = self.texts[:kept], self.texts[kept:] or self.texts
+        sites = sites_of(model, self.family, texts, logits)
+        if not sites:
+            raise ValueError(
+                "quantization.budget: expected a model with matrices to quantize, found none"
+            )
+        self.rest += _bytes_of_others(model, sites)
+        measure_errors(model, sites, texts[:: max(1, len(texts) // _PASSES)][:_PASSES], logits)
+        floats = mean_loss(logits, held_out)
+
+        def loss(chosen: Choice) -> float:
+            with as_chosen(sites, chosen):
+                return mean_loss(logits, held_out) - floats
+
+        chosen, lost = self._within_size(sites), None
+        if self.budget.loss is not None:
+            chosen, lost = self._within_loss(sites, loss)
+        lost = loss(chosen) if lost is None else lost
+        self.report = self._described(sites, chosen, floats, lost)
+        return sites, chosen
+
+    def _within_size(self, sites: Sequence[Site]) -> Choice:
+        if self.budget.bytes is None:
+            return []
+        chosen = choose(sites, self.budget.bytes - self.rest)
+        least = sum(option.bytes for option in chosen) + self.rest
+        if least > self.budget.bytes:
+            raise ValueError(
+                f"quantization.budget: expected {math.ceil(least / 1e5) / 10} MB or more for this model, found "
+                f"{self.budget.bytes / 1e6:g} MB"
+            )
+        return chosen
+
+    def _within_loss(self, sites: Sequence[Site], loss: Any) -> tuple[Choice, float]:
+        """The smallest choice that was measured to keep within the loss: errors foretell it, and each try corrects
+        them."""
+        allowed = self.budget.loss
+        found: tuple[Choice, float] | None = None
+        enough = allowed
+        for _ in range(_TRIES):
+            chosen = choose(sites, enough=enough)
+            lost = loss(chosen)
+            if lost <= allowed and (found is None or _bytes(chosen) <= _bytes(found[0])):
+                found = chosen, lost
+            if _NEAR * allowed <= lost <= allowed:
+                break
+            enough *= min(4.0, max(0.25, allowed / max(lost, 1e-6)))
+        if found is None:
+            best = choose(sites)
+            lost = loss(best)
+            if lost > allowed:
+                raise ValueError(
+                    f"quantization.budget: expected a perplexity that these forms reach, {math.expm1(lost):+.1%} or "
+                    f"more, found {math.expm1(allowed):+.1%}"
+                )
+            found = best, lost
+        return found
+
+    def _described(self, sites: Sequence[Site], chosen: Choice, floats: float, lost: float) -> str:
+        """A table in Markdown: a row for each matrix, those first that cost most."""
+        size = _bytes(chosen)
+        lines = [
+            f"Budget: {self.budget}. Perplexity on a part of the text that chose nothing: {math.exp(floats):.4g} in "
+            f"floats, {math.exp(floats + lost):.4g} as chosen ({math.expm1(lost):+.2%}; errors foretold "
+            f"{math.expm1(sum(o.error for o in chosen)):+.2%}).",
+            "",
+            f"{(size + self.rest) / 1e6:.1f} MB: {size / 1e6:.1f} of the matrices below, {self.rest / 1e6:.1f} of all "
+            "else. Error: thousandths of a nat of a token. Read: of a matrix a token reads all bytes, of a table one "
+            "row; memory that gives 40 GB/s takes the time that is said, which bounds the speed of decoding.",
+            "",
+            "| matrix | shape | form | bits | MB | error | other forms: error | read in us |",
+            "|---|--:|---|--:|--:|--:|---|--:|",
+        ]
+        rows = sorted(zip(sites, chosen), key=lambda row: -row[1].error)
+        for site, option in rows:
+            rows_, columns = site.weight.shape
+            others = ", ".join(
+                f"{other.form.name} {1e3 * other.error:.2f}"
+                for other in site.options
+                if other is not option
+            )
+            lines.append(
+                f"| {site.name} | {rows_} x {columns} | {option.form.name} | "
+                f"{8 * option.bytes / (rows_ * columns):.2f} | {option.bytes / 1e6:.2f} | {1e3 * option.error:.2f} | "
+                f"{others} | {_read(site, option) / 40e3:.1f} |"
+            )
+        total = sum(_read(site, option) for site, option in rows)
+        lines.append(
+            f"| all | | | | {size / 1e6:.2f} | {1e3 * sum(o.error for o in chosen):.2f} | | {total / 40e3:.0f} |"
+        )
+        return "\n".join(lines) + "\n"
+
+
+def _bytes(chosen: Choice) -> int:
+    return sum(option.bytes for option in chosen)
+
+
+def _bytes_of_others(model: nn.Module, sites: Sequence[Site]) -> int:
+    chosen = {id(layer.weight) for site in sites for layer in site.layers}
+    return sum(each.nbytes for each in model.parameters() if id(each) not in chosen)
+
+
+def _read(site: Site, option: Option) -> int:
+    """Bytes that a token reads."""
+    whole = any(isinstance(layer, nn.Linear) for layer in site.layers)
+    return option.bytes if whole else option.bytes // site.weight.shape[0]
+
+
+def hold(model: nn.Module, sites: Sequence[Site], chosen: Choice) -> nn.Module:
+    """The model with the layers of the program."""
+    made: dict[Any, nn.Module] = {}
+    for site, option in zip(sites, chosen):
+        made |= option.form.held(site.layers, option.codes)
+    return replace_layers(model, made.__contains__, lambda old, _: made[old])
+
+
+@contextmanager
+def as_chosen(sites: Sequence[Site], chosen: Choice) -> Iterator[None]:
+    """The layers compute what they would in a program."""
+    with ExitStack() as after:
+        for site, option in zip(sites, chosen):
+            for layer in site.layers:
+                before = layer.weight
+                weight = option.form.weight(option.codes, before.dtype)
+                layer.weight = nn.Parameter(weight, requires_grad=False)
+                after.callback(setattr, layer, "weight", before)
+                if isinstance(layer, nn.Linear):
+                    after.enter_context(layer.register_forward_pre_hook(_inputs_of(option)))
+        yield
+
+
+def _inputs_of(option: Option) -> Any:
+    return lambda _, args: (option.form.inputs(args[0]), *args[1:])
