@@ -35,16 +35,15 @@ bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_si
   if (begin < 0 || begin > end || grain_size < 1) {
     return false;
   }
-  const int64_t items = end - begin;
-  const int64_t wanted = kPiecesPerThread * get_num_threads();
-  const int64_t piece =
-      wanted <= kPiecesPerThread ? items : std::max(grain_size, items / wanted + 1);
+  const int64_t items = end - begin, threads = get_num_threads();
+  const int64_t most = threads > 1 ? kPiecesPerThread * threads : 1;
+  // Of about the same size each, so that threads end at about the same time.
+  const int64_t pieces = std::clamp<int64_t>((items + grain_size - 1) / grain_size, 1, most);
   const auto run_piece = [&](size_t i) {
-    const int64_t first = begin + static_cast<int64_t>(i) * piece;
-    f(first, first + std::min(piece, end - first));
+    const auto piece = static_cast<int64_t>(i);
+    f(begin + items * piece / pieces, begin + items * (piece + 1) / pieces);
   };
   if (items > 0) {
-    const int64_t pieces = items / piece + (items % piece != 0);
     threadpool::get_threadpool()->run(run_piece, static_cast<size_t>(pieces));
   }
   return true;

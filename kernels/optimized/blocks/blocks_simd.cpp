@@ -30,50 +30,73 @@ using DF = hn::CappedTag<float, kPanelRows>;
 #endif
 using VF = hn::Vec<DF>;
 
-// Codes of 32 numbers, and the scale.
-HWY_INLINE float quantize_unit(const float* x, int8_t* codes) {
+using DI = hn::Rebind<int32_t, DF>;
+
+// The largest magnitude of each unit; of one with a number that is not finite, such a number.
+void find_largest(const float* x, int64_t units, float* largest) {
   const DF d;
+  const DI di;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  VF most = hn::Zero(d), rest = hn::Zero(d);
-  for (int64_t i = 0; i < kUnit; i += lanes) {
-    const VF v = hn::LoadU(d, x + i);
-    most = hn::Max(most, hn::Abs(v));
-    rest = hn::MulAdd(v, hn::Zero(d), rest);  // NaN, where a number is not finite
+  for (int64_t unit = 0; unit < units; ++unit) {
+    auto most = hn::Zero(di);  // bits of magnitudes are in the order of their numbers, NaN above all
+    for (int64_t i = 0; i < kUnit; i += lanes) {
+      most = hn::Max(most, hn::BitCast(di, hn::Abs(hn::LoadU(d, x + unit * kUnit + i))));
+    }
+    const int32_t bits = hn::ReduceMax(di, most);
+    std::memcpy(largest + unit, &bits, sizeof bits);
   }
-  const float largest = hn::ReduceMax(d, most) + hn::ReduceSum(d, rest);
-  constexpr float kLeast = 1e-30f;  // below which 127 / largest overflows
-  if (largest < kLeast) {
-    std::memset(codes, 0, kUnit);
-    return 0.0f;
-  }
-  const VF inverse = hn::Set(d, 127.0f / largest);
+}
+
+HWY_INLINE void round_unit(const float* x, float largest, int8_t* codes) {
+  const DF d;
   const hn::Rebind<int8_t, DF> d8;
-  for (int64_t i = 0; i < kUnit; i += lanes) {
+  const VF inverse = hn::Set(d, 127.0f / largest);
+  for (int64_t i = 0; i < kUnit; i += static_cast<int64_t>(hn::Lanes(d))) {
     const auto near = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse));
     hn::StoreU(hn::DemoteTo(d8, near), d8, codes + i);
   }
-  return largest / 127.0f;
 }
 
-void quantize(const float* x, int64_t k, int8_t* codes, float* scales, float* sums,
-              int32_t* whole) {
-  for (int64_t unit = 0; unit < k / kUnit; ++unit) {
-    const int8_t* at = codes + unit * kUnit;
-    scales[unit] = quantize_unit(x + unit * kUnit, codes + unit * kUnit);
-    for (int64_t half = 0; half < 2; ++half) {
-      int32_t sum = 0;
-      for (int64_t i = 0; i < kUnit / 2; ++i) {
-        sum += at[half * kUnit / 2 + i];
-      }
-      whole[2 * unit + half] = sum;
-      sums[2 * unit + half] = scales[unit] * static_cast<float>(sum);
+// Sums of 16 codes each.
+HWY_INLINE void sum_unit(const int8_t* codes, int32_t* sums) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t half = 0; half < 2; ++half) {
+    sums[half] = 0;
+    for (int64_t i = 0; i < kUnit / 2; ++i) {
+      sums[half] += codes[half * kUnit / 2 + i];
     }
+  }
+#else
+  const hn::CappedTag<uint8_t, kUnit / 2> d;
+  const hn::RepartitionToWideX3<decltype(d)> d64;
+  constexpr int32_t kHigher = 128;  // a code as an unsigned number, its highest bit turned over
+  for (int64_t half = 0; half < 2; ++half) {
+    const auto* at = reinterpret_cast<const uint8_t*>(codes) + half * kUnit / 2;
+    const auto moved = hn::Xor(hn::LoadU(d, at), hn::Set(d, uint8_t{kHigher}));
+    const auto sum = static_cast<int32_t>(hn::ReduceSum(d64, hn::SumsOf8(moved)));
+    sums[half] = sum - kHigher * static_cast<int32_t>(kUnit / 2);
+  }
+#endif
+}
+
+void quantize(const float* x, int64_t k, int8_t* codes, float* scales, int32_t* sums) {
+  constexpr float kLeast = 1e-30f;  // below which 127 / largest overflows
+  find_largest(x, k / kUnit, scales);
+  for (int64_t unit = 0; unit < k / kUnit; ++unit) {
+    const float largest = scales[unit];
+    if (largest < kLeast) {
+      std::memset(codes + unit * kUnit, 0, kUnit);
+    } else {
+      round_unit(x + unit * kUnit, largest, codes + unit * kUnit);
+    }
+    // An infinite scale is none.
+    scales[unit] = largest < kLeast ? 0.0f : largest / 127.0f + (largest - largest);
+    sum_unit(codes + unit * kUnit, sums + 2 * unit);
   }
 }
 
 #if HWY_TARGET != HWY_SCALAR
 
-using DI = hn::Rebind<int32_t, DF>;
 using DB = hn::Repartition<uint8_t, DF>;
 using DS = hn::Repartition<int8_t, DF>;
 using D16 = hn::Repartition<uint16_t, DF>;
@@ -223,12 +246,12 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
   VI sums[kRows][kParts];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
-    const int32_t* starts = x.starts + (rows[r] * units + index) * 2;
 #pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
-      sums[r][part] = kFacts.offset == 0
-                          ? hn::Zero(DI())
-                          : hn::Set(DI(), kGroups == 2 ? starts[kGroup] : starts[0] + starts[1]);
+      sums[r][part] =
+          kFacts.offset == 0
+              ? hn::Zero(DI())
+              : hn::Set(DI(), x.starts[(rows[r] * units + index) * kGroups + kGroup]);
     }
   }
   add_quads<kFormat, kRows, kGroup * kSpan, (kGroup + 1) * kSpan>(unit + kPlanes, codes,
@@ -245,8 +268,7 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
       const VF minimum = numbers.minimum(unit, kGroup, part);
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
-        const float* of = x.sums + (rows[r] * units + index) * 2;
-        const VF sum = hn::Set(DF(), kGroups == 2 ? of[kGroup] : of[0] + of[1]);
+        const VF sum = hn::Set(DF(), x.sums[(rows[r] * units + index) * kGroups + kGroup]);
         totals[r][part] = hn::MulAdd(minimum, sum, totals[r][part]);
       }
     }
@@ -314,11 +336,11 @@ HWY_INLINE void store_quads(const uint8_t* planes, uint8_t* codes) {
 }
 
 template <int kFormat>
-void unpack_for(const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
+void unpack_for(const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
   constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   constexpr int kGroups = kFacts.groups_per_unit();
   Numbers<kFormat> numbers;
-  for (int64_t index = 0; index < k / kUnit;) {
+  for (int64_t index = 0; index < columns / kUnit;) {
     numbers.factors = panel;
     panel += factor_bytes(kFacts);
     for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
@@ -341,46 +363,61 @@ void unpack_for(const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
 
 // With AVX-512, 12 sums hide the time that an instruction takes.
 #if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
-constexpr int kMaxPanels = 2;
+constexpr int kPanels = 2;
 constexpr int kTileRows = 6;
 #elif HWY_ARCH_ARM
-constexpr int kMaxPanels = 1;
+constexpr int kPanels = 1;
 constexpr int kTileRows = 3;
 #else
-constexpr int kMaxPanels = 1;
+constexpr int kPanels = 1;
 constexpr int kTileRows = 2;
 #endif
+constexpr int kLeastTileRows = kTileRows / 2 + 1;
 
-template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows, int kPanels>
-void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int64_t rows,
-             float* out, int64_t out_stride) {
+// What of a format the tiles depend on.
+template <int kFormat>
+struct TileFacts {
+  static constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
+  static constexpr int kGroups = kFacts.groups_per_unit();
+  static constexpr bool kMinima = kFacts.minima != Minima::kNone, kOffset = kFacts.offset != 0;
+};
+
+template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows>
+HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows) {
   constexpr int kSpan = kQuads / kGroups;
+  const BlockRows& x = call.x;
   const int64_t units = x.k / kUnit;
   VF totals[kRows][kPanels][kParts];
   const int8_t* codes[kRows];
   int64_t places[kRows];
+  float* out[kRows];
+  UnpackedPanel panels[kPanels];
+#pragma GCC unroll 8
+  for (int p = 0; p < kPanels; ++p) {
+    panels[p] = call.panels[std::min<int64_t>(p, call.count - 1)];
+  }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
-    places[r] = (first + std::min<int64_t>(r, rows - 1)) * units;
+    const int64_t row = first + std::min<int64_t>(r, rows - 1);
+    places[r] = row * units + call.first_unit;
     codes[r] = x.codes + places[r] * kUnit;
+    out[r] = call.out + row * call.out_stride;
 #pragma GCC unroll 8
     for (int p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 8
       for (int part = 0; part < kParts; ++part) {
-        totals[r][p][part] = hn::Zero(DF());
+        const bool given = call.add && p < call.count;
+        totals[r][p][part] =
+            given ? hn::LoadU(DF(), out[r] + p * kPanelRows + part * kLanes) : hn::Zero(DF());
       }
     }
   }
-  for (int64_t group = 0; group < units * kGroups; ++group) {
-    const int64_t unit = group / kGroups, half = group % kGroups;
+  for (int64_t group = 0; group < call.units * kGroups; ++group) {
     VI sums[kRows][kPanels][kParts];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      VI start = hn::Zero(DI());
-      if constexpr (kOffset) {
-        const int32_t* of = x.starts + (places[r] + unit) * 2;
-        start = hn::Set(DI(), kGroups == 2 ? of[half] : of[0] + of[1]);
-      }
+      const VI start =
+          kOffset ? hn::Set(DI(), x.starts[places[r] * kGroups + group]) : hn::Zero(DI());
 #pragma GCC unroll 8
       for (int p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 8
@@ -420,7 +457,7 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
         const VF scale = hn::LoadU(DF(), panels[p].scales + at);
 #pragma GCC unroll 8
         for (int r = 0; r < kRows; ++r) {
-          const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + unit]));
+          const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + group / kGroups]));
           totals[r][p][part] =
               hn::MulAdd(hn::ConvertTo(DF(), sums[r][p][part]), by, totals[r][p][part]);
         }
@@ -428,57 +465,58 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
           const VF minimum = hn::LoadU(DF(), panels[p].minima + at);
 #pragma GCC unroll 8
           for (int r = 0; r < kRows; ++r) {
-            const float* of = x.sums + (places[r] + unit) * 2;
-            const VF sum = hn::Set(DF(), kGroups == 2 ? of[half] : of[0] + of[1]);
+            const VF sum = hn::Set(DF(), x.sums[places[r] * kGroups + group]);
             totals[r][p][part] = hn::MulAdd(minimum, sum, totals[r][p][part]);
           }
         }
       }
     }
   }
-  for (int64_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
-    for (int p = 0; p < kPanels; ++p) {
+  for (int r = 0; r < kRows; ++r) {
+    for (int p = 0; p < kPanels && p < call.count; ++p) {
 #pragma GCC unroll 8
       for (int part = 0; part < kParts; ++part) {
-        hn::StoreU(totals[r][p][part], DF(), out + r * out_stride + p * kPanelRows + part * kLanes);
+        hn::StoreU(totals[r][p][part], DF(), out[r] + p * kPanelRows + part * kLanes);
       }
     }
   }
 }
 
-template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kPanels>
-void tiles_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int64_t rows,
-              float* out) {
-  constexpr int64_t kStride = kPanels * kPanelRows;
-  // Of the last rows, which a whole tile would take as long for as for all of its own: 32 are 5 * 6
-  // + 2.
-  constexpr int kFewer = kTileRows / 3;
-  for (int64_t at = 0; at < rows; at += kTileRows) {
-    const int64_t left = std::min<int64_t>(kTileRows, rows - at);
-    float* to = out + at * kStride;
-    if constexpr (kFewer > 0) {
-      if (left <= kFewer) {
-        tile_of<kGroups, kMinima, kOffset, kSmall, kFewer, kPanels>(panels, x, first + at, left, to,
-                                                                    kStride);
-        continue;
-      }
+// A tile of `rows`, at most kRows.
+template <int kFormat, int kRows>
+void tile_for(const ManyRows& call, int64_t first, int64_t rows) {
+  using Facts = TileFacts<kFormat>;
+  if constexpr (kRows > kLeastTileRows) {
+    if (rows < kRows) {
+      tile_for<kFormat, kRows - 1>(call, first, rows);
+      return;
     }
-    tile_of<kGroups, kMinima, kOffset, kSmall, kTileRows, kPanels>(panels, x, first + at, left, to,
-                                                                   kStride);
+  }
+  tile_of<Facts::kGroups, Facts::kMinima, Facts::kOffset, kIsSmall<kFormat>, kRows>(call, first,
+                                                                                   rows);
+}
+
+// Part `i` of `parts` of what is unpacked next, into the second-level cache.
+HWY_INLINE void fetch_next(const ManyRows& call, int64_t i, int64_t parts) {
+  constexpr int64_t kLine = 64;
+  const int64_t lines = (call.next_bytes + kLine - 1) / kLine;
+  for (const uint8_t* next : call.next) {
+    for (int64_t line = i * lines / parts; next != nullptr && line < (i + 1) * lines / parts;
+         ++line) {
+      __builtin_prefetch(next + line * kLine, 0, 2);
+    }
   }
 }
 
+// Rows in as few tiles as there can be, of about the same number.
 template <int kFormat>
-void many_rows_for(const UnpackedPanel* panels, int64_t count, const BlockRows& x, int64_t first,
-                   int64_t rows, float* out) {
-  constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
-  constexpr int kGroups = kFacts.groups_per_unit();
-  constexpr bool kMinima = kFacts.minima != Minima::kNone, kOffset = kFacts.offset != 0;
-  if (count == kMaxPanels) {
-    tiles_of<kGroups, kMinima, kOffset, kIsSmall<kFormat>, kMaxPanels>(panels, x, first, rows, out);
-  } else {
-    tiles_of<kGroups, kMinima, kOffset, kIsSmall<kFormat>, 1>(panels, x, first, rows, out);
+void many_rows_for(const ManyRows& call) {
+  const int64_t rows = call.x.rows, tiles = (rows + kTileRows - 1) / kTileRows;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t first = i * rows / tiles;
+    fetch_next(call, i, tiles);
+    tile_for<kFormat, kTileRows>(call, first, (i + 1) * rows / tiles - first);
   }
 }
 
@@ -486,13 +524,12 @@ template <class... Arguments>
 using Function = void (*)(Arguments...);
 using FewRows = Function<const uint8_t*, const BlockRows&, int64_t, int64_t, float*>;
 using Unpack = Function<const uint8_t*, int64_t, const UnpackedPanel&>;
-using ManyRows =
-    Function<const UnpackedPanel*, int64_t, const BlockRows&, int64_t, int64_t, float*>;
+using TakeManyRows = Function<const ManyRows&>;
 
 struct Tables {
   FewRows few_rows[kNumBlockFormats];
   Unpack unpack[kNumBlockFormats];
-  ManyRows many_rows[kNumBlockFormats];
+  TakeManyRows many_rows[kNumBlockFormats];
 };
 
 template <int... kFormats>
@@ -505,12 +542,11 @@ void few_rows(int format, const uint8_t* panel, const BlockRows& x, int64_t firs
               float* out) {
   kTables.few_rows[format](panel, x, first, rows, out);
 }
-void unpack(int format, const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
-  kTables.unpack[format](panel, k, out);
+void unpack(int format, const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
+  kTables.unpack[format](panel, columns, out);
 }
-void many_rows(int format, const UnpackedPanel* panels, int64_t count, const BlockRows& x,
-               int64_t first, int64_t rows, float* out) {
-  kTables.many_rows[format](panels, count, x, first, rows, out);
+void many_rows(const ManyRows& call) {
+  kTables.many_rows[call.format](call);
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR
@@ -519,7 +555,7 @@ const BlockKernels* block_kernels_of_target() {
 #if HWY_TARGET == HWY_SCALAR
   static constexpr BlockKernels kKernels = {1, quantize, nullptr, nullptr, nullptr};
 #else
-  static constexpr BlockKernels kKernels = {kMaxPanels, quantize, few_rows, unpack, many_rows};
+  static constexpr BlockKernels kKernels = {kPanels, quantize, few_rows, unpack, many_rows};
 #endif
   return &kKernels;
 }
