@@ -221,7 +221,7 @@ struct PanelsAtOnce {
   const BlockProduct& product;
   const UnpackedPanel* panels;
   ManyRows work;
-  bool is_last;  // whether nothing comes after them
+  const BlockProduct* after;  // what comes after this product, if anything
 
   void run(int64_t first) {
     const BlockFormat& f = product.weight.facts();
@@ -236,18 +236,34 @@ struct PanelsAtOnce {
           return panel + unit / f.units_per_block() * block_bytes(f);
         };
         call.kernels.unpack(work.format, begin(at), work.units * kUnit, panels[i]);
-        const bool more = at + step < units;
-        work.next[i] = more      ? begin(at + step)
-                       : is_last ? nullptr
-                                 : product.weight.panel(first + work.count + i);
+        if (at + step < units) {
+          work.next[i] = begin(at + step);
+          work.next_bytes = panel_bytes(f, std::min(step, units - at - step) * kUnit);
+        } else {
+          find_next(first + work.count + i, i);
+        }
       }
-      work.next_bytes = panel_bytes(f, work.units * kUnit);
       call.kernels.many_rows(work);
+    }
+  }
+
+  // The first part of this panel, or of the next product's: a thread that ends here mostly goes on
+  // there.
+  void find_next(int64_t panel, int64_t i) {
+    const bool own = panel < product.weight.num_panels();
+    const BlockMatrix* matrix = own ? &product.weight : after == nullptr ? nullptr : &after->weight;
+    const int64_t place = own ? panel : i;
+    work.next[i] = nullptr;
+    if (matrix != nullptr && place < matrix->num_panels()) {
+      const int64_t units = units_at_once(matrix->facts(), call.x.k / kUnit);
+      work.next[i] = matrix->panel(place);
+      work.next_bytes = panel_bytes(matrix->facts(), units * kUnit);
     }
   }
 };
 
-void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t last) {
+void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t last,
+               const BlockProduct* after) {
   const Layout& l = call.layout;
   uint8_t* memory = call.scratch.threads + get_thread_num() * l.thread + l.rest;
   auto* tile = reinterpret_cast<float*>(memory);
@@ -265,7 +281,7 @@ void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t l
     float* out = direct ? p.out + column : tile;
     const int64_t stride = direct ? p.out_stride : count * kPanelRows;
     ManyRows work{p.weight.format, panels, count, 0, 0, call.x, out, stride, false, {}, 0};
-    PanelsAtOnce{call, p, panels, work, at + 2 * count > last}.run(at);
+    PanelsAtOnce{call, p, panels, work, after}.run(at);
     if (!direct) {
       write(p, column, stride, tile, 0, call.x.rows, call.fine);
     }
@@ -296,7 +312,11 @@ void multiply_rows(const Call& call, const BlockProduct* products, int64_t count
     for (int64_t i = 0; i < count && last > 0; ++i) {
       if (first < strips(i)) {
         const int64_t end = std::min(last * step, products[i].weight.num_panels());
-        (few ? few_rows : many_rows)(call, products[i], first * step, end);
+        if (few) {
+          few_rows(call, products[i], first, end);
+        } else {
+          many_rows(call, products[i], first * step, end, i + 1 < count ? products + i + 1 : nullptr);
+        }
       }
       first = std::max<int64_t>(0, first - strips(i));
       last -= strips(i);
