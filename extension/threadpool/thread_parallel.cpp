@@ -14,6 +14,14 @@ thread_local int64_t thread_number = 0;
 // Pieces per thread, so that a thread that is held up leaves most of its share to the others.
 constexpr int64_t kPiecesPerThread = 4;
 
+// As many as there are grains, but no more than threads can use, and as many for each thread.
+int64_t pieces_of(int64_t grains) {
+  const int64_t threads = get_num_threads();
+  const int64_t most = threads > 1 ? kPiecesPerThread * threads : 1;
+  return grains > threads ? std::min(most, grains / threads * threads)
+                          : std::clamp<int64_t>(grains, 1, most);
+}
+
 }  // namespace
 
 int64_t get_thread_num() {
@@ -35,10 +43,8 @@ bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_si
   if (begin < 0 || begin > end || grain_size < 1) {
     return false;
   }
-  const int64_t items = end - begin, threads = get_num_threads();
-  const int64_t most = threads > 1 ? kPiecesPerThread * threads : 1;
-  // Of about the same size each, so that threads end at about the same time.
-  const int64_t pieces = std::clamp<int64_t>((items + grain_size - 1) / grain_size, 1, most);
+  const int64_t items = end - begin;
+  const int64_t pieces = pieces_of((items + grain_size - 1) / grain_size);
   const auto run_piece = [&](size_t i) {
     const auto piece = static_cast<int64_t>(i);
     f(begin + items * piece / pieces, begin + items * (piece + 1) / pieces);

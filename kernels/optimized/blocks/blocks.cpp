@@ -146,26 +146,27 @@ void group_row(const Grouping& grouping, int64_t place, const Layout& l, const S
   }
 }
 
-void quantize_row(const BlockKernels& kernels, const float* x, int64_t place, const Layout& l,
-                  const Scratch& s) {
+void quantize_row(const BlockKernels& kernels, const float* x, int64_t place,
+                  const Grouping& grouping, const Layout& l, const Scratch& s) {
   kernels.quantize(x, l.k, s.codes + place * l.k, s.scales + place * l.k / kUnit,
                    s.whole + place * l.k / 16);
+  group_row(grouping, place, l, s);
 }
 
 void quantize_rows(const BlockKernels& kernels, const float* x, int64_t rows, bool fine,
-                   const Layout& l, const Scratch& s) {
+                   const Grouping& grouping, const Layout& l, const Scratch& s) {
   const int64_t grain = std::max<int64_t>(1, kWorkPerTask / 4 / l.k);
   parallel_for(0, rows, grain, [&](int64_t first, int64_t last) {
     auto* rest = reinterpret_cast<float*>(s.threads + get_thread_num() * l.thread);
     for (int64_t i = first; i < last; ++i) {
       const int64_t place = fine ? 2 * i : i;
-      quantize_row(kernels, x + i * l.k, place, l, s);
+      quantize_row(kernels, x + i * l.k, place, grouping, l, s);
       if (fine) {
         for (int64_t j = 0; j < l.k; ++j) {
           const auto code = static_cast<float>(s.codes[place * l.k + j]);
           rest[j] = x[i * l.k + j] - code * s.scales[place * (l.k / kUnit) + j / kUnit];
         }
-        quantize_row(kernels, rest, place + 1, l, s);
+        quantize_row(kernels, rest, place + 1, grouping, l, s);
       }
     }
   });
@@ -397,7 +398,8 @@ void multiply_blocks(const BlockProduct* products, int64_t count, const float* x
   const Scratch memory(scratch, layout);
   for (int64_t first = 0; first < rows; first += step / twice) {
     const int64_t now = std::min(step / twice, rows - first);
-    quantize_rows(kernels, x + first * k, now, fine, layout, memory);
+    Grouping given(products[0].weight.facts());
+    quantize_rows(kernels, x + first * k, now, fine, given, layout, memory);
     const Call call{kernels,
                     layout,
                     memory,
@@ -417,7 +419,10 @@ void multiply_blocks(const BlockProduct* products, int64_t count, const float* x
         }
         continue;
       }
-      group_rows(grouping, call);
+      if (!(grouping == given)) {
+        group_rows(grouping, call);
+        given = grouping;
+      }
       multiply_rows(call, same, number);
     }
   }
