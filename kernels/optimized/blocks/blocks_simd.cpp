@@ -382,8 +382,34 @@ struct TileFacts {
   static constexpr bool kMinima = kFacts.minima != Minima::kNone, kOffset = kFacts.offset != 0;
 };
 
+// Of what is unpacked next, the part that a tile has fetched into the second-level cache, two lines at
+// a time.
+struct Fetch {
+  const uint8_t* line = nullptr;
+  const uint8_t* end = nullptr;
+
+  // Part `i` of `parts`: the first half of them have the first panel's bytes.
+  Fetch(const ManyRows& call, int64_t i, int64_t parts) {
+    const int64_t half = (parts + 1) / 2, panel = i / half, place = i % half;
+    const int64_t own = panel == 0 ? half : parts - half;
+    if (call.next[panel] != nullptr) {
+      line = call.next[panel] + call.next_bytes * place / own / kStep * kStep;
+      end = call.next[panel] + call.next_bytes * (place + 1) / own;
+    }
+  }
+  HWY_INLINE void step() {
+    if (line < end) {
+      __builtin_prefetch(line, 0, 2);
+      __builtin_prefetch(line + kStep / 2, 0, 2);
+      line += kStep;
+    }
+  }
+
+  static constexpr int64_t kStep = 128;
+};
+
 template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows>
-HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows) {
+HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows, Fetch fetch) {
   constexpr int kSpan = kQuads / kGroups;
   const BlockRows& x = call.x;
   const int64_t units = x.k / kUnit;
@@ -412,7 +438,9 @@ HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows) {
       }
     }
   }
-  for (int64_t group = 0; group < call.units * kGroups; ++group) {
+  const int64_t groups = call.units * kGroups;
+  for (int64_t group = 0; group < groups; ++group) {
+    fetch.step();
     VI sums[kRows][kPanels][kParts];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
@@ -485,28 +513,16 @@ HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows) {
 
 // A tile of `rows`, at most kRows.
 template <int kFormat, int kRows>
-void tile_for(const ManyRows& call, int64_t first, int64_t rows) {
+void tile_for(const ManyRows& call, int64_t first, int64_t rows, const Fetch& fetch) {
   using Facts = TileFacts<kFormat>;
   if constexpr (kRows > kLeastTileRows) {
     if (rows < kRows) {
-      tile_for<kFormat, kRows - 1>(call, first, rows);
+      tile_for<kFormat, kRows - 1>(call, first, rows, fetch);
       return;
     }
   }
-  tile_of<Facts::kGroups, Facts::kMinima, Facts::kOffset, kIsSmall<kFormat>, kRows>(call, first,
-                                                                                   rows);
-}
-
-// Part `i` of `parts` of what is unpacked next, into the second-level cache.
-HWY_INLINE void fetch_next(const ManyRows& call, int64_t i, int64_t parts) {
-  constexpr int64_t kLine = 64;
-  const int64_t lines = (call.next_bytes + kLine - 1) / kLine;
-  for (const uint8_t* next : call.next) {
-    for (int64_t line = i * lines / parts; next != nullptr && line < (i + 1) * lines / parts;
-         ++line) {
-      __builtin_prefetch(next + line * kLine, 0, 2);
-    }
-  }
+  tile_of<Facts::kGroups, Facts::kMinima, Facts::kOffset, kIsSmall<kFormat>, kRows>(
+      call, first, rows, fetch);
 }
 
 // Rows in as few tiles as there can be, of about the same number.
@@ -515,8 +531,7 @@ void many_rows_for(const ManyRows& call) {
   const int64_t rows = call.x.rows, tiles = (rows + kTileRows - 1) / kTileRows;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t first = i * rows / tiles;
-    fetch_next(call, i, tiles);
-    tile_for<kFormat, kTileRows>(call, first, (i + 1) * rows / tiles - first);
+    tile_for<kFormat, kTileRows>(call, first, (i + 1) * rows / tiles - first, Fetch(call, i, tiles));
   }
 }
 
