@@ -275,6 +275,9 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
   }
 }
 
+// How far ahead weights are fetched: processors stop doing it by themselves at the end of a page.
+constexpr int64_t kAhead = 3072;
+
 template <int kFormat, int kRows>
 void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
                  float* out) {
@@ -296,6 +299,9 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
     numbers.factors = panel;
     panel += factor_bytes(kFacts);
     for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
+      for (int64_t line = 0; line < unit_bytes(kFacts); line += 64) {
+        __builtin_prefetch(panel + kAhead + line, 0, 3);
+      }
       add_group<kFormat, kRows, 0>(numbers, panel, index, x, codes, places, totals);
       if constexpr (kFacts.groups_per_unit() == 2) {
         add_group<kFormat, kRows, 1>(numbers, panel, index, x, codes, places, totals);
