@@ -277,6 +277,14 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
 
 // How far ahead weights are fetched: processors stop doing it by themselves at the end of a page.
 constexpr int64_t kAhead = 3072;
+constexpr int64_t kLine = 64;
+
+template <int kFormat>
+HWY_INLINE void fetch_ahead(const uint8_t* unit) {
+  for (int64_t line = 0; line < unit_bytes(kBlockFormats[kFormat]); line += kLine) {
+    __builtin_prefetch(unit + kAhead + line);
+  }
+}
 
 template <int kFormat, int kRows>
 void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
@@ -299,9 +307,7 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
     numbers.factors = panel;
     panel += factor_bytes(kFacts);
     for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
-      for (int64_t line = 0; line < unit_bytes(kFacts); line += 64) {
-        __builtin_prefetch(panel + kAhead + line, 0, 3);
-      }
+      fetch_ahead<kFormat>(panel);
       add_group<kFormat, kRows, 0>(numbers, panel, index, x, codes, places, totals);
       if constexpr (kFacts.groups_per_unit() == 2) {
         add_group<kFormat, kRows, 1>(numbers, panel, index, x, codes, places, totals);
@@ -388,8 +394,7 @@ struct TileFacts {
   static constexpr bool kMinima = kFacts.minima != Minima::kNone, kOffset = kFacts.offset != 0;
 };
 
-// Of what is unpacked next, the part that a tile has fetched into the second-level cache, two lines at
-// a time.
+// Of what is unpacked next, the part that a tile has fetched, two lines at a time.
 struct Fetch {
   const uint8_t* line = nullptr;
   const uint8_t* end = nullptr;
@@ -405,13 +410,13 @@ struct Fetch {
   }
   HWY_INLINE void step() {
     if (line < end) {
-      __builtin_prefetch(line, 0, 2);
-      __builtin_prefetch(line + kStep / 2, 0, 2);
+      __builtin_prefetch(line);
+      __builtin_prefetch(line + kLine);
       line += kStep;
     }
   }
 
-  static constexpr int64_t kStep = 128;
+  static constexpr int64_t kStep = 2 * kLine;
 };
 
 template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows>
