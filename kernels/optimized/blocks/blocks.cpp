@@ -116,57 +116,39 @@ struct Scratch {
         threads(memory + l.codes + l.scales + l.sums + l.whole + l.starts) {}
 };
 
-// What formats with this offset and group need of a row.
-struct Grouping {
-  int offset, per_unit;
+// Whether both formats need the same of a row.
+bool group_alike(const BlockFormat& a, const BlockFormat& b) {
+  return a.offset == b.offset && a.group == b.group;
+}
 
-  explicit Grouping(const BlockFormat& f) : offset(f.offset), per_unit(f.groups_per_unit()) {}
-  bool operator==(const Grouping& other) const {
-    return offset == other.offset && per_unit == other.per_unit;
-  }
-};
-
-void group_row(const Grouping& grouping, int64_t place, const Layout& l, const Scratch& s) {
-  const int64_t units = l.k / kUnit;
-  const int32_t* whole = s.whole + place * units * 2;
-  const float* scales = s.scales + place * units;
-  float* sums = s.sums + place * units * grouping.per_unit;
-  int32_t* starts = s.starts + place * units * grouping.per_unit;
-  if (grouping.per_unit == 2) {
-    for (int64_t i = 0; i < 2 * units; ++i) {
-      sums[i] = scales[i / 2] * static_cast<float>(whole[i]);
-      starts[i] = -grouping.offset * whole[i];
-    }
-  } else {
-    for (int64_t i = 0; i < units; ++i) {
-      const int32_t sum = whole[2 * i] + whole[2 * i + 1];
-      sums[i] = scales[i] * static_cast<float>(sum);
-      starts[i] = -grouping.offset * sum;
-    }
-  }
+void group_row(const BlockKernels& kernels, const BlockFormat& f, int64_t place, const Layout& l,
+               const Scratch& s) {
+  const int64_t units = l.k / kUnit, groups = units * f.groups_per_unit();
+  kernels.group_sums(f, s.whole + place * units * 2, s.scales + place * units, units,
+                     s.sums + place * groups, s.starts + place * groups);
 }
 
 void quantize_row(const BlockKernels& kernels, const float* x, int64_t place,
-                  const Grouping& grouping, const Layout& l, const Scratch& s) {
+                  const BlockFormat& f, const Layout& l, const Scratch& s) {
   kernels.quantize(x, l.k, s.codes + place * l.k, s.scales + place * l.k / kUnit,
                    s.whole + place * l.k / 16);
-  group_row(grouping, place, l, s);
+  group_row(kernels, f, place, l, s);
 }
 
 void quantize_rows(const BlockKernels& kernels, const float* x, int64_t rows, bool fine,
-                   const Grouping& grouping, const Layout& l, const Scratch& s) {
+                   const BlockFormat& f, const Layout& l, const Scratch& s) {
   const int64_t grain = std::max<int64_t>(1, kWorkPerTask / 4 / l.k);
   parallel_for(0, rows, grain, [&](int64_t first, int64_t last) {
     auto* rest = reinterpret_cast<float*>(s.threads + get_thread_num() * l.thread);
     for (int64_t i = first; i < last; ++i) {
       const int64_t place = fine ? 2 * i : i;
-      quantize_row(kernels, x + i * l.k, place, grouping, l, s);
+      quantize_row(kernels, x + i * l.k, place, f, l, s);
       if (fine) {
         for (int64_t j = 0; j < l.k; ++j) {
           const auto code = static_cast<float>(s.codes[place * l.k + j]);
           rest[j] = x[i * l.k + j] - code * s.scales[place * (l.k / kUnit) + j / kUnit];
         }
-        quantize_row(kernels, rest, place + 1, grouping, l, s);
+        quantize_row(kernels, rest, place + 1, f, l, s);
       }
     }
   });
@@ -289,16 +271,16 @@ void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t l
   }
 }
 
-void group_rows(const Grouping& grouping, const Call& call) {
+void group_rows(const BlockFormat& f, const Call& call) {
   const int64_t grain = std::max<int64_t>(1, kWorkPerTask / call.x.k);
   parallel_for(0, call.x.rows, grain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      group_row(grouping, i, call.layout, call.scratch);
+      group_row(call.kernels, f, i, call.layout, call.scratch);
     }
   });
 }
 
-// The products, which have one grouping, with rows that are quantized. A strip is what panels are
+// The products, whose formats group alike, with rows that are quantized. A strip is what panels are
 // taken at once.
 void multiply_rows(const Call& call, const BlockProduct* products, int64_t count) {
   const bool few = call.x.rows <= 2 * kMaxFewBlockRows;
@@ -398,18 +380,18 @@ void multiply_blocks(const BlockProduct* products, int64_t count, const float* x
   const Scratch memory(scratch, layout);
   for (int64_t first = 0; first < rows; first += step / twice) {
     const int64_t now = std::min(step / twice, rows - first);
-    Grouping given(products[0].weight.facts());
-    quantize_rows(kernels, x + first * k, now, fine, given, layout, memory);
+    const BlockFormat* given = &products[0].weight.facts();
+    quantize_rows(kernels, x + first * k, now, fine, *given, layout, memory);
     const Call call{kernels,
                     layout,
                     memory,
                     {twice * now, k, memory.codes, memory.scales, memory.sums, memory.starts},
                     fine};
-    for (int64_t i = 0; i < count;) {  // those of one grouping together
+    for (int64_t i = 0; i < count;) {  // those that group alike together
       BlockProduct same[kMaxBlockProducts];
       int64_t number = 0;
-      const Grouping grouping(products[i].weight.facts());
-      for (; i < count && Grouping(products[i].weight.facts()) == grouping; ++i) {
+      const BlockFormat& format = products[i].weight.facts();
+      for (; i < count && group_alike(products[i].weight.facts(), format); ++i) {
         same[number] = products[i];
         same[number++].out += first * products[i].out_stride;
       }
@@ -419,9 +401,9 @@ void multiply_blocks(const BlockProduct* products, int64_t count, const float* x
         }
         continue;
       }
-      if (!(grouping == given)) {
-        group_rows(grouping, call);
-        given = grouping;
+      if (!group_alike(format, *given)) {
+        group_rows(format, call);
+        given = &format;
       }
       multiply_rows(call, same, number);
     }

@@ -47,12 +47,12 @@ void find_largest(const float* x, int64_t units, float* largest) {
   }
 }
 
-HWY_INLINE void round_unit(const float* x, float largest, int8_t* codes) {
+HWY_INLINE void round_unit(const float* x, float inverse, int8_t* codes) {
   const DF d;
   const hn::Rebind<int8_t, DF> d8;
-  const VF inverse = hn::Set(d, 127.0f / largest);
+  const VF by = hn::Set(d, inverse);
   for (int64_t i = 0; i < kUnit; i += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto near = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse));
+    const auto near = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), by));
     hn::StoreU(hn::DemoteTo(d8, near), d8, codes + i);
   }
 }
@@ -79,19 +79,67 @@ HWY_INLINE void sum_unit(const int8_t* codes, int32_t* sums) {
 #endif
 }
 
-void quantize(const float* x, int64_t k, int8_t* codes, float* scales, int32_t* sums) {
-  constexpr float kLeast = 1e-30f;  // below which 127 / largest overflows
-  find_largest(x, k / kUnit, scales);
-  for (int64_t unit = 0; unit < k / kUnit; ++unit) {
-    const float largest = scales[unit];
-    if (largest < kLeast) {
-      std::memset(codes + unit * kUnit, 0, kUnit);
-    } else {
-      round_unit(x + unit * kUnit, largest, codes + unit * kUnit);
-    }
+// Largest magnitudes into scales, and what numbers are multiplied by.
+void find_scales(int64_t units, float* scales, float* inverse) {
+  const DF d;
+  const VF most = hn::Set(d, 127.0f);
+  const VF least = hn::Set(d, 1e-30f);  // below which 127 / largest overflows
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < units; i += lanes) {
+    const auto count = static_cast<size_t>(std::min(lanes, units - i));
+    const VF largest = hn::LoadN(d, scales + i, count);
+    const auto is_zero = hn::Lt(largest, least);
+    hn::StoreN(hn::IfThenZeroElse(is_zero, hn::Div(most, largest)), d, inverse + i, count);
     // An infinite scale is none.
-    scales[unit] = largest < kLeast ? 0.0f : largest / 127.0f + (largest - largest);
-    sum_unit(codes + unit * kUnit, sums + 2 * unit);
+    const VF scale = hn::Add(hn::Div(largest, most), hn::Sub(largest, largest));
+    hn::StoreN(hn::IfThenZeroElse(is_zero, scale), d, scales + i, count);
+  }
+}
+
+void quantize(const float* x, int64_t k, int8_t* codes, float* scales, int32_t* sums) {
+  constexpr int64_t kUnits = 64;  // at a time
+  float inverse[kUnits];
+  for (int64_t first = 0; first < k / kUnit; first += kUnits) {
+    const int64_t count = std::min(kUnits, k / kUnit - first);
+    find_largest(x + first * kUnit, count, scales + first);
+    find_scales(count, scales + first, inverse);
+    for (int64_t unit = first; unit < first + count; ++unit) {
+      round_unit(x + unit * kUnit, inverse[unit - first], codes + unit * kUnit);
+      sum_unit(codes + unit * kUnit, sums + 2 * unit);
+    }
+  }
+}
+
+void group_sums(const BlockFormat& f, const int32_t* whole, const float* scales, int64_t units,
+                float* sums, int32_t* starts) {
+  const DF d;
+  const DI di;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const bool halves = f.groups_per_unit() == 2;
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const auto offset = hn::Set(di, -f.offset);
+  for (; i + lanes <= units; i += lanes) {
+    hn::Vec<DI> first, second;
+    hn::LoadInterleaved2(di, whole + 2 * i, first, second);
+    const VF scale = hn::LoadU(d, scales + i);
+    const auto scaled = [&](hn::Vec<DI> sum)
+                            HWY_ATTR { return hn::Mul(hn::ConvertTo(d, sum), scale); };
+    if (halves) {
+      hn::StoreInterleaved2(scaled(first), scaled(second), d, sums + 2 * i);
+      hn::StoreInterleaved2(hn::Mul(first, offset), hn::Mul(second, offset), di, starts + 2 * i);
+    } else {
+      const auto sum = hn::Add(first, second);
+      hn::StoreU(scaled(sum), d, sums + i);
+      hn::StoreU(hn::Mul(sum, offset), di, starts + i);
+    }
+  }
+#endif
+  const int64_t groups = halves ? 2 : 1;
+  for (int64_t at = i * groups; at < units * groups; ++at) {
+    const int32_t sum = halves ? whole[at] : whole[2 * at] + whole[2 * at + 1];
+    sums[at] = scales[at / groups] * static_cast<float>(sum);
+    starts[at] = -f.offset * sum;
   }
 }
 
@@ -579,9 +627,11 @@ void many_rows(const ManyRows& call) {
 
 const BlockKernels* block_kernels_of_target() {
 #if HWY_TARGET == HWY_SCALAR
-  static constexpr BlockKernels kKernels = {1, quantize, nullptr, nullptr, nullptr};
+  static constexpr BlockKernels kKernels = {1,       quantize, group_sums, nullptr,
+                                             nullptr, nullptr};
 #else
-  static constexpr BlockKernels kKernels = {kPanels, quantize, few_rows, unpack, many_rows};
+  static constexpr BlockKernels kKernels = {kPanels,  quantize, group_sums,
+                                             few_rows, unpack,   many_rows};
 #endif
   return &kKernels;
 }

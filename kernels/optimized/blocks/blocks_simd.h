@@ -45,6 +45,9 @@ struct BlockKernels {
   int64_t panels;  // that many_rows takes at once
   // One row of x into codes (k), scales (k / 32) and sums of codes (k / 16).
   void (*quantize)(const float* x, int64_t k, int8_t* codes, float* scales, int32_t* sums);
+  // Of those of a row, what a format adds: the row's sums and starts in BlockRows.
+  void (*group_sums)(const BlockFormat& format, const int32_t* whole, const float* scales,
+                     int64_t units, float* sums, int32_t* starts);
   // Up to kMaxFewBlockRows rows from `first` on with a panel; out: rows x 16.
   void (*few_rows)(int format, const uint8_t* panel, const BlockRows& x, int64_t first,
                    int64_t rows, float* out);
