@@ -118,8 +118,11 @@ os.symlink({model!r}, model)
 start = time.perf_counter()
 pipeline = openvino_genai.LLMPipeline(model, "CPU", INFERENCE_NUM_THREADS={threads})
 load = time.perf_counter() - start
+turn = 0
 def steps(prompt, tokens):
-    ids = numpy.array([[i * 7919 % 499 + 1 for i in range(prompt)]])
+    global turn
+    turn += 1  # the pipeline keeps what a prompt begins with like the one before
+    ids = numpy.array([[(i * 7919 + turn) % 499 + 1 for i in range(prompt)]])
     inputs = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(numpy.ones_like(ids)))
     config = openvino_genai.GenerationConfig(max_new_tokens=tokens + 1, ignore_eos=True, do_sample=False)
     took = pipeline.generate(inputs, config).perf_metrics
