@@ -8,7 +8,7 @@
 
 namespace executorch::kernels::optimized {
 
-inline constexpr int64_t kRows = 128;   // of a task, at most
+inline constexpr int64_t kRows = 192;   // of a task, at most
 inline constexpr int64_t kKeys = 192;   // of a block: a whole number of panels on every target
 inline constexpr int64_t kFewRows = 8;  // up to which keys and values are read in place
 inline constexpr int64_t kNear = 16;    // keys that each head copies before the next does

@@ -447,15 +447,6 @@ struct Fetch {
   const uint8_t* line = nullptr;
   const uint8_t* end = nullptr;
 
-  // Part `i` of `parts`: the first half of them have the first panel's bytes.
-  Fetch(const ManyRows& call, int64_t i, int64_t parts) {
-    const int64_t half = (parts + 1) / 2, panel = i / half, place = i % half;
-    const int64_t own = panel == 0 ? half : parts - half;
-    if (call.next[panel] != nullptr) {
-      line = call.next[panel] + call.next_bytes * place / own / kStep * kStep;
-      end = call.next[panel] + call.next_bytes * (place + 1) / own;
-    }
-  }
   HWY_INLINE void step() {
     if (line < end) {
       __builtin_prefetch(line);
@@ -584,13 +575,22 @@ void tile_for(const ManyRows& call, int64_t first, int64_t rows, const Fetch& fe
       call, first, rows, fetch);
 }
 
-// Rows in as few tiles as there can be, of about the same number.
+// Rows in as few tiles as there can be, of about the same number. The first half of the tiles fetch
+// the first panel's bytes, a part each, the others the second's.
 template <int kFormat>
 void many_rows_for(const ManyRows& call) {
   const int64_t rows = call.x.rows, tiles = (rows + kTileRows - 1) / kTileRows;
-  for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t first = i * rows / tiles;
-    tile_for<kFormat, kTileRows>(call, first, (i + 1) * rows / tiles - first, Fetch(call, i, tiles));
+  const int64_t least = rows / tiles, larger = rows % tiles, half = (tiles + 1) / 2;
+  const int64_t bytes = (call.next_bytes / half / Fetch::kStep + 1) * Fetch::kStep;
+  for (int64_t i = 0, first = 0; i < tiles; ++i) {
+    const int64_t count = least + (i < larger ? 1 : 0), panel = i < half ? 0 : 1;
+    Fetch fetch;
+    if (call.next[panel] != nullptr) {
+      fetch.line = call.next[panel] + (i - panel * half) * bytes;
+      fetch.end = std::min(fetch.line + bytes, call.next[panel] + call.next_bytes);
+    }
+    tile_for<kFormat, kTileRows>(call, first, count, fetch);
+    first += count;
   }
 }
 
