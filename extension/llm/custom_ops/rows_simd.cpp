@@ -91,9 +91,8 @@ void halves(const float* x, const Turn& turn, float* out) {
   const int64_t half = turn.half;
   for_parts(half, [&](int64_t i, size_t count) HWY_ATTR {
     const V a = hn::LoadN(d, x + i, count), b = hn::LoadN(d, x + half + i, count);
-    const auto by = [&](const float* table, V v, int64_t at) HWY_ATTR {
-      return hn::Mul(v, hn::LoadN(d, table + at + i, count));
-    };
+    const auto by = [&](const float* table, V v, int64_t at)
+                        HWY_ATTR { return hn::Mul(v, hn::LoadN(d, table + at + i, count)); };
     hn::StoreN(hn::Sub(by(turn.cos, a, 0), by(turn.sin, b, 0)), d, out + i, count);
     hn::StoreN(hn::Add(by(turn.cos, b, half), by(turn.sin, a, half)), d, out + half + i, count);
   });

@@ -177,8 +177,8 @@ def _join(calls: Sequence[Node]) -> bool:
 
 
 class FuseRows(ExportPass):
-    """What layers do with rows between products -> one call each, in a program that calls llama::linear_of_blocks, which
-    opens nowhere else anyway.
+    """What layers do with rows between products -> one call each, in a program that calls llama::linear_of_blocks,
+    which opens nowhere else anyway.
 
     before: x * rsqrt(mean(x * x) + eps) * weight       after: llama::rms_norm(x, weight, eps)
     before: pairs of x times cos and sin, joined        after: llama::rotate(x, cos, sin, halves)
@@ -288,6 +288,9 @@ _ROWS: dict[Call, Callable[[Found, Node], Fused]] = {
     _neighbors(): partial(_rotation, halves=False),
     _halves(): partial(_rotation, halves=True),
     Call(
-        _MUL, Call(_MUL, _X, Call("aten.sigmoid.default", _X), commutes=True), Value("by"), commutes=True
+        _MUL,
+        Call(_MUL, _X, Call("aten.sigmoid.default", _X), commutes=True),
+        Value("by"),
+        commutes=True,
     ): _gate,
 }

@@ -128,8 +128,8 @@ void group_row(const BlockKernels& kernels, const BlockFormat& f, int64_t place,
                      s.sums + place * groups, s.starts + place * groups);
 }
 
-void quantize_row(const BlockKernels& kernels, const float* x, int64_t place,
-                  const BlockFormat& f, const Layout& l, const Scratch& s) {
+void quantize_row(const BlockKernels& kernels, const float* x, int64_t place, const BlockFormat& f,
+                  const Layout& l, const Scratch& s) {
   kernels.quantize(x, l.k, s.codes + place * l.k, s.scales + place * l.k / kUnit,
                    s.whole + place * l.k / 16);
   group_row(kernels, f, place, l, s);
@@ -285,7 +285,9 @@ void group_rows(const BlockFormat& f, const Call& call) {
 void multiply_rows(const Call& call, const BlockProduct* products, int64_t count) {
   const bool few = call.x.rows <= 2 * kMaxFewBlockRows;
   const int64_t step = few ? 1 : call.kernels.panels;
-  const auto strips = [&](int64_t i) { return (products[i].weight.num_panels() + step - 1) / step; };
+  const auto strips = [&](int64_t i) {
+    return (products[i].weight.num_panels() + step - 1) / step;
+  };
   int64_t all = 0;
   for (int64_t i = 0; i < count; ++i) {
     all += strips(i);
@@ -298,7 +300,8 @@ void multiply_rows(const Call& call, const BlockProduct* products, int64_t count
         if (few) {
           few_rows(call, products[i], first, end);
         } else {
-          many_rows(call, products[i], first * step, end, i + 1 < count ? products + i + 1 : nullptr);
+          many_rows(call, products[i], first * step, end,
+                    i + 1 < count ? products + i + 1 : nullptr);
         }
       }
       first = std::max<int64_t>(0, first - strips(i));

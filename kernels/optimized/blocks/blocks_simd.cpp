@@ -38,7 +38,8 @@ void find_largest(const float* x, int64_t units, float* largest) {
   const DI di;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t unit = 0; unit < units; ++unit) {
-    auto most = hn::Zero(di);  // bits of magnitudes are in the order of their numbers, NaN above all
+    auto most =
+        hn::Zero(di);  // bits of magnitudes are in the order of their numbers, NaN above all
     for (int64_t i = 0; i < kUnit; i += lanes) {
       most = hn::Max(most, hn::BitCast(di, hn::Abs(hn::LoadU(d, x + unit * kUnit + i))));
     }
@@ -296,10 +297,9 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
-      sums[r][part] =
-          kFacts.offset == 0
-              ? hn::Zero(DI())
-              : hn::Set(DI(), x.starts[(rows[r] * units + index) * kGroups + kGroup]);
+      sums[r][part] = kFacts.offset == 0
+                          ? hn::Zero(DI())
+                          : hn::Set(DI(), x.starts[(rows[r] * units + index) * kGroups + kGroup]);
     }
   }
   add_quads<kFormat, kRows, kGroup * kSpan, (kGroup + 1) * kSpan>(unit + kPlanes, codes,
@@ -571,8 +571,8 @@ void tile_for(const ManyRows& call, int64_t first, int64_t rows, const Fetch& fe
       return;
     }
   }
-  tile_of<Facts::kGroups, Facts::kMinima, Facts::kOffset, kIsSmall<kFormat>, kRows>(
-      call, first, rows, fetch);
+  tile_of<Facts::kGroups, Facts::kMinima, Facts::kOffset, kIsSmall<kFormat>, kRows>(call, first,
+                                                                                    rows, fetch);
 }
 
 // Rows in as few tiles as there can be, of about the same number. The first half of the tiles fetch
@@ -627,11 +627,10 @@ void many_rows(const ManyRows& call) {
 
 const BlockKernels* block_kernels_of_target() {
 #if HWY_TARGET == HWY_SCALAR
-  static constexpr BlockKernels kKernels = {1,       quantize, group_sums, nullptr,
-                                             nullptr, nullptr};
+  static constexpr BlockKernels kKernels = {1, quantize, group_sums, nullptr, nullptr, nullptr};
 #else
   static constexpr BlockKernels kKernels = {kPanels,  quantize, group_sums,
-                                             few_rows, unpack,   many_rows};
+                                            few_rows, unpack,   many_rows};
 #endif
   return &kKernels;
 }
