@@ -62,9 +62,10 @@ Tensor& rms_norm_out(RuntimeContext& ctx, const Tensor& x, const Tensor& weight,
     return out;
   }
   const int64_t n = x.size(x.dim() - 1);
-  ET_KERNEL_CHECK_MSG(ctx, weight.dim() == 1 && weight.size(0) == n, InvalidArgument, out,
-                      "%s: expected a weight of %" PRId64 " numbers, found %s", call.op, n,
-                      ShapeText(weight).text);
+  ET_KERNEL_CHECK_MSG(
+      ctx, weight.dim() == 1 && weight.size(0) == n && eps >= 0, InvalidArgument, out,
+      "%s: expected a weight of %" PRId64 " numbers and eps of 0 or more, found %s and %g", call.op,
+      n, ShapeText(weight).text, eps);
   const auto* from = x.const_data_ptr<float>();
   const auto* by = weight.const_data_ptr<float>();
   auto* to = out.mutable_data_ptr<float>();

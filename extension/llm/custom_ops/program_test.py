@@ -13,6 +13,7 @@ from torch.export import Dim, export
 import executorch.extension.llm.custom_ops.custom_ops  # noqa: F401  (registers the operators)
 from executorch.exir import to_edge
 from executorch.extension.llm.custom_ops import rows as plain
+from executorch.extension.llm.custom_ops.blocks_test import run
 from executorch.extension.llm.custom_ops.custom_ops_test import Attention, llama, rows
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
@@ -108,3 +109,25 @@ def test_one_operator_gives_what_those_give_that_it_stands_for(name: str) -> Non
     found = on_runtime(fused, inputs)
     assert torch.equal(found, on_runtime(spelled, inputs))  # to the bit
     torch.testing.assert_close(found, spelled(*inputs), rtol=1e-5, atol=1e-5)
+
+
+def test_wrong_arguments_of_these_operators_are_refused() -> None:
+    x, table = torch.ones(2, 3, 4), torch.ones(2, 2)
+    with pytest.raises(ValueError, match="eps of 0 or more"):
+        llama.rms_norm(x, torch.ones(4), -1.0)
+    with pytest.raises(ValueError, match="expected weight of 4, found 3"):
+        llama.rms_norm(x, torch.ones(3), 1e-5)
+    with pytest.raises(ValueError, match="cos columns of 4, found 2"):
+        llama.rotate(x, table, table, True)
+    with pytest.raises(ValueError, match="sin rows of 2, found 3"):
+        llama.rotate(x, table, torch.ones(3, 2), False)
+    with pytest.raises(ValueError, match="each size of by of 3, found 1"):
+        llama.silu_gate(x, torch.ones(2, 1, 4))
+    with pytest.raises(ValueError, match="by float32"):
+        llama.silu_gate(x, x.half())
+    for name, inputs in {
+        "rms_norm": [x, torch.ones(3), 1e-5],
+        "rotate": [x, table, torch.ones(3, 2), False],
+        "silu_gate": [x, torch.ones(2, 1, 4)],
+    }.items():
+        run(name, inputs, [torch.empty_like(x)], status=1)

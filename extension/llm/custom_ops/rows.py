@@ -21,9 +21,10 @@ def _expect_size(name: str, label: str, wanted: object, found: object) -> None:
 
 def rms_norm_meta(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     _expect_floats("rms_norm", x=x, weight=weight)
-    if x.dim() < 1 or weight.dim() != 1:
+    if x.dim() < 1 or weight.dim() != 1 or eps < 0:
         raise ValueError(
-            f"rms_norm: expected x with rows and weight of 1 dim, found {x.dim()} and {weight.dim()}"
+            "rms_norm: expected x with rows, weight of 1 dim and eps of 0 or more, found "
+            f"{x.dim()} dims, {weight.dim()} and {eps}"
         )
     _expect_size("rms_norm", "weight", x.shape[-1], weight.shape[0])
     return x.new_empty(x.shape)
