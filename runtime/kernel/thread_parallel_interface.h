@@ -35,12 +35,12 @@ bool parallel_for_no_threadpool(const int64_t begin, const int64_t end, const in
 
 #ifdef ET_USE_THREADPOOL
 
-// Calls f(first, last) over disjoint pieces that together make [begin, end), each of at least
-// `grain_size` items unless it is the last one; returns when all have been called. Pieces run on
-// different threads at the same time: f must not write what another piece reads. Inside f, and on a
-// thread under NoThreadPoolGuard, nested calls run serially. When the pool is busy with another
-// caller's work, f runs on the calling thread: callers never wait for each other. Returns false,
-// without calling f, when begin > end, a bound is negative, or grain_size < 1.
+// Calls f(first, last) over disjoint pieces that together make [begin, end), of about the same size
+// each: more than half of `grain_size` where there are several; returns when all have been called.
+// Pieces run on different threads at the same time: f must not write what another piece reads.
+// Inside f, and on a thread under NoThreadPoolGuard, nested calls run serially. When the pool is
+// busy with another caller's work, f runs on the calling thread: callers never wait for each other.
+// Returns false, without calling f, when begin > end, a bound is negative, or grain_size < 1.
 bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_size,
                   runtime::FunctionRef<void(int64_t, int64_t)> f);
 

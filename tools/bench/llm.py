@@ -2,7 +2,8 @@
 """How fast a language model reads and writes, in turns: our C++ runner (tools/bench/llm_steps.cpp), upstream's wheel on
 the same program, and llama.cpp on a GGUF file of the same weights.
 
-Tokens per second are medians over rounds. Loading, and the first prompt of 32 tokens after it, are medians over as
+Tokens per second are medians over rounds, in brackets the lowest and the highest round. Resident memory is that after
+the first prompt, and the most of all. Loading, and the first prompt of 32 tokens after it, are medians over as
 many processes, started in turns: none loads beside another. llama.cpp comes with `--llama-python`, an interpreter
 that has the package llama-cpp-python, built for this processor; it packs weights anew where it can (its extra buffer
 types); OpenVINO GenAI with `--genai-python`. With `--text` and `--tokenizer` each row has its perplexity
@@ -22,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -118,8 +120,11 @@ os.symlink({model!r}, model)
 start = time.perf_counter()
 pipeline = openvino_genai.LLMPipeline(model, "CPU", INFERENCE_NUM_THREADS={threads})
 load = time.perf_counter() - start
+turn = 0
 def steps(prompt, tokens):
-    ids = numpy.array([[i * 7919 % 499 + 1 for i in range(prompt)]])
+    global turn
+    turn += 1  # the pipeline keeps what a prompt begins with like the one before
+    ids = numpy.array([[(i * 7919 + turn) % 499 + 1 for i in range(prompt)]])
     inputs = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(numpy.ones_like(ids)))
     config = openvino_genai.GenerationConfig(max_new_tokens=tokens + 1, ignore_eos=True, do_sample=False)
     took = pipeline.generate(inputs, config).perf_metrics
@@ -141,17 +146,23 @@ def logits(tokens, position):
 serve(logits, load, steps)
 """
 EQUAL = 0.01  # between perplexities of equal quality
+# Before each question: Linux stops processes of real-time priority that have used 0.95 of a second.
+REST = 0.1
 
 
 @dataclass(frozen=True)
 class Row:
-    """Medians of one engine: tokens per second by tokens of the prompt, seconds, bytes."""
+    """Medians of one engine: tokens per second by tokens of the prompt, seconds, bytes. `prefills` and `decodes` are
+    those of each round, `resident_first` bytes after the first prompt, `resident` the most."""
 
     engine: str
     load: float
     first: float
     prefill: dict[int, float]
     decode: dict[int, float]
+    prefills: dict[int, list[float]]
+    decodes: dict[int, list[float]]
+    resident_first: int
     resident: int
     perplexity: float | None = None
 
@@ -161,14 +172,23 @@ def row_of(
 ) -> Row:
     """`starts` are the first answers of processes, `answers` are by tokens of the prompt, a list of rounds each."""
     median = statistics.median
-    prefill = {n: n / median(a["prefill"] for a in rounds) for n, rounds in answers.items()}
+    prefills = {n: [n / a["prefill"] for a in rounds] for n, rounds in answers.items()}
+    decodes = {n: [1 / median(a["decode"]) for a in rounds] for n, rounds in answers.items()}
     decode = {
         n: 1 / median(t for a in rounds for t in a["decode"]) for n, rounds in answers.items()
     }
     every = [answer for rounds in answers.values() for answer in rounds]
-    load = median(a["load"] for a in starts)
-    first = median(a["load"] + a["prefill"] for a in starts)
-    return Row(engine, load, first, prefill, decode, max(a["resident"] for a in every))
+    return Row(
+        engine,
+        load=median(a["load"] for a in starts),
+        first=median(a["load"] + a["prefill"] for a in starts),
+        prefill={n: median(speeds) for n, speeds in prefills.items()},
+        decode=decode,
+        prefills=prefills,
+        decodes=decodes,
+        resident_first=int(median(a["resident"] for a in starts)),
+        resident=max(a["resident"] for a in every),
+    )
 
 
 def bandwidth(megabytes: int, prefix: Sequence[str], build: Path) -> dict[int, float]:
@@ -252,6 +272,7 @@ def measure(starts: dict[str, Start], rounds: int) -> list[Row]:
     for turn in range(rounds + 1):
         for prompt in PROMPTS:
             for engine, program in programs.items():
+                time.sleep(REST)
                 answer = program.ask([prompt, WRITTEN])
                 if turn > 0:  # the first is for caches and threads
                     answers[engine][prompt].append(answer)
@@ -280,16 +301,22 @@ def with_perplexities(
 def table(rows: list[Row]) -> str:
     heads = [f"prefill {n}" for n in PROMPTS] + [f"decode at {n}" for n in CONTEXTS]
     has_perplexity = any(row.perplexity for row in rows)
-    lines = [["tokens/s", *heads, "load, s", "load and first token, s", "resident, MB"]]
+    lines = [["tokens/s", *heads, "load, s", "load and first token, s"]]
+    lines[0] += ["resident at first, MB", "at most"]
     lines[0] += ["perplexity"] if has_perplexity else []
     lines.append(["---", *["--:"] * (len(lines[0]) - 1)])
     for row in rows:
-        speeds = [row.prefill[n] for n in PROMPTS] + [row.decode[n] for n in CONTEXTS]
-        cells = [f"{speed:,.0f}" for speed in speeds]
-        cells += [f"{row.load:.3f}", f"{row.first:.3f}", f"{row.resident / 1e6:,.0f}"]
+        cells = [_speed(row.prefill[n], row.prefills[n]) for n in PROMPTS]
+        cells += [_speed(row.decode[n], row.decodes[n]) for n in CONTEXTS]
+        cells += [f"{row.load:.3f}", f"{row.first:.3f}"]
+        cells += [f"{size / 1e6:,.0f}" for size in (row.resident_first, row.resident)]
         cells += [_quality(row, rows[0])] if has_perplexity else []
         lines.append([row.engine, *cells])
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _speed(median: float, rounds: list[float]) -> str:
+    return f"{median:,.0f} ({min(rounds):,.0f}-{max(rounds):,.0f})"
 
 
 def _quality(row: Row, first: Row) -> str:

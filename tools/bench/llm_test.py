@@ -22,15 +22,17 @@ def _answer(prefill: float, decode: list[float], load: float = 9.0) -> dict[str,
 
 @pytest.mark.req("LLM-046")
 def test_rows_are_medians_over_rounds() -> None:
-    answers = {n: [_answer(t, [0.25, t, 0.25]) for t in (1.0, 4.0, 2.0)] for n in PROMPTS}
+    answers = {n: [_answer(t, [t / 4, 0.25, t / 4]) for t in (1.0, 4.0, 2.0)] for n in PROMPTS}
     starts = [_answer(2.0, [], load) for load in (0.25, 8.0, 0.5)]
     row = row_of("ours", starts, answers)
     assert row.prefill == {n: n / 2.0 for n in PROMPTS}
-    assert row.decode == dict.fromkeys(PROMPTS, 4.0)
+    assert row.decode == dict.fromkeys(PROMPTS, 4.0)  # of 0.25 five times, 0.5 twice and 1 twice
+    assert row.decodes == dict.fromkeys(PROMPTS, [4.0, 1.0, 2.0])
     assert (row.load, row.first, row.resident) == (0.5, 2.5, 2_000_000)
     (written,) = json.loads(as_json([row]))
     assert written["engine"] == "ours" and written["prefill"]["128"] == 64
-    assert "| ours | 16 | 64 | 256 | 4 | 4 | 0.500 | 2.500 | 2 |" in table([row])
+    wanted = "| ours | 16 (8-32) | 64 (32-128) | 256 (128-512) | 4 (1-4) | 4 (1-4) | 0.500 | 2.500 | 2 | 2 |"
+    assert wanted in table([row])
 
 
 def test_a_row_says_the_perplexity_where_it_was_asked() -> None:

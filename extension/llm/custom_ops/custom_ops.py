@@ -15,6 +15,7 @@ from executorch.extension.llm.custom_ops import (
     eager,
     op_fallback,  # noqa: F401
     preprocess_custom_ops,  # noqa: F401
+    rows,
 )
 from executorch.extension.llm.custom_ops.register import Operators, register
 
@@ -221,8 +222,11 @@ _OPERATORS: Operators = {
     "embedding_of_blocks": _by(blocks.embedding, blocks.embedding_meta),
     "fast_hadamard_transform": _by(eager.hadamard_transform, fast_hadamard_transform_meta),
     "linear_of_blocks": _by(blocks.linear, blocks.linear_meta),
+    "rms_norm": _by(rows.rms_norm, rows.rms_norm_meta),
+    "rotate": _by(rows.rotate, rows.rotate_meta),
     "sdpa_of_sessions": _by(eager.attend_by_session, sdpa_of_sessions_meta),
     "sdpa_with_kv_cache": _by(_sdpa_with_kv_cache, sdpa_with_kv_cache_meta),
+    "silu_gate": _by(rows.silu_gate, rows.silu_gate_meta),
     "update_cache": (eager.update_cache, update_cache_meta),
     "update_cache_with_indices": (eager.update_cache_with_indices, update_cache_with_indices_meta),
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -11,6 +12,8 @@ from torch.export import Dim, export
 
 import executorch.extension.llm.custom_ops.custom_ops  # noqa: F401  (registers the operators)
 from executorch.exir import to_edge
+from executorch.extension.llm.custom_ops import rows as plain
+from executorch.extension.llm.custom_ops.blocks_test import run
 from executorch.extension.llm.custom_ops.custom_ops_test import Attention, llama, rows
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
@@ -59,3 +62,72 @@ def test_the_other_operators_in_one_program() -> None:
     found = _load_for_executorch_from_buffer(program.buffer).forward(inputs)
     for one, other in zip(found, model(*inputs), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function: Callable[..., torch.Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        return self.function(*inputs)
+
+
+def on_runtime(
+    function: Callable[..., torch.Tensor], inputs: tuple[torch.Tensor, ...]
+) -> torch.Tensor:
+    program = to_edge(export(Function(function), inputs)).to_executorch()
+    return _load_for_executorch_from_buffer(program.buffer).forward(inputs)[0]
+
+
+# One operator, the operators that it stands for, and inputs; widths are no multiples of any vector.
+ROWS = {
+    "rms_norm": (
+        lambda x, weight: llama.rms_norm(x, weight, 1e-5),
+        lambda x, weight: plain.rms_norm(x, weight, 1e-5),
+        ((2, 3, 77), (77,)),
+    ),
+    "rotate": (
+        lambda x, cos, sin: llama.rotate(x, cos, sin, False),
+        lambda x, cos, sin: plain.rotate(x, cos, sin, False),
+        ((2, 5, 3, 38), (5, 19), (5, 19)),
+    ),
+    "rotate halves": (
+        lambda x, cos, sin: llama.rotate(x, cos, sin, True),
+        lambda x, cos, sin: plain.rotate(x, cos, sin, True),
+        ((1, 5, 3, 38), (5, 38), (5, 38)),
+    ),
+    "silu_gate": (llama.silu_gate, plain.silu_gate, ((3, 101, 67), (3, 101, 67))),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_one_operator_gives_what_those_give_that_it_stands_for(name: str) -> None:
+    fused, spelled, shapes = ROWS[name]
+    torch.manual_seed(0)
+    inputs = tuple(torch.randn(shape) * 3 for shape in shapes)
+    found = on_runtime(fused, inputs)
+    assert torch.equal(found, on_runtime(spelled, inputs))  # to the bit
+    torch.testing.assert_close(found, spelled(*inputs), rtol=1e-5, atol=1e-5)
+
+
+def test_wrong_arguments_of_these_operators_are_refused() -> None:
+    x, table = torch.ones(2, 3, 4), torch.ones(2, 2)
+    with pytest.raises(ValueError, match="eps of 0 or more"):
+        llama.rms_norm(x, torch.ones(4), -1.0)
+    with pytest.raises(ValueError, match="expected weight of 4, found 3"):
+        llama.rms_norm(x, torch.ones(3), 1e-5)
+    with pytest.raises(ValueError, match="cos columns of 4, found 2"):
+        llama.rotate(x, table, table, True)
+    with pytest.raises(ValueError, match="sin rows of 2, found 3"):
+        llama.rotate(x, table, torch.ones(3, 2), False)
+    with pytest.raises(ValueError, match="each size of by of 3, found 1"):
+        llama.silu_gate(x, torch.ones(2, 1, 4))
+    with pytest.raises(ValueError, match="by float32"):
+        llama.silu_gate(x, x.half())
+    for name, inputs in {
+        "rms_norm": [x, torch.ones(3), 1e-5],
+        "rotate": [x, table, torch.ones(3, 2), False],
+        "silu_gate": [x, torch.ones(2, 1, 4)],
+    }.items():
+        run(name, inputs, [torch.empty_like(x)], status=1)

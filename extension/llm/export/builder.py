@@ -25,6 +25,7 @@ from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.retrace.tensor_subclasses import with_plain_tensors
 from executorch.exir.serde.compact import compact_program
 from executorch.extension.llm.export.export_passes import (
+    FuseRows,
     JoinLinearsOfBlocks,
     RemoveRedundantTransposes,
 )
@@ -322,7 +323,7 @@ class LLMEdgeManager:
             self.export_to_edge()
         self.export_program = self.edge_manager.to_executorch(
             ExecutorchBackendConfig(
-                passes=[*(passes or []), JoinLinearsOfBlocks()],
+                passes=[*(passes or []), JoinLinearsOfBlocks(), FuseRows()],
                 extract_delegate_segments=True,
                 do_quant_fusion_and_const_prop=True,
                 memory_planning_pass=MemoryPlanningPass(

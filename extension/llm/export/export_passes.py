@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,10 +14,13 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 from executorch.backends.transforms.edits import (
     call_before,
     finished,
+    in_dialect_of,
     is_constant,
     replace,
+    shape_of,
     traced_before,
 )
+from executorch.exir.backend.lowering.patterns import Call, Found, Value, find
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass, PassResult
@@ -171,3 +174,123 @@ def _join(calls: Sequence[Node]) -> bool:
         for user in list(each.users):
             user.args = (call, place)
     return True
+
+
+class FuseRows(ExportPass):
+    """What layers do with rows between products -> one call each, in a program that calls llama::linear_of_blocks,
+    which opens nowhere else anyway.
+
+    before: x * rsqrt(mean(x * x) + eps) * weight       after: llama::rms_norm(x, weight, eps)
+    before: pairs of x times cos and sin, joined        after: llama::rotate(x, cos, sin, halves)
+    before: x * sigmoid(x) * by                         after: llama::silu_gate(x, by)
+    """
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
+
+        graph, changed = graph_module.graph, False
+        if any(op_name(node) == _BLOCKS for node in graph.nodes):
+            for node in reversed(list(graph.nodes)):
+                changed |= _fuse(node)
+        return finished(graph_module, changed)
+
+
+def _fuse(node: Node) -> bool:
+    for pattern, arguments in _ROWS.items():
+        found = find(pattern, node) if op_name(node) in pattern.ops else None
+        call = None if found is None else arguments(found, node)
+        if call is not None:
+            name, args = call
+            operator = getattr(torch.ops.llama, name).default
+            node.replace_all_uses_with(call_before(node, in_dialect_of(node, operator), args))
+            return True
+    return False
+
+
+_MUL, _CAT, _SLICE = "aten.mul.Tensor", "aten.cat.default", "aten.slice_copy.Tensor"
+_UNSQUEEZE, _VIEW = "aten.unsqueeze_copy.default", "aten.view_copy.default"
+_X = Value("x")
+Fused = tuple[str, tuple[Any, ...]] | None
+
+
+def _is_float(*nodes: Any) -> bool:
+    return all(isinstance(each, Node) and each.meta["val"].dtype is torch.float32 for each in nodes)
+
+
+def _norm_of(square: Call) -> Call:
+    mean = Call("aten.mean.dim", square, (-1,), True)
+    root = Call("aten.rsqrt.default", Call("aten.add.Tensor", mean, Value("eps")))
+    return Call(_MUL, Call(_MUL, _X, root, commutes=True), Value("weight"), commutes=True)
+
+
+def _norm(found: Found, node: Node) -> Fused:
+    x, weight, eps = (found.named[name] for name in ("x", "weight", "eps"))
+    number = eps.meta.get("lifted_scalar") if isinstance(eps, Node) else eps
+    if number is None or not _is_float(x, weight):
+        return None
+    is_row = list(weight.meta["val"].shape) == [x.meta["val"].shape[-1]]
+    return ("rms_norm", (x, weight, float(number))) if is_row else None
+
+
+def _table(name: str) -> Call:
+    """cos or sin, the same for all heads."""
+    return Call(_UNSQUEEZE, Value(name), -2, shared=True)
+
+
+def _turned(first: Any, second: Any) -> tuple[Call, Call]:
+    """A number and the one it is a pair with, after the turn."""
+    cos, sin = _table("cos"), _table("sin")
+    left = Call("aten.sub.Tensor", Call(_MUL, first, cos), Call(_MUL, second, sin))
+    return left, Call("aten.add.Tensor", Call(_MUL, first, sin), Call(_MUL, second, cos))
+
+
+def _neighbors() -> Call:
+    pairs = Call(_VIEW, _X)
+    numbers = (Call("aten.squeeze_copy.dims", Call(_SLICE, pairs, None, i, i + 1)) for i in (0, 1))
+    turned = tuple(Call(_UNSQUEEZE, each) for each in _turned(*numbers))
+    return Call(_VIEW, Call(_CAT, turned, -1, name="pairs"))
+
+
+def _halves() -> Call:
+    first, second = Call(_SLICE, _X, name="first"), Call(_SLICE, _X, name="second")
+    crossed = Call(_CAT, (Call("aten.neg.default", second), first), -1)
+    kept = Call(_MUL, _X, _table("cos"))
+    return Call("aten.add.Tensor", kept, Call(_MUL, crossed, _table("sin")))
+
+
+def _rotation(found: Found, node: Node, halves: bool) -> Fused:
+    x, cos, sin = (found.named[name] for name in ("x", "cos", "sin"))
+    if not _is_float(x, cos, sin) or shape_of(x) != shape_of(node) or len(shape_of(x)) < 3:
+        return None
+    width = shape_of(x)[-1]
+    if halves:
+        last, half = len(shape_of(x)) - 1, width // 2
+        parts = [list(found.named[name].args[1:]) for name in ("first", "second")]
+        fits = parts[0] == [last, 0, half] and parts[1][:2] == [last, half]
+        fits = fits and len(parts[1]) == 3 and parts[1][2] >= width
+    else:
+        fits = shape_of(found.named["pairs"])[-2:] == [width // 2, 2]
+    columns = width if halves else width // 2
+    rows = shape_of(x)[-3]
+    fits = fits and all(shape_of(each) == [rows, columns] for each in (cos, sin))
+    return ("rotate", (x, cos, sin, halves)) if fits else None
+
+
+def _gate(found: Found, node: Node) -> Fused:
+    x, by = found.named["x"], found.named["by"]
+    fits = _is_float(x, by) and shape_of(x) == shape_of(by)
+    return ("silu_gate", (x, by)) if fits else None
+
+
+# What a result looks like -> the operator and its arguments, or None where it only looks so.
+_ROWS: dict[Call, Callable[[Found, Node], Fused]] = {
+    _norm_of(Call(_MUL, _X, _X)): _norm,
+    _neighbors(): partial(_rotation, halves=False),
+    _halves(): partial(_rotation, halves=True),
+    Call(
+        _MUL,
+        Call(_MUL, _X, Call("aten.sigmoid.default", _X), commutes=True),
+        Value("by"),
+        commutes=True,
+    ): _gate,
+}

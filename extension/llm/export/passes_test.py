@@ -10,13 +10,19 @@ import torch
 from torch import nn
 from torch.export import Dim
 
+from executorch.exir import to_edge
 from executorch.exir.graph_facts import op_name
 from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
 from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_panels
 from executorch.extension.llm.export.export_passes import (
+    FuseRows,
     JoinLinearsOfBlocks,
     ReplaceSDPAWithCustomSDPAPass,
 )
+from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.model.feed_forward import FeedForward
+from executorch.extension.llm.model.norms import RMSNorm
+from executorch.extension.llm.model.rope import Rope
 from executorch.extension.llm.quantization.blocks import BlockLinear
 
 CUSTOM, PLAIN = "llama.custom_sdpa.default", "aten.scaled_dot_product_attention.default"
@@ -130,3 +136,39 @@ def test_layers_of_blocks_that_read_one_input_are_one_call(
     assert result.modified == (calls < sum(readers))
     for got, wanted in zip(module(*inputs), expected, strict=True):
         assert torch.equal(got, wanted)
+
+
+class Layer(nn.Module):
+    """What stands between products in a layer, and one product, of blocks or of floats."""
+
+    def __init__(self, halves: bool, of_blocks: bool) -> None:
+        super().__init__()
+        self.norm, self.feed = RMSNorm(64), FeedForward(64, 96)
+        self.rope = Rope(ModelArgs(dim=64, n_heads=4, max_context_len=8, use_hf_rope=halves))
+        self.project = _block_linear(32, False) if of_blocks else nn.Linear(64, 32)
+        nn.init.normal_(self.norm.weight)
+
+    def forward(self, x: torch.Tensor, at: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        heads = self.norm(x).unflatten(-1, (4, 16))
+        angles = self.rope.get_freqs(at, x.shape[1])
+        turned = self.rope(heads, heads[:, :, :2] * 2, *angles)
+        return *turned, self.project(self.feed(x))
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_what_stands_between_products_of_blocks_is_one_call_each(halves: bool) -> None:
+    inputs = (torch.randn(1, 3, 64), torch.tensor([2]))
+    shapes = ({1: Dim("tokens", min=2, max=6)}, None)
+    for of_blocks in (True, False):
+        model = Layer(halves, of_blocks)
+        edge = to_edge(torch.export.export(model, inputs, dynamic_shapes=shapes))
+        module = edge.exported_program().graph_module
+        assert FuseRows()(module).modified == of_blocks
+        names = [op_name(node) for node in module.graph.nodes]
+        wanted = {"rms_norm": 1, "rotate": 2, "silu_gate": 1}
+        found = {name: names.count(f"llama.{name}.default") for name in wanted}
+        assert found == {name: count * of_blocks for name, count in wanted.items()}
+        spelled = ("aten.rsqrt.default", "aten.cat.default", "aten.sigmoid.default")
+        assert any(name in names for name in spelled) != of_blocks
+        for got, wanted in zip(edge.exported_program().module()(*inputs), model(*inputs)):
+            torch.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-5)

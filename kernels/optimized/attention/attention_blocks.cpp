@@ -34,11 +34,11 @@ constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
 // Memory of a thread.
 struct Scratch {
-  float* query;   // kRows x depth, scaled
+  float* query;   // rows of a task x depth, scaled
   float* panel;   // depth x a panel of keys
   float* keys;    // kKeys x depth, for keys that are not f32
   float* values;  // kKeys x padded_depth, for values that are not read in place
-  float* scores;  // kRows x kKeys
+  float* scores;  // rows x kKeys
 };
 
 constexpr int kParts = 5;
@@ -400,7 +400,7 @@ Work work_of(const AttentionProblem& p) {
   const Plan& plan = work.plan;
   work.tasks = p.batch * p.key_heads / plan.heads * plan.row_blocks * plan.key_splits;
   const int64_t width = kTileVectors * gemm_kernels().lanes;
-  const int64_t rows = std::min(kRows, plan.rows);
+  const int64_t rows = plan.rows_per_block;
   work.all_rows = rows * plan.heads;
   const int64_t sizes[kParts] = {
       padded(work.all_rows * p.depth), plan.few ? 0 : padded(p.depth * width),

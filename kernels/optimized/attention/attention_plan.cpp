@@ -13,6 +13,20 @@ namespace {
 
 using executorch::aten::ScalarType;
 
+// How many tasks share the rows of a head: as many for each thread, where that makes none too small
+// to be worth the reading of its keys.
+int64_t row_blocks_of(const Plan& plan) {
+  constexpr int64_t kLeastRows = 24;
+  const int64_t heads = plan.problem.batch * plan.problem.key_heads;
+  const int64_t threads = extension::get_num_threads(), least = div_up(plan.rows, kRows);
+  for (int64_t blocks = least; plan.rows >= blocks * kLeastRows; ++blocks) {
+    if (heads * blocks % threads == 0) {
+      return blocks;
+    }
+  }
+  return least;
+}
+
 // How many tasks share the keys of a head, so that every thread has some.
 int64_t splits_of(const Plan& plan, int64_t tasks) {
   constexpr int64_t kTasksPerThread = 4;
@@ -56,10 +70,10 @@ Task task_at(const Plan& plan, int64_t index) {
   const int64_t split = index % plan.key_splits;
   const int64_t block = index / plan.key_splits % plan.row_blocks;
   const int64_t matrix = index / plan.key_splits / plan.row_blocks * plan.heads;
-  const int64_t first_row = block * kRows, first_key = split * plan.keys_per_split;
+  const int64_t first_row = block * plan.rows_per_block, first_key = split * plan.keys_per_split;
   const AttentionProblem& p = plan.problem;
   return {{matrix / p.key_heads, matrix % p.key_heads},
-          {first_row, std::min(first_row + kRows, plan.rows)},
+          {first_row, std::min(first_row + plan.rows_per_block, plan.rows)},
           {first_key, std::min(first_key + plan.keys_per_split, p.keys)}};
 }
 
@@ -75,7 +89,8 @@ Plan plan_of(const AttentionProblem& p) {
   const bool whole = p.value_depth % lanes == 0 && p.value.row_stride == p.value_depth;
   plan.keys_in_place = is_in_place(plan, p.key.type);
   plan.values_in_place = is_in_place(plan, p.value.type) && (plan.few || whole);
-  plan.row_blocks = div_up(plan.rows, kRows);
+  plan.rows_per_block = div_up(plan.rows, row_blocks_of(plan));
+  plan.row_blocks = div_up(plan.rows, plan.rows_per_block);
   int64_t unit = kKeys;  // of a split
   if (reads_by_keys(plan)) {
     plan.heads = p.key_heads;

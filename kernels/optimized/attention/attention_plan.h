@@ -8,7 +8,7 @@
 
 namespace executorch::kernels::optimized {
 
-inline constexpr int64_t kRows = 128;   // of a task
+inline constexpr int64_t kRows = 192;   // of a task, at most
 inline constexpr int64_t kKeys = 192;   // of a block: a whole number of panels on every target
 inline constexpr int64_t kFewRows = 8;  // up to which keys and values are read in place
 inline constexpr int64_t kNear = 16;    // keys that each head copies before the next does
@@ -37,7 +37,7 @@ struct Plan {
   int64_t padded_depth = 0;  // of copied values
   bool few = false;          // rows, kFewRows at most
   bool keys_in_place = false, values_in_place = false;
-  int64_t row_blocks = 0, key_splits = 1, keys_per_split = 0;
+  int64_t row_blocks = 0, rows_per_block = 0, key_splits = 1, keys_per_split = 0;
   int64_t heads = 1;  // of keys, of a task
 };
 

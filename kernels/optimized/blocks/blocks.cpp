@@ -16,9 +16,11 @@ using ::executorch::extension::get_num_threads;
 using ::executorch::extension::get_thread_num;
 using ::executorch::extension::parallel_for;
 
-constexpr int64_t kMaxPanelsAtOnce = 2;
 constexpr int64_t kCacheBytes = int64_t{1} << 19;  // of activations, in the second-level cache
 constexpr int64_t kMinRowsAtOnce = 48;
+// Of panels that are unpacked at a time: two of them, and what they are multiplied with, fit the
+// first-level cache.
+constexpr int64_t kMaxUnitsAtOnce = 24;
 constexpr int64_t kWorkPerTask = int64_t{1} << 15;  // multiplications
 
 int64_t lines(int64_t bytes) {
@@ -85,17 +87,16 @@ struct Layout {
         whole(sums),
         starts(sums),
         rest(lines(k * 4)),
-        panel_codes(lines(k * kPanelRows)),
-        panel_numbers(lines(k / 16 * kPanelRows * 4)),
-        tile(lines(kManyBlockRows * kMaxPanelsAtOnce * kPanelRows * 4)),
+        panel_codes(kMaxUnitsAtOnce * kUnit * kPanelRows),
+        panel_numbers(kMaxUnitsAtOnce * 2 * kPanelRows * 4),
+        tile(lines(rows * kMaxPanelsAtOnce * kPanelRows * 4)),
         thread(rest + tile + kMaxPanelsAtOnce * (panel_codes + 2 * panel_numbers)) {}
   int64_t bytes() const { return codes + scales + sums + whole + starts + threads * thread; }
 };
 
 // Rows of activations that are multiplied at a time.
 int64_t rows_at_once(int64_t k, int64_t rows) {
-  const int64_t most = std::max(kMinRowsAtOnce, kCacheBytes / k / kManyBlockRows * kManyBlockRows);
-  return std::min(rows, most);
+  return std::min(rows, std::max(kMinRowsAtOnce, kCacheBytes / k / 2 * 2));
 }
 
 struct Scratch {
@@ -115,26 +116,39 @@ struct Scratch {
         threads(memory + l.codes + l.scales + l.sums + l.whole + l.starts) {}
 };
 
-void quantize_row(const BlockKernels& kernels, const float* x, int64_t place, const Layout& l,
-                  const Scratch& s) {
+// Whether both formats need the same of a row.
+bool group_alike(const BlockFormat& a, const BlockFormat& b) {
+  return a.offset == b.offset && a.group == b.group;
+}
+
+void group_row(const BlockKernels& kernels, const BlockFormat& f, int64_t place, const Layout& l,
+               const Scratch& s) {
+  const int64_t units = l.k / kUnit, groups = units * f.groups_per_unit();
+  kernels.group_sums(f, s.whole + place * units * 2, s.scales + place * units, units,
+                     s.sums + place * groups, s.starts + place * groups);
+}
+
+void quantize_row(const BlockKernels& kernels, const float* x, int64_t place, const BlockFormat& f,
+                  const Layout& l, const Scratch& s) {
   kernels.quantize(x, l.k, s.codes + place * l.k, s.scales + place * l.k / kUnit,
-                   s.sums + place * l.k / 16, s.whole + place * l.k / 16);
+                   s.whole + place * l.k / 16);
+  group_row(kernels, f, place, l, s);
 }
 
 void quantize_rows(const BlockKernels& kernels, const float* x, int64_t rows, bool fine,
-                   const Layout& l, const Scratch& s) {
+                   const BlockFormat& f, const Layout& l, const Scratch& s) {
   const int64_t grain = std::max<int64_t>(1, kWorkPerTask / 4 / l.k);
   parallel_for(0, rows, grain, [&](int64_t first, int64_t last) {
     auto* rest = reinterpret_cast<float*>(s.threads + get_thread_num() * l.thread);
     for (int64_t i = first; i < last; ++i) {
       const int64_t place = fine ? 2 * i : i;
-      quantize_row(kernels, x + i * l.k, place, l, s);
+      quantize_row(kernels, x + i * l.k, place, f, l, s);
       if (fine) {
         for (int64_t j = 0; j < l.k; ++j) {
           const auto code = static_cast<float>(s.codes[place * l.k + j]);
           rest[j] = x[i * l.k + j] - code * s.scales[place * (l.k / kUnit) + j / kUnit];
         }
-        quantize_row(kernels, rest, place + 1, l, s);
+        quantize_row(kernels, rest, place + 1, f, l, s);
       }
     }
   });
@@ -177,7 +191,62 @@ void few_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t la
   }
 }
 
-void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t last) {
+// Units that are unpacked at a time: about equal parts of a row, whole blocks each.
+int64_t units_at_once(const BlockFormat& f, int64_t units) {
+  const int64_t parts = (units + kMaxUnitsAtOnce - 1) / kMaxUnitsAtOnce;
+  const int64_t blocks = units / f.units_per_block();
+  return (blocks + parts - 1) / parts * f.units_per_block();
+}
+
+// Panels [first, first + count), all their columns, with all rows.
+struct PanelsAtOnce {
+  const Call& call;
+  const BlockProduct& product;
+  const UnpackedPanel* panels;
+  ManyRows work;
+  const BlockProduct* after;  // what comes after this product, if anything
+
+  void run(int64_t first) {
+    const BlockFormat& f = product.weight.facts();
+    const int64_t units = call.x.k / kUnit, step = units_at_once(f, units);
+    for (int64_t at = 0; at < units; at += step) {
+      work.first_unit = at;
+      work.units = std::min(step, units - at);
+      work.add = at > 0;
+      for (int64_t i = 0; i < work.count; ++i) {
+        const uint8_t* panel = product.weight.panel(first + i);
+        const auto begin = [&](int64_t unit) {
+          return panel + unit / f.units_per_block() * block_bytes(f);
+        };
+        call.kernels.unpack(work.format, begin(at), work.units * kUnit, panels[i]);
+        if (at + step < units) {
+          work.next[i] = begin(at + step);
+          work.next_bytes = panel_bytes(f, std::min(step, units - at - step) * kUnit);
+        } else {
+          find_next(first + work.count + i, i);
+        }
+      }
+      call.kernels.many_rows(work);
+    }
+  }
+
+  // The first part of this panel, or of the next product's: a thread that ends here mostly goes on
+  // there.
+  void find_next(int64_t panel, int64_t i) {
+    const bool own = panel < product.weight.num_panels();
+    const BlockMatrix* matrix = own ? &product.weight : after == nullptr ? nullptr : &after->weight;
+    const int64_t place = own ? panel : i;
+    work.next[i] = nullptr;
+    if (matrix != nullptr && place < matrix->num_panels()) {
+      const int64_t units = units_at_once(matrix->facts(), call.x.k / kUnit);
+      work.next[i] = matrix->panel(place);
+      work.next_bytes = panel_bytes(matrix->facts(), units * kUnit);
+    }
+  }
+};
+
+void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t last,
+               const BlockProduct* after) {
   const Layout& l = call.layout;
   uint8_t* memory = call.scratch.threads + get_thread_num() * l.thread + l.rest;
   auto* tile = reinterpret_cast<float*>(memory);
@@ -189,42 +258,54 @@ void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t l
     memory += l.panel_codes + 2 * l.panel_numbers;
   }
   for (int64_t at = first; at < last; at += call.kernels.panels) {
-    const int64_t count = std::min(call.kernels.panels, last - at);
-    for (int64_t i = 0; i < count; ++i) {
-      call.kernels.unpack(p.weight.format, p.weight.panel(at + i), l.k, panels[i]);
-    }
-    for (int64_t row = 0; row < call.x.rows; row += kManyBlockRows) {
-      const int64_t rows = std::min(kManyBlockRows, call.x.rows - row);
-      call.kernels.many_rows(p.weight.format, panels, count, call.x, row, rows, tile);
-      write(p, at * kPanelRows, count * kPanelRows, tile, row, rows, call.fine);
+    const int64_t count = std::min(call.kernels.panels, last - at), column = at * kPanelRows;
+    const bool direct =
+        !call.fine && p.bias == nullptr && column + count * kPanelRows <= p.weight.n;
+    float* out = direct ? p.out + column : tile;
+    const int64_t stride = direct ? p.out_stride : count * kPanelRows;
+    ManyRows work{p.weight.format, panels, count, 0, 0, call.x, out, stride, false, {}, 0};
+    PanelsAtOnce{call, p, panels, work, after}.run(at);
+    if (!direct) {
+      write(p, column, stride, tile, 0, call.x.rows, call.fine);
     }
   }
 }
 
-void take_offset(const Call& call, int offset) {
-  for (int64_t i = 0; i < call.x.rows * call.x.k / 16; ++i) {
-    call.scratch.starts[i] = -offset * call.scratch.whole[i];
-  }
+void group_rows(const BlockFormat& f, const Call& call) {
+  const int64_t grain = std::max<int64_t>(1, kWorkPerTask / call.x.k);
+  parallel_for(0, call.x.rows, grain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      group_row(call.kernels, f, i, call.layout, call.scratch);
+    }
+  });
 }
 
-// The products, which have one offset, with rows that are quantized.
+// The products, whose formats group alike, with rows that are quantized. A strip is what panels are
+// taken at once.
 void multiply_rows(const Call& call, const BlockProduct* products, int64_t count) {
   const bool few = call.x.rows <= 2 * kMaxFewBlockRows;
-  int64_t panels = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    panels += products[i].weight.num_panels();
-  }
   const int64_t step = few ? 1 : call.kernels.panels;
-  const int64_t work = call.x.k * kPanelRows * std::max<int64_t>(call.x.rows, 4);
-  const int64_t grain = (std::max<int64_t>(1, kWorkPerTask / work) + step - 1) / step * step;
-  parallel_for(0, panels, grain, [&](int64_t first, int64_t last) {
-    for (int64_t i = 0; i < count && first < last; ++i) {
-      const int64_t own = products[i].weight.num_panels();
-      if (first < own) {
-        (few ? few_rows : many_rows)(call, products[i], first, std::min(last, own));
+  const auto strips = [&](int64_t i) {
+    return (products[i].weight.num_panels() + step - 1) / step;
+  };
+  int64_t all = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    all += strips(i);
+  }
+  const int64_t work = call.x.k * kPanelRows * step * std::max<int64_t>(call.x.rows, 4);
+  parallel_for(0, all, std::max<int64_t>(1, kWorkPerTask / work), [&](int64_t first, int64_t last) {
+    for (int64_t i = 0; i < count && last > 0; ++i) {
+      if (first < strips(i)) {
+        const int64_t end = std::min(last * step, products[i].weight.num_panels());
+        if (few) {
+          few_rows(call, products[i], first, end);
+        } else {
+          many_rows(call, products[i], first * step, end,
+                    i + 1 < count ? products + i + 1 : nullptr);
+        }
       }
-      first = std::max<int64_t>(0, first - own);
-      last -= own;
+      first = std::max<int64_t>(0, first - strips(i));
+      last -= strips(i);
     }
   });
 }
@@ -302,17 +383,18 @@ void multiply_blocks(const BlockProduct* products, int64_t count, const float* x
   const Scratch memory(scratch, layout);
   for (int64_t first = 0; first < rows; first += step / twice) {
     const int64_t now = std::min(step / twice, rows - first);
-    quantize_rows(kernels, x + first * k, now, fine, layout, memory);
+    const BlockFormat* given = &products[0].weight.facts();
+    quantize_rows(kernels, x + first * k, now, fine, *given, layout, memory);
     const Call call{kernels,
                     layout,
                     memory,
                     {twice * now, k, memory.codes, memory.scales, memory.sums, memory.starts},
                     fine};
-    for (int64_t i = 0; i < count;) {  // those of one offset together
+    for (int64_t i = 0; i < count;) {  // those that group alike together
       BlockProduct same[kMaxBlockProducts];
       int64_t number = 0;
-      const int offset = products[i].weight.facts().offset;
-      for (; i < count && products[i].weight.facts().offset == offset; ++i) {
+      const BlockFormat& format = products[i].weight.facts();
+      for (; i < count && group_alike(products[i].weight.facts(), format); ++i) {
         same[number] = products[i];
         same[number++].out += first * products[i].out_stride;
       }
@@ -322,8 +404,9 @@ void multiply_blocks(const BlockProduct* products, int64_t count, const float* x
         }
         continue;
       }
-      if (offset != 0) {
-        take_offset(call, offset);
+      if (!group_alike(format, *given)) {
+        group_rows(format, call);
+        given = &format;
       }
       multiply_rows(call, same, number);
     }

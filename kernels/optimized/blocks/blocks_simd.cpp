@@ -30,50 +30,122 @@ using DF = hn::CappedTag<float, kPanelRows>;
 #endif
 using VF = hn::Vec<DF>;
 
-// Codes of 32 numbers, and the scale.
-HWY_INLINE float quantize_unit(const float* x, int8_t* codes) {
+using DI = hn::Rebind<int32_t, DF>;
+
+// The largest magnitude of each unit; of one with a number that is not finite, such a number.
+void find_largest(const float* x, int64_t units, float* largest) {
   const DF d;
+  const DI di;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  VF most = hn::Zero(d), rest = hn::Zero(d);
-  for (int64_t i = 0; i < kUnit; i += lanes) {
-    const VF v = hn::LoadU(d, x + i);
-    most = hn::Max(most, hn::Abs(v));
-    rest = hn::MulAdd(v, hn::Zero(d), rest);  // NaN, where a number is not finite
+  for (int64_t unit = 0; unit < units; ++unit) {
+    auto most =
+        hn::Zero(di);  // bits of magnitudes are in the order of their numbers, NaN above all
+    for (int64_t i = 0; i < kUnit; i += lanes) {
+      most = hn::Max(most, hn::BitCast(di, hn::Abs(hn::LoadU(d, x + unit * kUnit + i))));
+    }
+    const int32_t bits = hn::ReduceMax(di, most);
+    std::memcpy(largest + unit, &bits, sizeof bits);
   }
-  const float largest = hn::ReduceMax(d, most) + hn::ReduceSum(d, rest);
-  constexpr float kLeast = 1e-30f;  // below which 127 / largest overflows
-  if (largest < kLeast) {
-    std::memset(codes, 0, kUnit);
-    return 0.0f;
-  }
-  const VF inverse = hn::Set(d, 127.0f / largest);
-  const hn::Rebind<int8_t, DF> d8;
-  for (int64_t i = 0; i < kUnit; i += lanes) {
-    const auto near = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse));
-    hn::StoreU(hn::DemoteTo(d8, near), d8, codes + i);
-  }
-  return largest / 127.0f;
 }
 
-void quantize(const float* x, int64_t k, int8_t* codes, float* scales, float* sums,
-              int32_t* whole) {
-  for (int64_t unit = 0; unit < k / kUnit; ++unit) {
-    const int8_t* at = codes + unit * kUnit;
-    scales[unit] = quantize_unit(x + unit * kUnit, codes + unit * kUnit);
-    for (int64_t half = 0; half < 2; ++half) {
-      int32_t sum = 0;
-      for (int64_t i = 0; i < kUnit / 2; ++i) {
-        sum += at[half * kUnit / 2 + i];
-      }
-      whole[2 * unit + half] = sum;
-      sums[2 * unit + half] = scales[unit] * static_cast<float>(sum);
+HWY_INLINE void round_unit(const float* x, float inverse, int8_t* codes) {
+  const DF d;
+  const hn::Rebind<int8_t, DF> d8;
+  const VF by = hn::Set(d, inverse);
+  for (int64_t i = 0; i < kUnit; i += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto near = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), by));
+    hn::StoreU(hn::DemoteTo(d8, near), d8, codes + i);
+  }
+}
+
+// Sums of 16 codes each.
+HWY_INLINE void sum_unit(const int8_t* codes, int32_t* sums) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t half = 0; half < 2; ++half) {
+    sums[half] = 0;
+    for (int64_t i = 0; i < kUnit / 2; ++i) {
+      sums[half] += codes[half * kUnit / 2 + i];
     }
+  }
+#else
+  const hn::CappedTag<uint8_t, kUnit / 2> d;
+  const hn::RepartitionToWideX3<decltype(d)> d64;
+  constexpr int32_t kHigher = 128;  // a code as an unsigned number, its highest bit turned over
+  for (int64_t half = 0; half < 2; ++half) {
+    const auto* at = reinterpret_cast<const uint8_t*>(codes) + half * kUnit / 2;
+    const auto moved = hn::Xor(hn::LoadU(d, at), hn::Set(d, uint8_t{kHigher}));
+    const auto sum = static_cast<int32_t>(hn::ReduceSum(d64, hn::SumsOf8(moved)));
+    sums[half] = sum - kHigher * static_cast<int32_t>(kUnit / 2);
+  }
+#endif
+}
+
+// Largest magnitudes into scales, and what numbers are multiplied by.
+void find_scales(int64_t units, float* scales, float* inverse) {
+  const DF d;
+  const VF most = hn::Set(d, 127.0f);
+  const VF least = hn::Set(d, 1e-30f);  // below which 127 / largest overflows
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < units; i += lanes) {
+    const auto count = static_cast<size_t>(std::min(lanes, units - i));
+    const VF largest = hn::LoadN(d, scales + i, count);
+    const auto is_zero = hn::Lt(largest, least);
+    hn::StoreN(hn::IfThenZeroElse(is_zero, hn::Div(most, largest)), d, inverse + i, count);
+    // An infinite scale is none.
+    const VF scale = hn::Add(hn::Div(largest, most), hn::Sub(largest, largest));
+    hn::StoreN(hn::IfThenZeroElse(is_zero, scale), d, scales + i, count);
+  }
+}
+
+void quantize(const float* x, int64_t k, int8_t* codes, float* scales, int32_t* sums) {
+  constexpr int64_t kUnits = 64;  // at a time
+  float inverse[kUnits];
+  for (int64_t first = 0; first < k / kUnit; first += kUnits) {
+    const int64_t count = std::min(kUnits, k / kUnit - first);
+    find_largest(x + first * kUnit, count, scales + first);
+    find_scales(count, scales + first, inverse);
+    for (int64_t unit = first; unit < first + count; ++unit) {
+      round_unit(x + unit * kUnit, inverse[unit - first], codes + unit * kUnit);
+      sum_unit(codes + unit * kUnit, sums + 2 * unit);
+    }
+  }
+}
+
+void group_sums(const BlockFormat& f, const int32_t* whole, const float* scales, int64_t units,
+                float* sums, int32_t* starts) {
+  const DF d;
+  const DI di;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const bool halves = f.groups_per_unit() == 2;
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const auto offset = hn::Set(di, -f.offset);
+  for (; i + lanes <= units; i += lanes) {
+    hn::Vec<DI> first, second;
+    hn::LoadInterleaved2(di, whole + 2 * i, first, second);
+    const VF scale = hn::LoadU(d, scales + i);
+    const auto scaled = [&](hn::Vec<DI> sum)
+                            HWY_ATTR { return hn::Mul(hn::ConvertTo(d, sum), scale); };
+    if (halves) {
+      hn::StoreInterleaved2(scaled(first), scaled(second), d, sums + 2 * i);
+      hn::StoreInterleaved2(hn::Mul(first, offset), hn::Mul(second, offset), di, starts + 2 * i);
+    } else {
+      const auto sum = hn::Add(first, second);
+      hn::StoreU(scaled(sum), d, sums + i);
+      hn::StoreU(hn::Mul(sum, offset), di, starts + i);
+    }
+  }
+#endif
+  const int64_t groups = halves ? 2 : 1;
+  for (int64_t at = i * groups; at < units * groups; ++at) {
+    const int32_t sum = halves ? whole[at] : whole[2 * at] + whole[2 * at + 1];
+    sums[at] = scales[at / groups] * static_cast<float>(sum);
+    starts[at] = -f.offset * sum;
   }
 }
 
 #if HWY_TARGET != HWY_SCALAR
 
-using DI = hn::Rebind<int32_t, DF>;
 using DB = hn::Repartition<uint8_t, DF>;
 using DS = hn::Repartition<int8_t, DF>;
 using D16 = hn::Repartition<uint16_t, DF>;
@@ -223,12 +295,11 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
   VI sums[kRows][kParts];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
-    const int32_t* starts = x.starts + (rows[r] * units + index) * 2;
 #pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
       sums[r][part] = kFacts.offset == 0
                           ? hn::Zero(DI())
-                          : hn::Set(DI(), kGroups == 2 ? starts[kGroup] : starts[0] + starts[1]);
+                          : hn::Set(DI(), x.starts[(rows[r] * units + index) * kGroups + kGroup]);
     }
   }
   add_quads<kFormat, kRows, kGroup * kSpan, (kGroup + 1) * kSpan>(unit + kPlanes, codes,
@@ -245,11 +316,21 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
       const VF minimum = numbers.minimum(unit, kGroup, part);
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
-        const float* of = x.sums + (rows[r] * units + index) * 2;
-        const VF sum = hn::Set(DF(), kGroups == 2 ? of[kGroup] : of[0] + of[1]);
+        const VF sum = hn::Set(DF(), x.sums[(rows[r] * units + index) * kGroups + kGroup]);
         totals[r][part] = hn::MulAdd(minimum, sum, totals[r][part]);
       }
     }
+  }
+}
+
+// How far ahead weights are fetched: processors stop doing it by themselves at the end of a page.
+constexpr int64_t kAhead = 3072;
+constexpr int64_t kLine = 64;
+
+template <int kFormat>
+HWY_INLINE void fetch_ahead(const uint8_t* unit) {
+  for (int64_t line = 0; line < unit_bytes(kBlockFormats[kFormat]); line += kLine) {
+    __builtin_prefetch(unit + kAhead + line);
   }
 }
 
@@ -274,6 +355,7 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
     numbers.factors = panel;
     panel += factor_bytes(kFacts);
     for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
+      fetch_ahead<kFormat>(panel);
       add_group<kFormat, kRows, 0>(numbers, panel, index, x, codes, places, totals);
       if constexpr (kFacts.groups_per_unit() == 2) {
         add_group<kFormat, kRows, 1>(numbers, panel, index, x, codes, places, totals);
@@ -314,11 +396,11 @@ HWY_INLINE void store_quads(const uint8_t* planes, uint8_t* codes) {
 }
 
 template <int kFormat>
-void unpack_for(const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
+void unpack_for(const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
   constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   constexpr int kGroups = kFacts.groups_per_unit();
   Numbers<kFormat> numbers;
-  for (int64_t index = 0; index < k / kUnit;) {
+  for (int64_t index = 0; index < columns / kUnit;) {
     numbers.factors = panel;
     panel += factor_bytes(kFacts);
     for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
@@ -341,46 +423,79 @@ void unpack_for(const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
 
 // With AVX-512, 12 sums hide the time that an instruction takes.
 #if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
-constexpr int kMaxPanels = 2;
+constexpr int kPanels = 2;
 constexpr int kTileRows = 6;
 #elif HWY_ARCH_ARM
-constexpr int kMaxPanels = 1;
+constexpr int kPanels = 1;
 constexpr int kTileRows = 3;
 #else
-constexpr int kMaxPanels = 1;
+constexpr int kPanels = 1;
 constexpr int kTileRows = 2;
 #endif
+constexpr int kLeastTileRows = kTileRows / 2 + 1;
 
-template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows, int kPanels>
-void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int64_t rows,
-             float* out, int64_t out_stride) {
+// What of a format the tiles depend on.
+template <int kFormat>
+struct TileFacts {
+  static constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
+  static constexpr int kGroups = kFacts.groups_per_unit();
+  static constexpr bool kMinima = kFacts.minima != Minima::kNone, kOffset = kFacts.offset != 0;
+};
+
+// Of what is unpacked next, the part that a tile has fetched, two lines at a time.
+struct Fetch {
+  const uint8_t* line = nullptr;
+  const uint8_t* end = nullptr;
+
+  HWY_INLINE void step() {
+    if (line < end) {
+      __builtin_prefetch(line);
+      __builtin_prefetch(line + kLine);
+      line += kStep;
+    }
+  }
+
+  static constexpr int64_t kStep = 2 * kLine;
+};
+
+template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows>
+HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows, Fetch fetch) {
   constexpr int kSpan = kQuads / kGroups;
+  const BlockRows& x = call.x;
   const int64_t units = x.k / kUnit;
   VF totals[kRows][kPanels][kParts];
   const int8_t* codes[kRows];
   int64_t places[kRows];
+  float* out[kRows];
+  UnpackedPanel panels[kPanels];
+#pragma GCC unroll 8
+  for (int p = 0; p < kPanels; ++p) {
+    panels[p] = call.panels[std::min<int64_t>(p, call.count - 1)];
+  }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
-    places[r] = (first + std::min<int64_t>(r, rows - 1)) * units;
+    const int64_t row = first + std::min<int64_t>(r, rows - 1);
+    places[r] = row * units + call.first_unit;
     codes[r] = x.codes + places[r] * kUnit;
+    out[r] = call.out + row * call.out_stride;
 #pragma GCC unroll 8
     for (int p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 8
       for (int part = 0; part < kParts; ++part) {
-        totals[r][p][part] = hn::Zero(DF());
+        const bool given = call.add && p < call.count;
+        totals[r][p][part] =
+            given ? hn::LoadU(DF(), out[r] + p * kPanelRows + part * kLanes) : hn::Zero(DF());
       }
     }
   }
-  for (int64_t group = 0; group < units * kGroups; ++group) {
-    const int64_t unit = group / kGroups, half = group % kGroups;
+  const int64_t groups = call.units * kGroups;
+  for (int64_t group = 0; group < groups; ++group) {
+    fetch.step();
     VI sums[kRows][kPanels][kParts];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      VI start = hn::Zero(DI());
-      if constexpr (kOffset) {
-        const int32_t* of = x.starts + (places[r] + unit) * 2;
-        start = hn::Set(DI(), kGroups == 2 ? of[half] : of[0] + of[1]);
-      }
+      const VI start =
+          kOffset ? hn::Set(DI(), x.starts[places[r] * kGroups + group]) : hn::Zero(DI());
 #pragma GCC unroll 8
       for (int p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 8
@@ -420,7 +535,7 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
         const VF scale = hn::LoadU(DF(), panels[p].scales + at);
 #pragma GCC unroll 8
         for (int r = 0; r < kRows; ++r) {
-          const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + unit]));
+          const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + group / kGroups]));
           totals[r][p][part] =
               hn::MulAdd(hn::ConvertTo(DF(), sums[r][p][part]), by, totals[r][p][part]);
         }
@@ -428,57 +543,54 @@ void tile_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int
           const VF minimum = hn::LoadU(DF(), panels[p].minima + at);
 #pragma GCC unroll 8
           for (int r = 0; r < kRows; ++r) {
-            const float* of = x.sums + (places[r] + unit) * 2;
-            const VF sum = hn::Set(DF(), kGroups == 2 ? of[half] : of[0] + of[1]);
+            const VF sum = hn::Set(DF(), x.sums[places[r] * kGroups + group]);
             totals[r][p][part] = hn::MulAdd(minimum, sum, totals[r][p][part]);
           }
         }
       }
     }
   }
-  for (int64_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
-    for (int p = 0; p < kPanels; ++p) {
+  for (int r = 0; r < kRows; ++r) {
+    for (int p = 0; p < kPanels && p < call.count; ++p) {
 #pragma GCC unroll 8
       for (int part = 0; part < kParts; ++part) {
-        hn::StoreU(totals[r][p][part], DF(), out + r * out_stride + p * kPanelRows + part * kLanes);
+        hn::StoreU(totals[r][p][part], DF(), out[r] + p * kPanelRows + part * kLanes);
       }
     }
   }
 }
 
-template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kPanels>
-void tiles_of(const UnpackedPanel* panels, const BlockRows& x, int64_t first, int64_t rows,
-              float* out) {
-  constexpr int64_t kStride = kPanels * kPanelRows;
-  // Of the last rows, which a whole tile would take as long for as for all of its own: 32 are 5 * 6
-  // + 2.
-  constexpr int kFewer = kTileRows / 3;
-  for (int64_t at = 0; at < rows; at += kTileRows) {
-    const int64_t left = std::min<int64_t>(kTileRows, rows - at);
-    float* to = out + at * kStride;
-    if constexpr (kFewer > 0) {
-      if (left <= kFewer) {
-        tile_of<kGroups, kMinima, kOffset, kSmall, kFewer, kPanels>(panels, x, first + at, left, to,
-                                                                    kStride);
-        continue;
-      }
+// A tile of `rows`, at most kRows.
+template <int kFormat, int kRows>
+void tile_for(const ManyRows& call, int64_t first, int64_t rows, const Fetch& fetch) {
+  using Facts = TileFacts<kFormat>;
+  if constexpr (kRows > kLeastTileRows) {
+    if (rows < kRows) {
+      tile_for<kFormat, kRows - 1>(call, first, rows, fetch);
+      return;
     }
-    tile_of<kGroups, kMinima, kOffset, kSmall, kTileRows, kPanels>(panels, x, first + at, left, to,
-                                                                   kStride);
   }
+  tile_of<Facts::kGroups, Facts::kMinima, Facts::kOffset, kIsSmall<kFormat>, kRows>(call, first,
+                                                                                    rows, fetch);
 }
 
+// Rows in as few tiles as there can be, of about the same number. The first half of the tiles fetch
+// the first panel's bytes, a part each, the others the second's.
 template <int kFormat>
-void many_rows_for(const UnpackedPanel* panels, int64_t count, const BlockRows& x, int64_t first,
-                   int64_t rows, float* out) {
-  constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
-  constexpr int kGroups = kFacts.groups_per_unit();
-  constexpr bool kMinima = kFacts.minima != Minima::kNone, kOffset = kFacts.offset != 0;
-  if (count == kMaxPanels) {
-    tiles_of<kGroups, kMinima, kOffset, kIsSmall<kFormat>, kMaxPanels>(panels, x, first, rows, out);
-  } else {
-    tiles_of<kGroups, kMinima, kOffset, kIsSmall<kFormat>, 1>(panels, x, first, rows, out);
+void many_rows_for(const ManyRows& call) {
+  const int64_t rows = call.x.rows, tiles = (rows + kTileRows - 1) / kTileRows;
+  const int64_t least = rows / tiles, larger = rows % tiles, half = (tiles + 1) / 2;
+  const int64_t bytes = (call.next_bytes / half / Fetch::kStep + 1) * Fetch::kStep;
+  for (int64_t i = 0, first = 0; i < tiles; ++i) {
+    const int64_t count = least + (i < larger ? 1 : 0), panel = i < half ? 0 : 1;
+    Fetch fetch;
+    if (call.next[panel] != nullptr) {
+      fetch.line = call.next[panel] + (i - panel * half) * bytes;
+      fetch.end = std::min(fetch.line + bytes, call.next[panel] + call.next_bytes);
+    }
+    tile_for<kFormat, kTileRows>(call, first, count, fetch);
+    first += count;
   }
 }
 
@@ -486,13 +598,12 @@ template <class... Arguments>
 using Function = void (*)(Arguments...);
 using FewRows = Function<const uint8_t*, const BlockRows&, int64_t, int64_t, float*>;
 using Unpack = Function<const uint8_t*, int64_t, const UnpackedPanel&>;
-using ManyRows =
-    Function<const UnpackedPanel*, int64_t, const BlockRows&, int64_t, int64_t, float*>;
+using TakeManyRows = Function<const ManyRows&>;
 
 struct Tables {
   FewRows few_rows[kNumBlockFormats];
   Unpack unpack[kNumBlockFormats];
-  ManyRows many_rows[kNumBlockFormats];
+  TakeManyRows many_rows[kNumBlockFormats];
 };
 
 template <int... kFormats>
@@ -505,21 +616,21 @@ void few_rows(int format, const uint8_t* panel, const BlockRows& x, int64_t firs
               float* out) {
   kTables.few_rows[format](panel, x, first, rows, out);
 }
-void unpack(int format, const uint8_t* panel, int64_t k, const UnpackedPanel& out) {
-  kTables.unpack[format](panel, k, out);
+void unpack(int format, const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
+  kTables.unpack[format](panel, columns, out);
 }
-void many_rows(int format, const UnpackedPanel* panels, int64_t count, const BlockRows& x,
-               int64_t first, int64_t rows, float* out) {
-  kTables.many_rows[format](panels, count, x, first, rows, out);
+void many_rows(const ManyRows& call) {
+  kTables.many_rows[call.format](call);
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
 const BlockKernels* block_kernels_of_target() {
 #if HWY_TARGET == HWY_SCALAR
-  static constexpr BlockKernels kKernels = {1, quantize, nullptr, nullptr, nullptr};
+  static constexpr BlockKernels kKernels = {1, quantize, group_sums, nullptr, nullptr, nullptr};
 #else
-  static constexpr BlockKernels kKernels = {kMaxPanels, quantize, few_rows, unpack, many_rows};
+  static constexpr BlockKernels kKernels = {kPanels,  quantize, group_sums,
+                                            few_rows, unpack,   many_rows};
 #endif
   return &kKernels;
 }
