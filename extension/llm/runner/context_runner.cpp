@@ -98,7 +98,8 @@ Error ContextRunner::begin(GenerationConfig* wanted) {
 }
 
 Error ContextRunner::run(
-    const GenerationConfig& wanted, const TokenCallback& token_callback, const StatsCallback& stats_callback,
+    const GenerationConfig& wanted, const TokenCallback& token_callback,
+    const StatsCallback& stats_callback,
     const std::function<Error(const GenerationConfig& config, const TokenCallback& show)>& prompt) {
   GenerationConfig config = wanted;
   ET_CHECK_OK_OR_RETURN_ERROR(begin(&config));

@@ -102,7 +102,8 @@ class ContextRunner : public IRunner {
  private:
   runtime::Error begin(GenerationConfig* config);
   runtime::Error answer(const GenerationConfig& config, const TokenCallback& show);
-  runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config, const TokenCallback& show);
+  runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config,
+                                  const TokenCallback& show);
   void say_end(const GenerationConfig& config, int32_t wanted) const;
 
   GenerationConfig default_sampling_;  // the program's

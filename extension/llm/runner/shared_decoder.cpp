@@ -175,10 +175,11 @@ Error SharedDecoder::execute(const Batch& batch) {
   return Error::Ok;
 }
 
-Result<int64_t> take_session(
-    std::shared_ptr<SharedDecoder>& decoder, const std::string& method_name,
-    const std::unordered_map<std::string, int64_t>& metadata, int64_t tokens_per_call,
-    const std::function<Result<std::unique_ptr<Module>>()>& make_module) {
+Result<int64_t> take_session(std::shared_ptr<SharedDecoder>& decoder,
+                             const std::string& method_name,
+                             const std::unordered_map<std::string, int64_t>& metadata,
+                             int64_t tokens_per_call,
+                             const std::function<Result<std::unique_ptr<Module>>()>& make_module) {
   const int64_t session = decoder == nullptr ? -1 : decoder->take();
   if (session >= 0) {
     return session;

@@ -202,8 +202,8 @@ class TextLLMEngine : public LLMEngine {
     } else {
       const std::lock_guard<std::mutex> lock(mutex_);
       const int64_t number =
-          ET_UNWRAP(take_session(shared_, model_->method, model_->metadata,
-                                 model_->tokens_per_call, [this] { return make_module(); }));
+          ET_UNWRAP(take_session(shared_, model_->method, model_->metadata, model_->tokens_per_call,
+                                 [this] { return make_module(); }));
       session = std::make_unique<TextLLMSession>(model_, shared_, number);
     }
     ET_CHECK_OK_OR_RETURN_ERROR(session->load());

@@ -133,8 +133,9 @@ Result<uint64_t> TextLLMRunner::prefill(const std::vector<MultimodalInput>& inpu
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   const auto tokens = ET_UNWRAP(encode(inputs, num_bos, num_eos));
   ET_CHECK_OK_OR_RETURN_ERROR(context_.check_room(tokens.size()));
-  pending_ = Pending{ET_UNWRAP(feed(tokens, 0.0f)), false};
-  return pending_->token;
+  const uint64_t next = ET_UNWRAP(feed(tokens, 0.0f));
+  pending_ = Pending{next, false};
+  return next;
 }
 
 Result<uint64_t> TextLLMRunner::prefill(const std::string& prompt, int32_t num_bos,
@@ -212,7 +213,8 @@ Error TextLLMRunner::put(const std::string* text, const std::vector<MultimodalIn
     if (config.echo && text != nullptr) {
       show(*text);
     }
-    pending_ = Pending{ET_UNWRAP(feed(tokens, config.temperature)), false};
+    const uint64_t next = ET_UNWRAP(feed(tokens, config.temperature));
+    pending_ = Pending{next, false};
   } else {
     stats_->num_prompt_tokens = context_.size();
   }

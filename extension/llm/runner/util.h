@@ -137,12 +137,12 @@ inline size_t stop_safe_prefix_len(const std::string& text, const std::vector<st
   return text.size() < longest ? 0 : utf8_safe_prefix_len(text, text.size() - (longest - 1));
 }
 
-// A tokenizer's ids of a text, with so many begin and end tokens. InvalidArgument where it has none.
+// A tokenizer's ids of a text, with so many begin and end tokens. InvalidArgument where it has
+// none.
 inline runtime::Result<std::vector<uint64_t>> ids_of(const ::tokenizers::Tokenizer& tokenizer,
                                                      const std::string& text, int32_t num_bos,
                                                      int32_t num_eos) {
-  auto ids =
-      tokenizer.encode(text, static_cast<int8_t>(num_bos), static_cast<int8_t>(num_eos));
+  auto ids = tokenizer.encode(text, static_cast<int8_t>(num_bos), static_cast<int8_t>(num_eos));
   ET_CHECK_OR_RETURN_ERROR(ids.ok(), InvalidArgument,
                            "Failed to encode the prompt: tokenizer error %d",
                            static_cast<int>(static_cast<uint32_t>(ids.error())));
