@@ -75,14 +75,6 @@ def add_export_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_program(model: Path) -> None:
-    """What else is missing does not matter before there is a program."""
-    if not model.is_file():
-        raise FileNotFoundError(
-            f"there is no program {model}: python -m executorch.extension.llm.export.export_llm makes one"
-        )
-
-
 def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None:
     """Answers each line, until there are no more."""
     talk = Talk(options, out)
@@ -108,16 +100,11 @@ class Talk:
         from executorch.extension.llm.runner.chat_template import ChatTemplate
 
         self._options, self._out, self._seed = options, out, options.seed
-        if options.tokenizer:
-            check_program(options.model)
-            model, tokenizer = options.model, options.tokenizer
-        else:
-            program = program_of(options.model, options.export_option)
-            model, tokenizer = program.path, program.tokenizer
-        self._template = ChatTemplate.beside(tokenizer, options.allow_chatml_fallback)
-        self._runner = TextLLMRunner(model, tokenizer, options.data)
+        program = program_of(options.model, options.export_option, tokenizer=options.tokenizer)
+        self._template = ChatTemplate.beside(program.tokenizer, options.allow_chatml_fallback)
+        self._runner = TextLLMRunner(program.path, program.tokenizer, options.data)
         self._runner.load()
-        self._sampling: dict[str, Any] = defaults(tokenizer, options)
+        self._sampling: dict[str, Any] = defaults(program.tokenizer, options)
         if options.json_schema:
             schema = options.json_schema.read_text()
             self._sampling |= {"grammar": schema, "grammar_type": "json_schema"}

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <executorch/extension/llm/runner/constants.h>
-#include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/util.h>
 #include <executorch/extension/llm/sampler/util.h>

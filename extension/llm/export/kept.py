@@ -44,13 +44,23 @@ class LanguageProgram:
 
 
 def program_of(
-    model: Path, options: Sequence[str] = (), kept: Path | None = None
+    model: Path,
+    options: Sequence[str] = (),
+    kept: Path | None = None,
+    tokenizer: Path | None = None,
 ) -> LanguageProgram:
-    """`model`: a program, a GGUF file, a folder of Hugging Face, or a name of FETCHED. `options`: overrides of
-    export_llm, such as `quantization.qmode=8da4w`; `kept`: the folder of kept programs.
+    """`model`: a program, a GGUF file, a folder of Hugging Face, or a name of FETCHED; with a `tokenizer` of one's own
+    a program. `options`: overrides of export_llm, such as `quantization.qmode=8da4w`; `kept`: the folder of kept
+    programs.
 
     Raises OSError, or ValueError with a sentence, for what is none of these.
     """
+    if tokenizer is not None:
+        if not model.is_file():
+            raise FileNotFoundError(
+                f"there is no program {model}: python -m executorch.extension.llm.export.export_llm makes one"
+            )
+        return LanguageProgram(model.stem, model, tokenizer)
     if model.suffix == ".pte":
         own = _unpacked(model, kept or kept_folder()) if model.is_file() else None
         return LanguageProgram(model.stem, model, own or find_tokenizer(model))

@@ -42,22 +42,15 @@ MAX_CHUNKS = 10  # of 30 seconds of sound each
 _FRAMES_PER_POSITION = 2  # Whisper's encoder halves them
 
 
-class _VisionEncoder(nn.Module):
-    def __init__(self, model: nn.Module) -> None:
+class _Encoder(nn.Module):
+    """`features_of`: the model's method that makes embeddings of an image or of chunks of sound."""
+
+    def __init__(self, model: nn.Module, features_of: str) -> None:
         super().__init__()
-        self.model = model
-
-    def forward(self, pixels: torch.Tensor) -> torch.Tensor:
-        return _embeddings(self.model.get_image_features(pixels, return_dict=True))
-
-
-class _AudioEncoder(nn.Module):
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
+        self.model, self.features_of = model, features_of
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        return _embeddings(self.model.get_audio_features(features, return_dict=True))
+        return _embeddings(getattr(self.model, self.features_of)(features, return_dict=True))
 
 
 def _embeddings(found: Any) -> torch.Tensor:
@@ -208,14 +201,14 @@ def _mixed(
     table = model.get_input_embeddings()
     embeddings = (table(ids), torch.arange(3))
     shapes = ({1: tokens}, {0: tokens})
-    has_audio_input = _has_audio_input(model)
-    encoder = (_AudioEncoder if has_audio_input else _VisionEncoder)(model)
-    chunks = ({0: Dim("chunks", min=1, max=MAX_CHUNKS)},) if has_audio_input else None
+    sort = "audio" if _has_audio_input(model) else "vision"
+    features_of = {"audio": "get_audio_features", "vision": "get_image_features"}[sort]
+    chunks = ({0: Dim("chunks", min=1, max=MAX_CHUNKS)},) if sort == "audio" else None
     return {
         "text_decoder": export(decoder, embeddings, dynamic_shapes=shapes, strict=False),
         "token_embedding": export(table, (ids,), dynamic_shapes=({1: tokens},), strict=False),
-        "audio_encoder" if has_audio_input else "vision_encoder": export(
-            encoder, (features,), dynamic_shapes=chunks, strict=False
+        f"{sort}_encoder": export(
+            _Encoder(model, features_of), (features,), dynamic_shapes=chunks, strict=False
         ),
     }
 

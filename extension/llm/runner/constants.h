@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names in programs of language models: methods and named data.
+// Names in programs of language models: methods and named data; what all runners reserve.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,9 @@ inline int64_t constant_of(const std::unordered_map<std::string, int64_t>& metad
 
 // Before the names of files that a program carries as named data: tokenizer, settings.
 inline constexpr auto kCompanions = "llm/";
+
+// What calls need beside planned memory is kept for the next call up to this size.
+inline constexpr uint32_t kTemporaryBytes = 10 * 1024 * 1024;
 
 // The parts of a program that takes images or sound.
 inline constexpr auto kAudioEncoderMethod = "audio_encoder";

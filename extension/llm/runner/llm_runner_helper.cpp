@@ -28,8 +28,6 @@ using runtime::Result;
 
 namespace {
 
-// What calls need beside planned memory is kept for the next call up to this size.
-constexpr uint32_t kTemporaryBytes = 10 * 1024 * 1024;
 // Of a prompt that shares calls with other sessions, which wait for it.
 constexpr int64_t kSharedPromptTokens = 128;
 
@@ -162,12 +160,8 @@ std::unique_ptr<TextLLMRunner> make_runner(Source& source,
                                            std::max(temperature, 0.0f));
   std::unique_ptr<TextDecoderRunner> decoder;
   if (metadata.at(kMaxSessions) > 1) {
-    const auto session =
-        take_session(source.shared, [&]() -> Result<std::shared_ptr<SharedDecoder>> {
-          return std::make_shared<SharedDecoder>(source.module(), source.method_name,
-                                                 metadata.at(kMaxSessions),
-                                                 metadata.at(kMaxContextLen), most_tokens);
-        });
+    const auto session = take_session(source.shared, source.method_name, metadata, most_tokens,
+                                      [&] { return source.module(); });
     if (!session.ok()) {
       return nullptr;
     }

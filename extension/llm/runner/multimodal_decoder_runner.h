@@ -40,12 +40,9 @@ class MultimodalDecoderRunner : public TextDecoderRunner {
     const auto position = ET_UNWRAP(populate_start_pos_or_cache_position(
         module_, start_pos, positions, static_cast<int>(embeddings.toTensor().size(1)),
         kTextModelMethod));
-    const auto outputs =
-        ET_UNWRAP(module_->execute(kTextModelMethod, {embeddings, runtime::EValue(position)}));
-    ET_CHECK_OR_RETURN_ERROR(outputs.size() == 1 && outputs[0].isTensor(), InvalidProgram,
-                             "Expected method %s to return one tensor of logits, found %zu outputs",
-                             kTextModelMethod, outputs.size());
-    return outputs[0].toTensor();
+    return logits_of(
+        ET_UNWRAP(module_->execute(kTextModelMethod, {embeddings, runtime::EValue(position)})),
+        kTextModelMethod);
   }
 
   executorch::runtime::Error load() override {

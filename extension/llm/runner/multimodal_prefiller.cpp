@@ -133,12 +133,7 @@ Result<uint64_t> MultimodalPrefiller::prefill(const MultimodalInput& input, int6
   ET_CHECK_OR_RETURN_ERROR(input.is_text(), NotSupported,
                            "Expected text, tokens, image or audio, got %s: process it before",
                            input.type_name());
-  const auto tokens =
-      tokenizer_->encode(input.get_text(), static_cast<int8_t>(bos), static_cast<int8_t>(eos));
-  ET_CHECK_OR_RETURN_ERROR(tokens.ok(), InvalidArgument,
-                           "Failed to encode the text: tokenizer error %d",
-                           static_cast<int>(static_cast<uint32_t>(tokens.error())));
-  return feed_tokens(*tokens, start_pos);
+  return feed_tokens(ET_UNWRAP(ids_of(*tokenizer_, input.get_text(), bos, eos)), start_pos);
 }
 
 }  // namespace executorch::extension::llm

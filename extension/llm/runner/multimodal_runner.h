@@ -2,31 +2,24 @@
 // MultimodalRunner: text, images and sound in, text out.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include <pytorch/tokenizers/tokenizer.h>
 
-#include <executorch/extension/llm/runner/context.h>
-#include <executorch/extension/llm/runner/generation.h>
-#include <executorch/extension/llm/runner/io_manager/io_manager.h>
-#include <executorch/extension/llm/runner/irunner.h>
+#include <executorch/extension/llm/runner/context_runner.h>
 #include <executorch/extension/llm/runner/multimodal_decoder_runner.h>
 #include <executorch/extension/llm/runner/multimodal_prefiller.h>
-#include <executorch/extension/llm/runner/stats.h>
-#include <executorch/extension/llm/runner/text_token_generator.h>
 #include <executorch/extension/module/module.h>
 
 namespace executorch::extension::llm {
 
 // Keeps its context from call to call, as TextLLMRunner does. Threads: one at a time, but stop().
-class MultimodalRunner : public IRunner {
+class MultimodalRunner : public ContextRunner {
  public:
   // create_multimodal_runner() makes all of these.
   explicit MultimodalRunner(std::unordered_map<std::string, int64_t> metadata,
@@ -40,7 +33,6 @@ class MultimodalRunner : public IRunner {
   ~MultimodalRunner() override = default;
 
   bool is_loaded() const override;
-  ::executorch::runtime::Error load() override;
 
   // Appends a text, which may not be empty, and an answer.
   ::executorch::runtime::Error generate(
@@ -66,37 +58,16 @@ class MultimodalRunner : public IRunner {
   ::executorch::runtime::Result<uint64_t> prefill(const std::string& prompt, int32_t num_bos = 0,
                                                   int32_t num_eos = 0);
 
-  void stop() override;
-  void reset() override;
-
   // Positions of the context.
   int64_t position() const { return context_.size(); }
-  ::tokenizers::Tokenizer* tokenizer() { return tokenizer_.get(); }
-
- protected:
-  std::unordered_map<std::string, int64_t> metadata_;
-  std::unique_ptr<::tokenizers::Tokenizer> tokenizer_;
-  std::unique_ptr<Module> module_;
-  std::unique_ptr<MultimodalDecoderRunner> text_decoder_runner_;
-  std::unique_ptr<MultimodalPrefiller> multimodal_prefiller_;
-  std::unique_ptr<IOManager> io_manager_;
-  std::unique_ptr<TextTokenGenerator> text_token_generator_;
-  std::unique_ptr<Stats> stats_;
-  std::optional<uint64_t> prefill_next_token_;
-  Context context_;
 
  private:
+  ::executorch::runtime::Error load_methods() override;
+  ::executorch::runtime::Error begin_prompt_lookup(const GenerationConfig& config) override;
   ::executorch::runtime::Result<uint64_t> append(const MultimodalInput& input, int32_t num_bos,
                                                  int32_t num_eos);
-  ::executorch::runtime::Error begin(GenerationConfig* config);
-  ::executorch::runtime::Error make_answer(const std::vector<MultimodalInput>& inputs,
-                                           const GenerationConfig& config, const Show& show);
-  ::executorch::runtime::Error answer(const GenerationConfig& config,
-                                      const std::function<void(const std::string&)>& show);
 
-  GenerationConfig default_sampling_;  // the program's
-  AnswerGrammar grammar_;
-  std::atomic<bool> should_stop_{false};
+  std::unique_ptr<MultimodalPrefiller> multimodal_prefiller_;
 };
 
 }  // namespace executorch::extension::llm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MultimodalRunner on toy encoders and a toy decoder: each kind of input, turns, limits, wrong
 // inputs.
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -145,6 +146,31 @@ TEST_F(MultimodalRunnerTest, TheCallbackStopsIt) {
                              }),
             Error::Ok);
   EXPECT_EQ(count, 3);
+}
+
+TEST_F(MultimodalRunnerTest, AnAnswersFirstTokenIsPenalizedToo) {
+  // The toy answers "4" with one token twice. A penalty without end leaves token 0, the first of
+  // those worth nothing.
+  const Tokens twice = toy_answer({'4'}, 2);
+  ASSERT_EQ(twice[0], twice[1]);
+  auto runner = make();
+  GenerationConfig config = answer_of(2);
+  EXPECT_EQ(text(*runner, {make_text_input("4")}, config), toy_text(twice));
+  runner->reset();
+  config.repetition_penalty = std::numeric_limits<float>::infinity();
+  const std::string found = text(*runner, {make_text_input("4")}, config);
+  EXPECT_EQ(found, toy_text({twice[0], 0}));
+  runner->reset();
+  EXPECT_EQ(text(*runner, {make_text_input("4")}, config), found);
+}
+
+TEST_F(MultimodalRunnerTest, SaysWhyAnAnswerEnded) {
+  auto runner = make();
+  EXPECT_EQ(runner->finish_reason(), FinishReason::None);
+  text(*runner, {image()}, answer_of(2));
+  EXPECT_EQ(runner->finish_reason(), FinishReason::Length);
+  text(*runner, {make_text_input("a")}, answer_of(-1));
+  EXPECT_EQ(runner->finish_reason(), FinishReason::ContextFull);
 }
 
 TEST_F(MultimodalRunnerTest, AFullContextIsTold) {

@@ -242,6 +242,7 @@ def test_a_repetition_penalty_is_of_the_context(llama: TinyLlama, runner: TextLL
     expected = text_of(runner, ids, config)
     other = TextLLMRunner(llama.program, llama.tokenizer)
     assert text_of(other, ids, config) == expected
+    assert other.shared_beginning(ids) == len(ids) - 1 and other.context[: len(ids)] == ids
     other.keep_shared_beginning(ids)  # the answer is forgotten
     assert text_of(other, ids[-1:], config) == expected
 

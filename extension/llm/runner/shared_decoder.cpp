@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include <executorch/extension/llm/runner/constants.h>
+
 namespace executorch::extension::llm {
 
 using executorch::aten::ScalarType;
@@ -174,12 +176,17 @@ Error SharedDecoder::execute(const Batch& batch) {
 }
 
 Result<int64_t> take_session(std::shared_ptr<SharedDecoder>& decoder,
-                             const std::function<Result<std::shared_ptr<SharedDecoder>>()>& make) {
+                             const std::string& method_name,
+                             const std::unordered_map<std::string, int64_t>& metadata,
+                             int64_t tokens_per_call,
+                             const std::function<Result<std::unique_ptr<Module>>()>& make_module) {
   const int64_t session = decoder == nullptr ? -1 : decoder->take();
   if (session >= 0) {
     return session;
   }
-  decoder = ET_UNWRAP(make());
+  decoder = std::make_shared<SharedDecoder>(ET_UNWRAP(make_module()), method_name,
+                                            metadata.at(kMaxSessions), metadata.at(kMaxContextLen),
+                                            tokens_per_call);
   return decoder->take();
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <executorch/extension/llm/runner/io_manager/io_manager.h>
@@ -85,11 +86,13 @@ class SharedDecoder {
   bool is_running_ = false;  // a thread is in lead()
 };
 
-// Takes a session of `decoder`, or, where that is null or has none free, of a new one of make(),
-// which it is then. Errors of make(). One thread at a time.
+// Takes a session of `decoder`, or, where that is null or has none free, of a new one, which it is
+// then, of the method's sessions in a module of make_module(), whose errors it has. metadata: see
+// get_llm_metadata(). One thread at a time.
 runtime::Result<int64_t> take_session(
-    std::shared_ptr<SharedDecoder>& decoder,
-    const std::function<runtime::Result<std::shared_ptr<SharedDecoder>>()>& make);
+    std::shared_ptr<SharedDecoder>& decoder, const std::string& method_name,
+    const std::unordered_map<std::string, int64_t>& metadata, int64_t tokens_per_call,
+    const std::function<runtime::Result<std::unique_ptr<Module>>()>& make_module);
 
 // One session of a SharedDecoder; takes it, and gives it back.
 class SessionDecoderRunner : public TextDecoderRunner {

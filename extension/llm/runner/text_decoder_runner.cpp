@@ -62,9 +62,14 @@ Result<Tensor> TextDecoderRunner::step(TensorPtr& input, int64_t start_pos) {
   } else {
     outputs = ET_UNWRAP(module_->execute(method_name_, EValue(input)));
   }
+  return logits_of(outputs, method_name_.c_str());
+}
+
+Result<Tensor> TextDecoderRunner::logits_of(const std::vector<EValue>& outputs,
+                                            const char* method_name) {
   ET_CHECK_OR_RETURN_ERROR(outputs.size() == 1 && outputs[0].isTensor(), InvalidProgram,
                            "Expected method %s to return one tensor of logits, found %zu outputs",
-                           method_name_.c_str(), outputs.size());
+                           method_name, outputs.size());
   return outputs[0].toTensor();
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <executorch/extension/llm/runner/io_manager/io_manager.h>
 #include <executorch/extension/llm/runner/irunner.h>
@@ -65,6 +66,10 @@ class TextDecoderRunner {
   Sampler* sampler() const { return sampler_.get(); }
 
  protected:
+  // What a call gave. InvalidProgram unless it is one tensor.
+  static ::executorch::runtime::Result<executorch::aten::Tensor> logits_of(
+      const std::vector<::executorch::runtime::EValue>& outputs, const char* method_name);
+
   Module* module_;
   IOManager* io_manager_;
   std::string method_name_;

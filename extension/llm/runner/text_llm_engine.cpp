@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cinttypes>
 #include <cstdint>
 #include <limits>
 #include <mutex>
@@ -14,10 +13,10 @@
 #include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/context.h>
-#include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/shared_decoder.h>
 #include <executorch/extension/llm/runner/text_decoder_runner.h>
+#include <executorch/extension/llm/runner/util.h>
 #include <executorch/extension/memory_allocator/cpu_caching_malloc_allocator.h>
 #include <executorch/runtime/platform/log.h>
 
@@ -30,8 +29,6 @@ using runtime::Error;
 using runtime::Result;
 
 namespace {
-
-constexpr uint32_t kTemporaryBytes = 10 * 1024 * 1024;
 
 // What sessions share; constant.
 struct Model {
@@ -171,14 +168,11 @@ class TextLLMSession : public LLMSession {
     ET_CHECK_OK_OR_RETURN_ERROR(feed());
     const uint64_t token = sampled_.has_value() ? *sampled_ : ET_UNWRAP(sample(sampling));
     sampled_.reset();
-    const auto piece = model_->tokenizer->decode(context_.ids().back(), token);
-    ET_CHECK_OR_RETURN_ERROR(
-        piece.ok(), InvalidArgument,
-        "The tokenizer has no text for token %" PRIu64 ": it does not fit the model", token);
+    std::string piece = ET_UNWRAP(text_of(*model_->tokenizer, context_.ids().back(), token));
     context_.append(token);
     const bool is_eos = model_->eos_ids.count(token) > 0;
     is_terminal_ = is_eos || context_.occupied() >= context_.length();
-    return DecodeResult{token, *piece, is_eos, is_terminal_};
+    return DecodeResult{token, std::move(piece), is_eos, is_terminal_};
   }
 
   std::shared_ptr<const Model> model_;
@@ -208,11 +202,8 @@ class TextLLMEngine : public LLMEngine {
     } else {
       const std::lock_guard<std::mutex> lock(mutex_);
       const int64_t number =
-          ET_UNWRAP(take_session(shared_, [&]() -> Result<std::shared_ptr<SharedDecoder>> {
-            return std::make_shared<SharedDecoder>(
-                ET_UNWRAP(make_module()), model_->method, model_->metadata.at(kMaxSessions),
-                model_->metadata.at(kMaxContextLen), model_->tokens_per_call);
-          }));
+          ET_UNWRAP(take_session(shared_, model_->method, model_->metadata, model_->tokens_per_call,
+                                 [this] { return make_module(); }));
       session = std::make_unique<TextLLMSession>(model_, shared_, number);
     }
     ET_CHECK_OK_OR_RETURN_ERROR(session->load());

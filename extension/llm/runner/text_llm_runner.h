@@ -2,46 +2,29 @@
 // TextLLMRunner: text in, text out, by a decoder program and a tokenizer.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include <pytorch/tokenizers/tokenizer.h>
 
-#include <executorch/extension/llm/runner/context.h>
-#include <executorch/extension/llm/runner/generation.h>
-#include <executorch/extension/llm/runner/io_manager/io_manager.h>
-#include <executorch/extension/llm/runner/irunner.h>
+#include <executorch/extension/llm/runner/context_runner.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/multimodal_input.h>
-#include <executorch/extension/llm/runner/stats.h>
-#include <executorch/extension/llm/runner/text_decoder_runner.h>
 #include <executorch/extension/llm/runner/text_prefiller.h>
-#include <executorch/extension/llm/runner/text_token_generator.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
 
 namespace executorch::extension::llm {
 
-// Why a generation ended.
-enum class FinishReason {
-  None,         // nothing was generated, or an error ended it
-  EndOfText,    // the model said so
-  Length,       // max_new_tokens or seq_len
-  ContextFull,  // no room: reset(), or go back by generate_from_pos()
-  Stopped,      // stop()
-};
-
 // Keeps its context, the tokens whose keys and values the decoder has cached, from call to call:
 // each prompt goes behind it. The last token of an answer is not in it, as nothing has been
 // computed from it; generate("") goes on from there. Threads: one at a time, but stop().
-class TextLLMRunner : public IRunner {
+class TextLLMRunner : public ContextRunner {
  public:
   // create_text_llm_runner() makes all of these. metadata: see get_llm_metadata(). temperature: -1,
   // or what holds instead of the configuration's.
@@ -53,9 +36,6 @@ class TextLLMRunner : public IRunner {
                          std::unique_ptr<IOManager> io_manager,
                          std::unique_ptr<TextTokenGenerator> text_token_generator,
                          std::unique_ptr<Stats> stats, float temperature = -1.0f);
-
-  bool is_loaded() const override;
-  ::executorch::runtime::Error load() override;
 
   // Appends the prompt and an answer. Pieces also go to the standard output unless config.warming.
   // An empty prompt goes on: from a prefill(), or from an answer that did not reach its end.
@@ -94,15 +74,17 @@ class TextLLMRunner : public IRunner {
   // An answer that nobody sees, then reset(): what is done once has been done before it counts.
   ::executorch::runtime::Error warmup(const std::string& prompt, int32_t max_new_tokens);
 
-  void stop() override;
-  void reset() override;
-
   // The context; its size is the position of the next token.
   const std::vector<uint64_t>& context() const { return context_.ids(); }
 
   // Forgets what follows the first `position` tokens. InvalidArgument if there are fewer;
   // NotSupported for a program whose caches do not keep all positions, which can go back to 0 only.
   ::executorch::runtime::Error rewind(int64_t position);
+
+  // How much of the context keep_shared_beginning() would keep.
+  int64_t shared_beginning(const std::vector<uint64_t>& tokens) const {
+    return context_.shared_beginning(tokens);
+  }
 
   // Cuts the context to what `tokens` begin with, and says how many that are; one at least is left
   // to compute. A program that cannot go back begins anew unless its whole context is shared.
@@ -114,64 +96,22 @@ class TextLLMRunner : public IRunner {
   ::executorch::runtime::Error save_state(const std::string& path);
   ::executorch::runtime::Error restore_state(const std::string& path);
 
-  // Of the last generate().
-  FinishReason finish_reason() const { return finish_reason_; }
-
-  // Of the last generate() with top_logprobs: a row for each token of the answer, also for that
-  // which ended it. Empty without a sampler.
-  std::vector<TokenLogprobs> logprobs() const;
-
-  // What it was made from; they live as long as it.
-  ::tokenizers::Tokenizer* tokenizer() { return tokenizer_.get(); }
-  Module* module() { return module_.get(); }
-  const std::unordered_map<std::string, int64_t>& metadata() const { return metadata_; }
-
-  // How answers are sampled where a configuration does not say: as the loaded program does.
-  const GenerationConfig& default_sampling() const { return default_sampling_; }
-
  private:
-  // What waits to be fed: the next token, and whether its text has been shown.
-  struct Pending {
-    uint64_t token;
-    bool is_shown;
-  };
-
+  runtime::Error begin_prompt_lookup(const GenerationConfig& config) override;
   runtime::Error run(const std::string* text, const std::vector<MultimodalInput>& inputs,
-                     const GenerationConfig& config,
-                     const std::function<void(const std::string&)>& token_callback,
-                     const std::function<void(const Stats&)>& stats_callback);
-  // Checks the configuration, loads, and fills in what it leaves to the program.
-  runtime::Error begin(GenerationConfig* config);
-  runtime::Error begin_prompt_lookup(const GenerationConfig& config);
-  runtime::Error make_answer(const std::string* text, const std::vector<MultimodalInput>& inputs,
-                             const GenerationConfig& config, const Show& show);
+                     GenerationConfig config, const TokenCallback& token_callback,
+                     const StatsCallback& stats_callback);
+  runtime::Error put(const std::string* text, const std::vector<MultimodalInput>& inputs,
+                     const GenerationConfig& config, const TokenCallback& show);
   runtime::Result<std::vector<uint64_t>> encode(const std::vector<MultimodalInput>& inputs,
                                                 int32_t num_bos, int32_t num_eos) const;
   // What the repetition penalty is of: the context, and the token that waits.
   void accept_context();
-  runtime::Result<uint64_t> feed(std::vector<uint64_t> tokens, float temperature);
-  runtime::Error answer(const GenerationConfig& config, const Show& show);
-  runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config, const Show& show);
+  runtime::Result<uint64_t> feed(const std::vector<uint64_t>& tokens, float temperature);
   runtime::Error check_has_own_caches() const;
-  void say_end(const GenerationConfig& config, int32_t wanted) const;
 
-  std::unordered_map<std::string, int64_t> metadata_;
-  std::unique_ptr<::tokenizers::Tokenizer> tokenizer_;
-  std::unique_ptr<::executorch::extension::Module> module_;
-  std::unique_ptr<TextDecoderRunner> text_decoder_runner_;
   std::unique_ptr<TextPrefiller> text_prefiller_;
-  std::unique_ptr<IOManager> io_manager_;
-  std::unique_ptr<TextTokenGenerator> text_token_generator_;
-  std::unique_ptr<Stats> stats_;
   float temperature_;
-  GenerationConfig default_sampling_;
-
-  AnswerGrammar grammar_;
-  Context context_;
-  std::optional<Pending> pending_;
-  FinishReason finish_reason_ = FinishReason::None;
-  std::atomic<bool> is_ready_{false};  // is_loaded(), for other threads
-  std::atomic<bool> should_stop_{false};
 };
 
 }  // namespace executorch::extension::llm

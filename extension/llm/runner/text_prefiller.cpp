@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include <executorch/extension/llm/runner/generation.h>
 #include <executorch/runtime/platform/assert.h>
 
 namespace executorch::extension::llm {

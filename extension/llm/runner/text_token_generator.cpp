@@ -2,9 +2,8 @@
 #include <executorch/extension/llm/runner/text_token_generator.h>
 
 #include <algorithm>
-#include <cinttypes>
 
-#include <executorch/extension/llm/runner/generation.h>
+#include <executorch/extension/llm/runner/util.h>
 #include <executorch/runtime/platform/assert.h>
 
 namespace executorch::extension::llm {
@@ -65,15 +64,11 @@ Result<uint64_t> TextTokenGenerator::sample(Tensor& logits, float temperature) {
 
 Error TextTokenGenerator::show(uint64_t previous, uint64_t token,
                                const std::function<void(const std::string&)>& token_callback) {
-  const auto piece = tokenizer_->decode(previous, token);
-  ET_CHECK_OR_RETURN_ERROR(piece.ok(), InvalidArgument,
-                           "The tokenizer has no text for token %" PRIu64
-                           " (code %d): it does not fit the model",
-                           token, static_cast<int>(static_cast<uint32_t>(piece.error())));
+  const std::string piece = ET_UNWRAP(text_of(*tokenizer_, previous, token));
   made_tokens_.push_back(token);
   is_at_eos_ = !ignore_eos_ && is_eos(token);
   if (!is_at_eos_ || !hide_eos_) {
-    token_callback(*piece);
+    token_callback(piece);
   }
   return Error::Ok;
 }

@@ -4,10 +4,13 @@
 
 #include <cctype>
 #include <chrono>
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include <pytorch/tokenizers/tokenizer.h>
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/resource.h>
@@ -132,6 +135,29 @@ inline size_t stop_safe_prefix_len(const std::string& text, const std::vector<st
     return text.size();
   }
   return text.size() < longest ? 0 : utf8_safe_prefix_len(text, text.size() - (longest - 1));
+}
+
+// A tokenizer's ids of a text, with so many begin and end tokens. InvalidArgument where it has
+// none.
+inline runtime::Result<std::vector<uint64_t>> ids_of(const ::tokenizers::Tokenizer& tokenizer,
+                                                     const std::string& text, int32_t num_bos,
+                                                     int32_t num_eos) {
+  auto ids = tokenizer.encode(text, static_cast<int8_t>(num_bos), static_cast<int8_t>(num_eos));
+  ET_CHECK_OR_RETURN_ERROR(ids.ok(), InvalidArgument,
+                           "Failed to encode the prompt: tokenizer error %d",
+                           static_cast<int>(static_cast<uint32_t>(ids.error())));
+  return std::move(*ids);
+}
+
+// What a token adds to the text behind `previous`. InvalidArgument where the tokenizer has none.
+inline runtime::Result<std::string> text_of(const ::tokenizers::Tokenizer& tokenizer,
+                                            uint64_t previous, uint64_t token) {
+  auto piece = tokenizer.decode(previous, token);
+  ET_CHECK_OR_RETURN_ERROR(piece.ok(), InvalidArgument,
+                           "The tokenizer has no text for token %" PRIu64
+                           " (code %d): it does not fit the model",
+                           token, static_cast<int>(static_cast<uint32_t>(piece.error())));
+  return std::move(*piece);
 }
 
 // Of the wall clock.

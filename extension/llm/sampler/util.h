@@ -6,10 +6,19 @@
 #include <cstdint>
 
 #include <executorch/extension/llm/sampler/sampler.h>
+#include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/platform/assert.h>
 
 namespace executorch::extension::llm {
+
+// InvalidArgument unless it is from 0 to kMaxTemperature.
+inline runtime::Error check_temperature(float temperature) {
+  ET_CHECK_OR_RETURN_ERROR(temperature >= 0 && temperature <= kMaxTemperature, InvalidArgument,
+                           "Expected a temperature from 0 to %d, got %f",
+                           static_cast<int>(kMaxTemperature), static_cast<double>(temperature));
+  return runtime::Error::Ok;
+}
 
 // logits_tensor: [..., vocabulary] of Float, Half, BFloat16 or UInt16; another type aborts. Of
 // three dimensions the last position of the second counts, otherwise the first row. Where the

@@ -74,8 +74,8 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def make_service(options: argparse.Namespace):
-    from executorch.extension.llm.chat import check_program, checkpoint_sampling
-    from executorch.extension.llm.export.kept import LanguageProgram, program_of
+    from executorch.extension.llm.chat import checkpoint_sampling
+    from executorch.extension.llm.export.kept import program_of
     from executorch.extension.llm.runner import TextLLMRunner
     from executorch.extension.llm.runner.chat_template import ChatTemplate
     from executorch.extension.llm.server.app import Service
@@ -86,11 +86,7 @@ def make_service(options: argparse.Namespace):
     given = options.model_path or options.model
     if given is None:
         raise ValueError("expected a MODEL: a .pte or .gguf file, or a folder of Hugging Face")
-    if options.tokenizer_path:
-        check_program(given)
-        program = LanguageProgram(given.stem, given, options.tokenizer_path)
-    else:
-        program = program_of(given, options.export_option)
+    program = program_of(given, options.export_option, tokenizer=options.tokenizer_path)
     if options.worker_bin is not None:
         print("note: --worker-bin is not used: runners are part of this process", file=sys.stderr)
     template = ChatTemplate.beside(

@@ -50,7 +50,7 @@ class Pool:
             await self._turn.acquire()
         finally:
             self.waiting -= 1
-        best = max(self._free, key=lambda runner: _shared(runner.context, ids))
+        best = max(self._free, key=lambda runner: runner.shared_beginning(ids))
         self._free.remove(best)
         try:
             yield best
@@ -109,12 +109,3 @@ class Pool:
 
 def _put_text(put: Callable[[Piece], None], choice: int, text: str) -> None:
     put((choice, text))
-
-
-def _shared(context: Sequence[int], ids: Sequence[int]) -> int:
-    count = 0
-    for ours, theirs in zip(context, ids):
-        if ours != theirs:
-            break
-        count += 1
-    return count

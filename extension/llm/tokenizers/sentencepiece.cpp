@@ -4,6 +4,7 @@
 #include <executorch/extension/llm/tokenizers/parts/sentencepiece_model.h>
 #include <executorch/extension/llm/tokenizers/parts/tokenizer_json.h>
 #include <executorch/extension/llm/tokenizers/text/fallback.h>
+#include <executorch/extension/llm/tokenizers/text/replace.h>
 #include <pytorch/tokenizers/sentencepiece.h>
 
 #include <algorithm>
@@ -12,21 +13,6 @@
 namespace tokenizers {
 
 using detail::SentencePieceModel;
-
-namespace {
-
-std::string with_spaces(std::string_view piece) {
-  constexpr std::string_view kSpace = "\u2581";
-  std::string text;
-  for (size_t at = 0; at < piece.size();) {
-    const bool is_space = piece.substr(at, kSpace.size()) == kSpace;
-    text += is_space ? ' ' : piece[at];
-    at += is_space ? kSpace.size() : 1;
-  }
-  return text;
-}
-
-}  // namespace
 
 SPTokenizer::SPTokenizer() = default;
 SPTokenizer::~SPTokenizer() = default;
@@ -72,7 +58,7 @@ Result<std::string> SPTokenizer::decode(uint64_t prev_token, uint64_t token,
   if (model_->type(token) == SentencePieceModel::Type::kByte) {
     return std::string(1, static_cast<char>(*detail::byte_of_piece(*piece)));
   }
-  std::string text = with_spaces(*piece);
+  std::string text = detail::replaced(*piece, "\u2581", " ");
   if (prev_token == bos_tok_ && !text.empty() && text.front() == ' ') {
     text.erase(0, 1);
   }

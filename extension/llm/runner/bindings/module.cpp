@@ -215,6 +215,9 @@ class PyTextLLMRunner : public PyRunner<TextLLMRunner> {
     guarded("Rewinding failed", [&] { return runner_->rewind(position); });
   }
 
+  int64_t shared_beginning(const std::vector<uint64_t>& ids) const {
+    return runner_->shared_beginning(ids);
+  }
   int64_t keep_shared_beginning(const std::vector<uint64_t>& ids) {
     int64_t shared = 0;
     guarded("Rewinding failed", [&] {
@@ -515,6 +518,8 @@ void define_text_runner(py::module_& module) {
       .def("reset", &PyTextLLMRunner::reset, "Forgets the context.")
       .def("rewind", &PyTextLLMRunner::rewind, py::arg("position"),
            "Forgets what follows the first `position` ids of the context.")
+      .def("shared_beginning", &PyTextLLMRunner::shared_beginning, py::arg("ids"),
+           "How many ids keep_shared_beginning() would keep.")
       .def("keep_shared_beginning", &PyTextLLMRunner::keep_shared_beginning, py::arg("ids"),
            "Cuts the context to what `ids` begin with, and says how many that are; one id at least "
            "is left to compute. A program that cannot go back begins anew unless its whole context "

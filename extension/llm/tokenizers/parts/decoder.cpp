@@ -5,6 +5,7 @@
 #include <executorch/extension/llm/tokenizers/parts/search.h>
 #include <executorch/extension/llm/tokenizers/text/byte_level.h>
 #include <executorch/extension/llm/tokenizers/text/fallback.h>
+#include <executorch/extension/llm/tokenizers/text/replace.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 
 #include <utility>
@@ -38,16 +39,6 @@ std::string joined(const Pieces& pieces) {
     out += piece;
   }
   return out;
-}
-
-std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
-  std::string out;
-  size_t done = 0;
-  for (size_t at; !from.empty() && (at = text.find(from, done)) != std::string_view::npos;
-       done = at + from.size()) {
-    out.append(text, done, at - done).append(to);
-  }
-  return out.append(text, done);
 }
 
 class ByteLevel : public Decoder {
@@ -90,16 +81,9 @@ Decoder::Ptr make_replace(const Json& part) {
   auto content = field<std::string>(part, "content");
   return simple([search = Search(pattern_of(part)), content](Pieces& pieces) {
     for (std::string& piece : pieces) {
-      if (!is_utf8(piece)) {
-        continue;
+      if (is_utf8(piece)) {
+        piece = search.replaced(piece, content);
       }
-      std::string out;
-      size_t done = 0;
-      for (const Match& match : search.find_all(piece)) {
-        out.append(piece, done, match.start - done).append(content);
-        done = match.end;
-      }
-      piece = out.append(piece, done);
     }
   });
 }

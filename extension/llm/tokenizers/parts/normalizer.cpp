@@ -56,13 +56,7 @@ Normalizer::Ptr make_sequence(const Json& part) {
 Normalizer::Ptr make_replace(const Json& part) {
   auto content = field<std::string>(part, "content");
   return simple([search = Search(pattern_of(part)), content](const std::string& text) {
-    std::string out;
-    size_t done = 0;
-    for (const Match& match : search.find_all(text)) {
-      out.append(text, done, match.start - done).append(content);
-      done = match.end;
-    }
-    return out.append(text, done);
+    return search.replaced(text, content);
   });
 }
 

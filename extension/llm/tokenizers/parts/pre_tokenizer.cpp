@@ -4,6 +4,7 @@
 #include <executorch/extension/llm/tokenizers/parts/pre_tokenizer.h>
 #include <executorch/extension/llm/tokenizers/parts/search.h>
 #include <executorch/extension/llm/tokenizers/text/byte_level.h>
+#include <executorch/extension/llm/tokenizers/text/replace.h>
 #include <executorch/extension/llm/tokenizers/text/unicode.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 
@@ -260,13 +261,7 @@ class Metaspace : public PreTokenizer {
       if (!is_marked && (always_ || (first_ && is_first))) {
         out += replacement_;
       }
-      for (const char c : piece) {
-        if (c == ' ') {
-          out += replacement_;
-        } else {
-          out += c;
-        }
-      }
+      append_replaced(piece, " ", replacement_, out);
     });
     if (split_ != nullptr) {
       split_->apply(list);

@@ -50,10 +50,17 @@ class Search {
     }
   }
 
-  std::vector<Match> find_all(std::string_view text) const {
-    std::vector<Match> out;
-    find_all(text, out);
-    return out;
+  /// The text with `content` in place of what is found.
+  std::string replaced(std::string_view text, std::string_view content) const {
+    std::vector<Match> matches;
+    find_all(text, matches);
+    std::string out;
+    size_t done = 0;
+    for (const Match& match : matches) {
+      out.append(text, done, match.start - done).append(content);
+      done = match.end;
+    }
+    return out.append(text, done);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <executorch/extension/llm/tokenizers/parts/sentencepiece_model.h>
 #include <executorch/extension/llm/tokenizers/text/fallback.h>
 #include <executorch/extension/llm/tokenizers/text/protobuf.h>
+#include <executorch/extension/llm/tokenizers/text/replace.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 #include <executorch/extension/llm/tokenizers/text/viterbi.h>
 #include <pytorch/tokenizers/result.h>
@@ -486,11 +487,7 @@ std::string SentencePieceModel::decode(const std::vector<uint64_t>& ids) const {
         is_beginning = true;
       }
     }
-    for (size_t at = 0; at < piece.size();) {
-      const bool is_space = starts_with(piece.substr(at), kSpace);
-      text += is_space ? ' ' : piece[at];
-      at += is_space ? kSpace.size() : 1;
-    }
+    append_replaced(piece, kSpace, " ", text);
   }
   write_bytes();
   return text;
