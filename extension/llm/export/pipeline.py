@@ -370,7 +370,7 @@ def _write_report(search: Search, path: Path) -> None:
     """What the budget has chosen, beside the program."""
     report, size = path.with_suffix(".budget.md"), path.stat().st_size
     report.write_text(search.report)
-    print(f"{search.report.partition(chr(10))[0]} Each matrix: {report}")
+    print(f"{search.report.partition(chr(10))[0]} Each matrix: {report.name}, beside the program.")
     if search.budget.bytes is not None and size > search.budget.bytes:
         print(
             f"{path}: expected {search.budget}, found {size / 1e6:.1f} MB: more beside the matrices than was foreseen; "
