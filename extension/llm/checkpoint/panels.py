@@ -42,35 +42,30 @@ def panel_bytes(form: BlockFormat, columns: int) -> int:
 
 def pack_panels(form: BlockFormat, rows: np.ndarray) -> np.ndarray:
     """uint8 [rows, bytes of a row] -> uint8 [panels, bytes of a panel]; rows that fill the last panel are 0."""
-
-    def part(at: int) -> Fields:
-        some = rows[at : at + _AT_ONCE]
-        whole = np.zeros((_filled(len(some)), rows.shape[1]), np.uint8)
-        whole[: len(some)] = some
-        return form.fields(whole.reshape(-1, form.bytes))
-
     blocks = rows.shape[1] // form.bytes
-    return np.concatenate([_pack(form, part(at), blocks) for at in range(0, len(rows), _AT_ONCE)])
+    parts = (_filled(rows[part]).reshape(-1, form.bytes) for part in _parts(len(rows)))
+    return np.concatenate([_pack(form, form.fields(part), blocks) for part in parts])
 
 
 def pack_codes(form: BlockFormat, codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
     """Signed codes int8 [rows, columns] and scales [rows, groups] of a format without minima and factors -> panels."""
-
-    def part(at: int) -> Fields:
-        some = codes[at : at + _AT_ONCE]
-        whole = np.full((_filled(len(some)), codes.shape[1]), form.offset, np.int16)
-        whole[: len(some)] += some
-        factors = np.zeros((len(whole), scales.shape[1]), np.float16)
-        factors[: len(some)] = scales[at : at + _AT_ONCE]
-        codes_of_blocks = whole.astype(np.uint8).reshape(-1, form.numbers)
-        return Fields(codes_of_blocks, factors.reshape(len(codes_of_blocks), -1))
-
     blocks = codes.shape[1] // form.numbers
-    return np.concatenate([_pack(form, part(at), blocks) for at in range(0, len(codes), _AT_ONCE)])
+
+    def fields(part: slice) -> Fields:
+        stored = (_filled(codes[part]).astype(np.int16) + form.offset).astype(np.uint8)
+        held = _filled(scales[part]).astype(np.float16)
+        return Fields(stored.reshape(-1, form.numbers), held.reshape(len(held) * blocks, -1))
+
+    return np.concatenate([_pack(form, fields(part), blocks) for part in _parts(len(codes))])
 
 
-def _filled(rows: int) -> int:
-    return -(-rows // ROWS) * ROWS
+def _parts(rows: int) -> list[slice]:
+    return [slice(at, at + _AT_ONCE) for at in range(0, rows, _AT_ONCE)]
+
+
+def _filled(rows: np.ndarray) -> np.ndarray:
+    """With rows of 0 behind them that fill a panel."""
+    return np.pad(rows, ((0, -len(rows) % ROWS), (0, 0)))
 
 
 def _pack(form: BlockFormat, fields: Fields, blocks: int) -> np.ndarray:

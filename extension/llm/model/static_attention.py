@@ -8,7 +8,6 @@ calls it puts them into the caches (static_io.py does). Caches are two dicts, of
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,7 +28,7 @@ def expect_style(style: str) -> None:
         raise ValueError(f"style: expected {' or '.join(STYLES)}, found {style!r}")
 
 
-class StaticKVCache(nn.Module, ABC):
+class StaticKVCache(nn.Module):
     """Keys or values (batch, tokens, head) or (batch, kv heads, tokens, head) of a layer, outside of the program."""
 
     # of a CacheState; which dimension counts tokens
@@ -40,22 +39,14 @@ class StaticKVCache(nn.Module, ABC):
         super().__init__()
         self.layer_id, self.head_id = layer_id, head_id
 
-    @abstractmethod
     def update(
         self,
         new_data: torch.Tensor,
         in_cache_state: CacheState | None,
         out_cache_state: CacheState | None,
     ) -> tuple[torch.Tensor, CacheState | None]:
-        """Cached tokens and the new ones behind them; and `out_cache_state` with the new ones."""
-
-    def _update(
-        self,
-        new_data: torch.Tensor,
-        in_cache_state: CacheState | None,
-        out_cache_state: CacheState | None,
-    ) -> tuple[torch.Tensor, CacheState | None]:
-        """Without a cache of the layer: the new tokens alone."""
+        """Cached tokens and the new ones behind them; and `out_cache_state` with the new ones. Without a cache of the
+        layer: the new tokens alone."""
         key = self.cache_key()
         if in_cache_state is None or key not in in_cache_state[self.part]:
             return new_data, out_cache_state
@@ -120,19 +111,11 @@ class StaticKCache(StaticKVCache):
     ) -> tuple[torch.Tensor, CacheState | None]:
         if self.transpose:
             new_data = new_data.transpose(-1, -2)
-        return self._update(new_data, in_cache_state, out_cache_state)
+        return super().update(new_data, in_cache_state, out_cache_state)
 
 
 class StaticVCache(StaticKVCache):
     part = 1
-
-    def update(
-        self,
-        new_data: torch.Tensor,
-        in_cache_state: CacheState | None,
-        out_cache_state: CacheState | None,
-    ) -> tuple[torch.Tensor, CacheState | None]:
-        return self._update(new_data, in_cache_state, out_cache_state)
 
 
 class StaticRope(nn.Module):

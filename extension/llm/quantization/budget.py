@@ -8,7 +8,7 @@ texts -> sites_of() (codes of each matrix in each form) -> measure_errors() (wha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +34,7 @@ def choose(sites: Sequence[Site], most: float = math.inf, enough: float = 0.0) -
     """From the smallest option of each matrix on, step by step that which saves most error for a byte more: until no
     step fits `most` bytes, or all errors together are `enough` nats of a token."""
     chosen = [min(site.options, key=lambda option: option.bytes) for site in sites]
-    total, error = sum(o.bytes for o in chosen), sum(o.error for o in chosen)
+    total, error = _bytes(chosen), _error(chosen)
     while error > enough:
         best: tuple[float, int, Option] | None = None
         for i, (site, held) in enumerate(zip(sites, chosen)):
@@ -80,7 +80,7 @@ class Search:
             raise ValueError(
                 "quantization.budget: expected a model with matrices to quantize, found none"
             )
-        self.rest += _bytes_of_others(model, sites)
+        rest = self.rest + _bytes_of_others(model, sites)
         measure_errors(model, sites, texts[:: max(1, len(texts) // _PASSES)][:_PASSES], logits)
         floats = mean_loss(logits, held_out)
 
@@ -88,87 +88,90 @@ class Search:
             with as_chosen(sites, chosen):
                 return mean_loss(logits, held_out) - floats
 
-        chosen, lost = self._within_size(sites), None
-        if self.budget.loss is not None:
-            chosen, lost = self._within_loss(sites, loss)
-        lost = loss(chosen) if lost is None else lost
-        self.report = self._described(sites, chosen, floats, lost)
-        return sites, chosen
-
-    def _within_size(self, sites: Sequence[Site]) -> Choice:
-        if self.budget.bytes is None:
-            return []
-        chosen = choose(sites, self.budget.bytes - self.rest)
-        least = sum(option.bytes for option in chosen) + self.rest
-        if least > self.budget.bytes:
-            raise ValueError(
-                f"quantization.budget: expected {math.ceil(least / 1e5) / 10} MB or more for this model, found "
-                f"{self.budget.bytes / 1e6:g} MB"
-            )
-        return chosen
-
-    def _within_loss(self, sites: Sequence[Site], loss: Any) -> tuple[Choice, float]:
-        """The smallest choice that was measured to keep within the loss: errors foretell it, and each try corrects
-        them."""
-        allowed = self.budget.loss
-        found: tuple[Choice, float] | None = None
-        enough = allowed
-        for _ in range(_TRIES):
-            chosen = choose(sites, enough=enough)
+        if self.budget.loss is None:
+            chosen = _within_size(sites, self.budget.bytes, rest)
             lost = loss(chosen)
-            if lost <= allowed and (found is None or _bytes(chosen) <= _bytes(found[0])):
-                found = chosen, lost
-            if _NEAR * allowed <= lost <= allowed:
-                break
-            enough *= min(4.0, max(0.25, allowed / max(lost, 1e-6)))
-        if found is None:
-            best = choose(sites)
-            lost = loss(best)
-            if lost > allowed:
-                raise ValueError(
-                    f"quantization.budget: expected a perplexity that these forms reach, {math.expm1(lost):+.1%} or "
-                    f"more, found {math.expm1(allowed):+.1%}"
-                )
-            found = best, lost
-        return found
-
-    def _described(self, sites: Sequence[Site], chosen: Choice, floats: float, lost: float) -> str:
-        """A table in Markdown: a row for each matrix, those first that cost most."""
-        size = _bytes(chosen)
-        lines = [
+        else:
+            chosen, lost = _within_loss(sites, self.budget.loss, loss)
+        self.report = (
             f"Budget: {self.budget}. Perplexity on a part of the text that chose nothing: {math.exp(floats):.4g} in "
             f"floats, {math.exp(floats + lost):.4g} as chosen ({math.expm1(lost):+.2%}; errors foretold "
-            f"{math.expm1(sum(o.error for o in chosen)):+.2%}).",
-            "",
-            f"{(size + self.rest) / 1e6:.1f} MB: {size / 1e6:.1f} of the matrices below, {self.rest / 1e6:.1f} of all "
-            "else. Error: thousandths of a nat of a token. Read: of a matrix a token reads all bytes, of a table one "
-            "row; memory that gives 40 GB/s takes the time that is said, which bounds the speed of decoding.",
-            "",
-            "| matrix | shape | form | bits | MB | error | other forms: error | read in us |",
-            "|---|--:|---|--:|--:|--:|---|--:|",
-        ]
-        rows = sorted(zip(sites, chosen), key=lambda row: -row[1].error)
-        for site, option in rows:
-            rows_, columns = site.weight.shape
-            others = ", ".join(
-                f"{other.form.name} {1e3 * other.error:.2f}"
-                for other in site.options
-                if other is not option
-            )
-            lines.append(
-                f"| {site.name} | {rows_} x {columns} | {option.form.name} | "
-                f"{8 * option.bytes / (rows_ * columns):.2f} | {option.bytes / 1e6:.2f} | {1e3 * option.error:.2f} | "
-                f"{others} | {_read(site, option) / 40e3:.1f} |"
-            )
-        total = sum(_read(site, option) for site, option in rows)
-        lines.append(
-            f"| all | | | | {size / 1e6:.2f} | {1e3 * sum(o.error for o in chosen):.2f} | | {total / 40e3:.0f} |"
+            f"{math.expm1(_error(chosen)):+.2%}).\n\n{_described(sites, chosen, rest)}"
         )
-        return "\n".join(lines) + "\n"
+        return sites, chosen
+
+
+def _within_size(sites: Sequence[Site], most: float, rest: int) -> Choice:
+    chosen = choose(sites, most - rest)
+    least = _bytes(chosen) + rest
+    if least > most:
+        raise ValueError(
+            f"quantization.budget: expected {math.ceil(least / 1e5) / 10} MB or more for this model, found "
+            f"{most / 1e6:g} MB"
+        )
+    return chosen
+
+
+def _within_loss(
+    sites: Sequence[Site], allowed: float, loss: Callable[[Choice], float]
+) -> tuple[Choice, float]:
+    """The smallest choice that was measured to keep within the loss: errors foretell it, and each try corrects them."""
+    found: tuple[Choice, float] | None = None
+    enough = allowed
+    for _ in range(_TRIES):
+        chosen = choose(sites, enough=enough)
+        lost = loss(chosen)
+        if lost <= allowed and (found is None or _bytes(chosen) <= _bytes(found[0])):
+            found = chosen, lost
+        if _NEAR * allowed <= lost <= allowed:
+            break
+        enough *= min(4.0, max(0.25, allowed / max(lost, 1e-6)))
+    if found is None:
+        best = choose(sites)
+        found = best, loss(best)
+        if found[1] > allowed:
+            raise ValueError(
+                f"quantization.budget: expected a perplexity that these forms reach, {math.expm1(found[1]):+.1%} or "
+                f"more, found {math.expm1(allowed):+.1%}"
+            )
+    return found
+
+
+def _described(sites: Sequence[Site], chosen: Choice, rest: int) -> str:
+    """A table in Markdown: a row for each matrix, those first that cost most."""
+    size = _bytes(chosen)
+    lines = [
+        f"{(size + rest) / 1e6:.1f} MB: {size / 1e6:.1f} of the matrices below, {rest / 1e6:.1f} of all else. Error: "
+        "thousandths of a nat of a token. Read: of a matrix a token reads all bytes, of a table one row; memory that "
+        "gives 40 GB/s takes the time that is said, which bounds the speed of decoding.",
+        "",
+        "| matrix | shape | form | bits | MB | error | other forms: error | read in us |",
+        "|---|--:|---|--:|--:|--:|---|--:|",
+    ]
+    for site, option in sorted(zip(sites, chosen), key=lambda row: -row[1].error):
+        rows, columns = site.weight.shape
+        others = ", ".join(
+            f"{other.form.name} {1e3 * other.error:.2f}"
+            for other in site.options
+            if other is not option
+        )
+        lines.append(
+            f"| {site.name} | {rows} x {columns} | {option.form.name} | {8 * option.bytes / (rows * columns):.2f} | "
+            f"{option.bytes / 1e6:.2f} | {1e3 * option.error:.2f} | {others} | {_read(site, option) / 40e3:.1f} |"
+        )
+    total = sum(map(_read, sites, chosen))
+    lines.append(
+        f"| all | | | | {size / 1e6:.2f} | {1e3 * _error(chosen):.2f} | | {total / 40e3:.0f} |"
+    )
+    return "\n".join(lines) + "\n"
 
 
 def _bytes(chosen: Choice) -> int:
     return sum(option.bytes for option in chosen)
+
+
+def _error(chosen: Choice) -> float:
+    return sum(option.error for option in chosen)
 
 
 def _bytes_of_others(model: nn.Module, sites: Sequence[Site]) -> int:

@@ -25,25 +25,26 @@ from executorch.extension.llm.quantization.rounding import (
     ties_of,
 )
 from executorch.extension.llm.quantization.schemes import WeightBits
-from executorch.extension.llm.quantization.weights import TOGETHER, limits, weight_of_codes
+from executorch.extension.llm.quantization.weights import (
+    TOGETHER,
+    codes_of,
+    limits,
+    weight_of_codes,
+)
 
 
 @dataclass(frozen=True)
 class Form:
-    """Symmetric codes in groups; `scale_bytes` of each scale in the program."""
+    """Symmetric codes in groups, whose scales a program holds as `rule` has them."""
 
     name: str
     bits: WeightBits
     rule: ScaleRule
-    scale_bytes: int
-
-    def fits(self, shape: Sequence[int]) -> bool:
-        return not self.bits.group or shape[1] % self.bits.group == 0
 
     def bytes(self, shape: Sequence[int]) -> int:
         rows, columns = shape
         groups = columns // (self.bits.group or columns)
-        return rows * (columns * self.bits.bits // 8 + groups * self.scale_bytes)
+        return rows * (columns * self.bits.bits // 8 + groups * self.rule.dtype.itemsize)
 
     def codes(self, weight: Tensor, ties: Ties | None) -> Codes:
         """Rounded by what inputs make of it, where their ties are known and 8 bits would not do, else to the
@@ -73,7 +74,7 @@ def _nearest(weight: Tensor, bits: WeightBits, rule: ScaleRule) -> Codes:
     scales = torch.empty(len(groups))
     for some, out, by in zip(groups.split(count), codes.split(count), scales.split(count)):
         by.copy_(best_scales(some, alike, bits.bits, rule))
-        out.copy_((some / by.unsqueeze(1)).round_().clamp_(low, high))
+        out.copy_(codes_of(some, by, low, high))
     return codes.view(weight.shape), scales.view(weight.shape[0], -1)
 
 
@@ -116,15 +117,10 @@ class Blocks(Form):
         return made
 
 
-def _integers(name: str, bits: int, group: int, dynamic: bool, scale_bytes: int) -> Form:
-    dtype = torch.bfloat16 if scale_bytes == 2 else torch.float32
-    return Integers(name, WeightBits(bits, group, dynamic), ScaleRule(dtype), scale_bytes)
-
-
 def _blocks(number: int) -> Form:
     form = BLOCK_FORMATS[number]
     rule = ScaleRule(torch.float16, signed=True)
-    return Blocks(form.name, WeightBits(form.code_bits, form.numbers), rule, 2)
+    return Blocks(form.name, WeightBits(form.code_bits, form.numbers), rule)
 
 
 @dataclass(frozen=True)
@@ -147,10 +143,13 @@ class Family:
 
 _BLOCKS = tuple(map(_blocks, (2, 6, 8)))
 _LINEAR = (
-    _integers("8da4w, group 32", 4, 32, True, 2),
-    _integers("8da8w", 8, 0, True, 4),
+    Integers("8da4w, group 32", WeightBits(4, 32, dynamic=True), ScaleRule(torch.bfloat16)),
+    Integers("8da8w", WeightBits(8, 0, dynamic=True), ScaleRule()),
 )
-_TABLE = (_integers("4 bits, group 32", 4, 32, False, 4), _integers("8 bits", 8, 0, False, 4))
+_TABLE = (
+    Integers("4 bits, group 32", WeightBits(4, 32), ScaleRule()),
+    Integers("8 bits", WeightBits(8, 0), ScaleRule()),
+)
 FAMILIES: dict[str, Family] = {
     "blocks": Family(_BLOCKS, _BLOCKS, _BLOCKS),
     "8da4w": Family(_LINEAR, _TABLE),
@@ -189,22 +188,25 @@ def sites_of(model: nn.Module, family: Family, texts: Sequence[Any], run: Run) -
             key = id(layer.weight) if family.tied else layer
             site = found.setdefault(key, Site(name, (), []))
             site.layers += (layer,)
+    sites = [site for site in found.values() if _fitting(site, family)]
     linears: dict[Any, Site] = {}
-    for site in found.values():
+    for site in sites:
         linear = next((each for each in site.layers if isinstance(each, nn.Linear)), None)
-        fits = any(form.fits(site.weight.shape) for form in family.forms(site.layers))
         if linear is None:
             _encode(site, family, None)
-        elif fits:
+        else:
             linears[linear] = site
     for linear, ties in ties_of(model, list(linears), texts, run):
         _encode(linears[linear], family, ties)
-    return [site for site in found.values() if site.options]
+    return sites
+
+
+def _fitting(site: Site, family: Family) -> list[Form]:
+    return [form for form in family.forms(site.layers) if form.bits.fits(site.weight.shape[1])]
 
 
 def _encode(site: Site, family: Family, ties: Ties | None) -> None:
     weight = site.weight.detach()
-    for form in family.forms(site.layers):
-        if form.fits(weight.shape):
-            codes = form.codes(weight, ties)
-            site.options.append(Option(form, codes, form.bytes(weight.shape)))
+    for form in _fitting(site, family):
+        codes = form.codes(weight, ties)
+        site.options.append(Option(form, codes, form.bytes(weight.shape)))

@@ -15,6 +15,7 @@ from executorch.extension.llm.model.caches import state_as_before
 from executorch.extension.llm.quantization.schemes import WeightBits
 from executorch.extension.llm.quantization.weights import (
     TOGETHER,
+    codes_of,
     fitting_layers,
     limits,
     weight_of_codes,
@@ -165,7 +166,7 @@ def best_scales(groups: Tensor, worth: Tensor, bits: int, rule: ScaleRule = Scal
     for part in _PARTS:
         for sign in signs:
             scale = (whole * (part * sign)).to(rule.dtype).float()
-            codes = (groups / scale.unsqueeze(1)).round_().clamp_(low, high)
+            codes = codes_of(groups, scale, low, high)
             error = (groups - codes.mul_(scale.unsqueeze(1))).square_() @ worth
             better = error < least
             best, least = torch.where(better, scale, best), torch.where(better, error, least)

@@ -24,6 +24,10 @@ class WeightBits:
     group: int
     dynamic: bool = False
 
+    def fits(self, columns: int) -> bool:
+        """Whether groups fill a row."""
+        return not self.group or columns % self.group == 0
+
     @property
     def dtype(self) -> Any:
         import torch  # late: configs need none

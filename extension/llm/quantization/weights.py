@@ -50,7 +50,7 @@ def quantize_by_least_squares(
     codes = torch.empty(groups.shape, dtype=torch.int8)
     parts = codes.split(count), groups.split(count), scales.split(count)
     for out, some, by in zip(*parts, strict=True):
-        out.copy_(_codes(some.float(), by, low, high))
+        out.copy_(codes_of(some.float(), by, low, high))
     shape = weight.shape[0], weight.shape[1] // group
     return codes.view(weight.shape), scales.view(shape).to(weight.dtype)
 
@@ -60,7 +60,8 @@ def _widest(groups: Tensor, low: int, high: int) -> Tensor:
     return (groups.float().abs().amax(1) / max(abs(low), abs(high))).clamp_min_(_EPS)
 
 
-def _codes(groups: Tensor, scales: Tensor, low: int, high: int) -> Tensor:
+def codes_of(groups: Tensor, scales: Tensor, low: int, high: int) -> Tensor:
+    """Of groups [n, columns] by scales [n], as floats."""
     return (groups / scales.unsqueeze(1)).round_().clamp_(low, high)
 
 
@@ -69,7 +70,7 @@ def _turn(
 ) -> tuple[Tensor, Tensor]:
     """Moves the scales of some groups; which of them moved, and how far the one that moved most."""
     some, before = groups.index_select(0, ids).float(), scales.index_select(0, ids)
-    codes = _codes(some, before, low, high)
+    codes = codes_of(some, before, low, high)
     norms = (codes * codes).sum(1)
     found = torch.where(norms > 0, codes.mul_(some).sum(1) / norms, before).clamp_min_(_EPS)
     scales.index_copy_(0, ids, found)
@@ -133,7 +134,7 @@ def fitting_layers(
     found = []
     for name, module in model.named_modules():
         if isinstance(module, kind):
-            if not wanted.group or module.weight.shape[1] % wanted.group == 0:
+            if wanted.fits(module.weight.shape[1]):
                 found.append(module)
             elif misfit is not None:
                 misfit(name, list(module.weight.shape))
