@@ -20,7 +20,7 @@ Operators `llama::*` are registered by executorch.extension.llm.custom_ops.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import Enum
 from typing import Any
 
@@ -39,7 +39,20 @@ def state_as_before(model: nn.Module) -> Iterator[None]:
         yield
     finally:
         for buffer, kept in before:
-            buffer.detach_().copy_(kept)  # nor gradients
+            buffer.copy_(kept)
+
+
+@contextmanager
+def without_cache(model: nn.Module) -> Iterator[None]:
+    """What is run inside is a whole text: it attends to its own tokens, not to all rows of a cache that a long context
+    asks for, leaves nothing behind, and gradients may be taken of it."""
+    with ExitStack() as after:
+        for module in list(model.modules()):
+            for name, value in (("use_kv_cache", False), ("kv_cache", None)):
+                if before := getattr(module, name, None):
+                    setattr(module, name, value)
+                    after.callback(setattr, module, name, before)
+        yield
 
 
 # Where the tokens of a call go: the first row, which the others follow, or all of them (tokens,) or (batch, tokens).

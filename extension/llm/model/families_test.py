@@ -16,7 +16,9 @@ from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.models import load_model
 from executorch.extension.llm.export.pipeline import export_llama
+from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.families import FAMILIES
+from executorch.extension.llm.model.likelihood import module_logits
 from executorch.runtime import Runtime
 
 VOCABULARY = 160
@@ -155,6 +157,23 @@ def test_a_program_with_a_cache_computes_the_same(
     for start, end in ((0, 6), (6, 7), (7, 9)):
         (logits,) = method.execute([TOKENS[:, start:end].clone(), torch.tensor([start])])
         torch.testing.assert_close(logits, expected[:, end - 1], **TOLERANCE)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_cache_may_be_left_out(name: str, checkpoints: dict) -> None:
+    """Whole texts, as transformers reads them, whatever state is there; and it stays."""
+    folder, expected = checkpoints[name]
+    model = load_model(config_for(name, folder, model={"use_kv_cache": True})).model
+    logits = module_logits(model)
+    with torch.no_grad():
+        logits(TOKENS.flip(1))
+        before = {name: buffer.clone() for name, buffer in model.named_buffers()}
+        with without_cache(model):
+            found = logits(TOKENS)
+    torch.testing.assert_close(found, expected[0], **TOLERANCE)
+    after = dict(model.named_buffers())
+    assert list(after) == list(before)
+    assert all(torch.equal(after[name], buffer) for name, buffer in before.items())
 
 
 def test_every_family_has_a_shape_that_builds_and_takes_a_checkpoint_of_its_names() -> None:

@@ -43,7 +43,8 @@ def module_logits(model: torch.nn.Module) -> Logits:
     def logits(tokens: torch.Tensor) -> torch.Tensor:
         kept, model.generate_full_logits = model.generate_full_logits, True
         try:
-            options = {"input_pos": torch.tensor([0])} if model.use_kv_cache else None
+            with_positions = model.params.use_kv_cache
+            options = {"input_pos": torch.tensor([0])} if with_positions else None
             return model(tokens, options)[0]
         finally:
             model.generate_full_logits = kept

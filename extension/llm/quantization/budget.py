@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from executorch.extension.llm.model.caches import state_as_before
+from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import mean_loss, module_logits
 from executorch.extension.llm.quantization.forms import Family, Option, Site, sites_of
 from executorch.extension.llm.quantization.schemes import Budget
@@ -67,7 +67,7 @@ class Search:
 
     def apply(self, model: nn.Module) -> nn.Module:
         """The model with its matrices in the forms chosen. Raises ValueError for a budget that cannot be met."""
-        with state_as_before(model):
+        with without_cache(model):
             sites, chosen = self._search(model)
         return hold(model, sites, chosen)
 

@@ -196,7 +196,7 @@ def sites_of(model: nn.Module, family: Family, texts: Sequence[Any], run: Run) -
             _encode(site, family, None)
         else:
             linears[linear] = site
-    for linear, ties in ties_of(model, list(linears), texts, run):
+    for linear, ties in ties_of(list(linears), texts, run):
         _encode(linears[linear], family, ties)
     return sites
 

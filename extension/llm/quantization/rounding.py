@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from executorch.extension.llm.model.caches import state_as_before
 from executorch.extension.llm.quantization.schemes import WeightBits
 from executorch.extension.llm.quantization.weights import (
     TOGETHER,
@@ -63,7 +62,7 @@ def quantize_linears_by_text(
 ) -> nn.Module:
     """Every linear layer whose inputs a group divides; `run` calls the model with each of `texts`."""
     layers = fitting_layers(model, nn.Linear, wanted)
-    for layer, ties in ties_of(model, layers, texts, run):
+    for layer, ties in ties_of(layers, texts, run):
         weight = layer.weight.detach()
         codes, scales = round_by_ties(weight, ties, wanted)
         made = weight_of_codes(codes, scales.to(weight.dtype), wanted, weight.dtype)
@@ -71,9 +70,7 @@ def quantize_linears_by_text(
     return model
 
 
-def ties_of(
-    model: nn.Module, layers: Sequence[Any], texts: Sequence[Any], run: Run
-) -> Iterator[tuple[Any, Ties]]:
+def ties_of(layers: Sequence[Any], texts: Sequence[Any], run: Run) -> Iterator[tuple[Any, Ties]]:
     """Each layer with what ties its inputs together, by as many runs as memory asks for; a run sees what has become of
     the layers before."""
     layers = list(layers)
@@ -83,15 +80,13 @@ def ties_of(
             size += 4 * layers[0].in_features ** 2
             part.append(layers.pop(0))
         sums: Any = None
-        for layer, products in _products(model, part, texts, run).items():
+        for layer, products in _products(part, texts, run).items():
             if products is not sums:  # layers that read the same follow each other
                 sums, ties = products, Ties.of(products)
             yield layer, ties
 
 
-def _products(
-    model: nn.Module, layers: list[Any], texts: Sequence[Any], run: Run
-) -> dict[Any, Tensor]:
+def _products(layers: list[Any], texts: Sequence[Any], run: Run) -> dict[Any, Tensor]:
     """The sums of x' x over all inputs x of each layer, once of those that read the same; a layer that no text reaches
     has zeros."""
     sums: dict[Any, Tensor] = {}
@@ -107,9 +102,8 @@ def _products(
 
     hooks = [each.register_forward_pre_hook(note) for each in layers]
     try:
-        with state_as_before(model):
-            for text in texts:
-                run(text)
+        for text in texts:
+            run(text)
     finally:
         for hook in hooks:
             hook.remove()

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from executorch.extension.llm.model.caches import state_as_before
 from executorch.extension.llm.model.likelihood import Logits
 from executorch.extension.llm.quantization.forms import Option, Site, matrix
 
@@ -26,7 +25,7 @@ _SEED = 0  # of the tokens drawn: the same model and text give the same choice
 def measure_errors(
     model: nn.Module, sites: Sequence[Site], texts: Sequence[Tensor], logits: Logits
 ) -> None:
-    """Sets each option's `error`. Parameters of the model must not require gradients."""
+    """Sets each option's `error`. Parameters of the model must not require gradients; it runs without a cache."""
     draw, count = torch.Generator().manual_seed(_SEED), 0
     with ExitStack() as hooks:
         for module in model.modules():
@@ -36,10 +35,9 @@ def measure_errors(
             for layer in site.layers:
                 hooks.enter_context(layer.register_forward_hook(_watch(site.options)))
         for text in texts:
-            with state_as_before(model):
-                rows = logits(text)
-                drawn = torch.multinomial(rows.detach().float().softmax(-1), 1, generator=draw)
-                functional.cross_entropy(rows.float(), drawn[:, 0], reduction="sum").backward()
+            rows = logits(text).float()
+            drawn = torch.multinomial(rows.detach().softmax(-1), 1, generator=draw)
+            functional.cross_entropy(rows, drawn[:, 0], reduction="sum").backward()
             count += len(rows)
     for site in sites:
         for option in site.options:

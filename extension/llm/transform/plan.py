@@ -14,6 +14,7 @@ from torch import nn
 from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.config.rules import same_low_bits
 from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import module_logits
 from executorch.extension.llm.quantization.schemes import (
     WeightBits,
@@ -77,7 +78,8 @@ def transforms_for(
 def _by_text(model: nn.Module, wanted: WeightBits, texts: Sequence[torch.Tensor]) -> nn.Module:
     from executorch.extension.llm.quantization.rounding import quantize_linears_by_text
 
-    return quantize_linears_by_text(model, wanted, texts, module_logits(model))
+    with without_cache(model):
+        return quantize_linears_by_text(model, wanted, texts, module_logits(model))
 
 
 def check_linear_attention(config: LlmConfig, args: ModelArgs, dynamic: bool) -> None:
