@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -50,7 +50,7 @@ def run_row(row: Row, flow: TestFlow) -> TestCaseSummary:
             warnings.simplefilter("ignore")
             tester = make_row(summary, row, flow)
             if flow.supports_serialize:
-                _compare(summary, row, flow, tester)
+                compare(row, flow, tester, tester.stages[StageType.SERIALIZE].run_artifact)
         summary.result = success_of(summary)
     except Failed as failed:
         failed.note(summary)
@@ -63,7 +63,10 @@ def make_row(summary: TestCaseSummary, row: Row, flow: TestFlow) -> Tester:
     return make_program(summary, flow, row.module(), row.inputs, row.shapes(), export)
 
 
-def _compare(summary: TestCaseSummary, row: Row, flow: TestFlow, tester: Tester) -> None:
+def compare(
+    row: Row, flow: TestFlow, tester: Tester, run: Callable[[tuple[Any, ...]], list[Any]]
+) -> None:
+    """Results of `run` for all calls of the row; raises Failed."""
     reference, step = row.module(), 0.0
     if flow.quantize:
         exported = tester.get_artifact(StageType.EXPORT)
@@ -71,7 +74,7 @@ def _compare(summary: TestCaseSummary, row: Row, flow: TestFlow, tester: Tester)
     for inputs in row.calls:
         expected = reference(*pytree.tree_map_only(torch.Tensor, torch.clone, inputs))
         try:
-            found = tester.stages[StageType.SERIALIZE].run_artifact(inputs)
+            found = run(inputs)
         except Exception as error:
             raise Failed(TestResult.PTE_RUN_FAIL, error, StageType.SERIALIZE) from error
         least = max(row.tolerance, flow.tolerance)
