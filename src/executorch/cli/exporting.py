@@ -13,12 +13,13 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
 
 from executorch.backends.discovery import backends
 from executorch.cli import plugins
 from executorch.devtools.commands import given, python_model
 from executorch.devtools.commands.check import missing_here
-from executorch.devtools.commands.program_file import ProgramFile
+from executorch.devtools.commands.program_file import ProgramFile, plan_of
 from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL, make_example
 from executorch.examples.models.comparison import largest_error
 from executorch.examples.models.model_factory import EagerModelFactory
@@ -210,11 +211,11 @@ def compare(found: Source, target: Path, quantization: str) -> int:
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         print(f"not compared: the runtime of this package does not have {lacking[0]}{more}")
         return 0
-    with torch.no_grad():
-        expected = torch.utils._pytree.tree_leaves(found.module(*found.inputs))
+    expected = given.expected_outputs(found.module, found.inputs, plan_of(target))
     method = Runtime.get().load_program(target).load_method("forward")
+    inputs = pytree.tree_leaves(given.copies(found.inputs))
     start = time.perf_counter()
-    outputs = method.execute(torch.utils._pytree.tree_leaves(found.inputs))
+    outputs = method.execute(inputs)
     taken = (time.perf_counter() - start) * 1e3
     error, limit = largest_error(outputs, expected), LARGEST_ERROR.get(quantization, OF_FEW_BITS)
     beside = "beside the model in PyTorch" + (", on the example inputs" if quantization else "")
