@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,11 +46,16 @@ def copies(inputs: Any) -> Any:
     return pytree.tree_map_only(torch.Tensor, torch.clone, inputs)
 
 
-def expected_outputs(module: torch.nn.Module, inputs: Any, plan: schema.ExecutionPlan) -> list[Any]:
+def expected_outputs(
+    module: torch.nn.Module,
+    inputs: tuple[Any, ...],
+    plan: schema.ExecutionPlan,
+    keywords: Mapping[str, Any] | None = None,
+) -> list[Any]:
     """What a program gives for a model and its inputs: those that it changes come before what it returns."""
-    changed = copies(inputs)
+    changed = copies((inputs, dict(keywords or {})))
     with torch.no_grad():
-        returned = pytree.tree_leaves(module(*changed))
+        returned = pytree.tree_leaves(module(*changed[0], **changed[1]))
     leaves = pytree.tree_leaves(changed)
     places = plan.outputs[: max(0, len(plan.outputs) - len(returned))]
     return [*(leaves[plan.inputs.index(place)] for place in places), *returned]
