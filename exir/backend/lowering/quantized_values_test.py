@@ -66,7 +66,9 @@ def test_scales_of_channels(scale: float) -> None:
 
 def test_a_scale_for_each_channel() -> None:
     """An observer of channels that was never run has one scale."""
-    with pytest.raises(ValueError, match="Expected a scale for each channel: .* 1 for 2 channels; "):
+    with pytest.raises(
+        ValueError, match="Expected a scale for each channel: .* 1 for 2 channels; "
+    ):
         check(0.1, 0, [1.0], [0])
 
 
