@@ -20,10 +20,11 @@ else:
     )
     from executorch.export.recipe_provider import BackendRecipeProvider
     from executorch.export.recipe_registry import recipe_registry
-    from executorch.export.types import StageType
+    from executorch.export.types import Arguments, StageType
 
     __all__ = [
         "AOQuantizationConfig",
+        "Arguments",
         "BackendRecipeProvider",
         "ExportRecipe",
         "ExportSession",

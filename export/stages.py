@@ -26,7 +26,7 @@ from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_manager import PassManager
 from executorch.exir.pass_manager import PassType as PassType
 from executorch.export.recipe import LoweringRecipe, Passes, QuantizationRecipe
-from executorch.export.types import StageType
+from executorch.export.types import StageType, keywords_of
 
 MethodPasses = list[Callable[[str, ExportedProgram], Passes]]
 ManagerPasses = list[Callable[[EdgeProgramManager], Passes]]
@@ -164,10 +164,12 @@ def _quantized(
     module = "quantization.pt2e.quantize_pt2e"
     prepare, convert = _torchao(module, "prepare_pt2e"), _torchao(module, "convert_pt2e")
     with torch.no_grad():
-        captured = export_module(model, examples[0], **how).module()
+        captured = export_module(
+            model, tuple(examples[0]), keywords_of(examples[0]), **how
+        ).module()
         prepared = prepare(captured, quantizer)
         for example in examples:
-            prepared(*example)
+            prepared(*example, **keywords_of(example))
         return convert(prepared)
 
 
@@ -208,7 +210,8 @@ class TorchExportStage(Stage):
                 example = first_example(inputs, name)
                 program = export_module(
                     model,
-                    example,
+                    tuple(example),
+                    keywords_of(example),
                     dynamic_shapes=shapes.get(name),
                     strict=self.strict,
                     name=f"method {name}",

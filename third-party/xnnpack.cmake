@@ -53,6 +53,8 @@ set(is_x86 OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(is_x86 ON)
 endif()
+# pthreadpool is built without cpuinfo, so a thread does not know which kind of core it is on: one kernel for all of them.
+target_compile_definitions(xnnpack-base INTERFACE XNN_MAX_UARCH_TYPES=1)
 include("${library}/corrections.cmake")
 if(EXECUTORCH_XNNPACK_TUNING)
   include("${library}/tuning.cmake")

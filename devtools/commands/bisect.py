@@ -117,9 +117,15 @@ def _exported(path: Path) -> ExportedProgram:
     if path.suffix == ".pt2":
         return given.exported_program(path)
     model = python_model.load(str(path))
+    if isinstance(model.module, ExportedProgram):
+        return model.module
     with torch.no_grad():
         return export_module(
-            model.module, model.inputs, dynamic_shapes=model.dynamic_shapes, strict=True
+            model.module,
+            model.inputs,
+            model.keywords,
+            dynamic_shapes=model.dynamic_shapes,
+            strict=True,
         )
 
 

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
 
+from executorch.exir import schema
 from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord, parse_etrecord
 
@@ -37,6 +39,26 @@ def inputs(path: Path) -> tuple[Any, ...]:
     if not isinstance(found, (tuple, list)):
         raise ValueError(f"{path}: expected a tuple of inputs, found {type(found).__name__}")
     return tuple(found)
+
+
+def copies(inputs: Any) -> Any:
+    """The same structure with tensors of its own: models and programs may write to what they are given."""
+    return pytree.tree_map_only(torch.Tensor, torch.clone, inputs)
+
+
+def expected_outputs(
+    module: torch.nn.Module,
+    inputs: tuple[Any, ...],
+    plan: schema.ExecutionPlan,
+    keywords: Mapping[str, Any] | None = None,
+) -> list[Any]:
+    """What a program gives for a model and its inputs: those that it changes come before what it returns."""
+    changed = copies((inputs, dict(keywords or {})))
+    with torch.no_grad():
+        returned = pytree.tree_leaves(module(*changed[0], **changed[1]))
+    leaves = pytree.tree_leaves(changed)
+    places = plan.outputs[: max(0, len(plan.outputs) - len(returned))]
+    return [*(leaves[plan.inputs.index(place)] for place in places), *returned]
 
 
 def _read(path: Path, read: Callable[[Path], T], expected: str) -> T:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from executorch.devtools.commands import given
 from executorch.devtools.commands.program_file import calls_of, is_constant, payload_reader
 from executorch.devtools.inspector import Inspector
 from executorch.exir import schema
@@ -157,7 +158,7 @@ def _run(
     loaded = Runtime.get().load_program(
         data, enable_etdump=True, debug_buffer_size=num_bytes, data_path=data_path
     )
-    loaded.load_method(method).execute(inputs)
+    loaded.load_method(method).execute(given.copies(inputs))
     with tempfile.TemporaryDirectory() as folder:
         dump, values = os.path.join(folder, "dump"), os.path.join(folder, "values")
         loaded.write_etdump_result_to_file(dump, values)

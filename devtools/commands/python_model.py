@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +47,17 @@ class Refused:
 
 @dataclass(frozen=True)
 class PythonModel:
-    module: torch.nn.Module
+    """`module` with the arguments of a call; an exported program has its dynamic shapes inside. `keywords`: in the order
+    of forward(), as programs take them behind the others."""
+
+    module: torch.nn.Module | ExportedProgram
     inputs: tuple[Any, ...]
     dynamic_shapes: Any = None
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def callable(self) -> torch.nn.Module:
+        return self.module.module() if isinstance(self.module, ExportedProgram) else self.module
 
 
 def is_python(spec: str) -> bool:
@@ -56,23 +66,64 @@ def is_python(spec: str) -> bool:
     return bool(place) and name.isidentifier()
 
 
+FORWARD = "forward"
+
+
 def load(spec: str) -> PythonModel:
-    """`name` is (module, inputs) or (module, inputs, dynamic shapes), or a function without arguments that gives it.
-    ValueError for anything else."""
+    """`name` is (module, inputs) or (module, inputs, dynamic shapes), inputs being a tuple, or a dictionary of those by
+    keyword; an ExportedProgram; or a function without arguments that gives one of these. ValueError for anything else."""
+    found = load_methods(spec)
+    if [*found] != [FORWARD]:
+        raise ValueError(f"{spec}: expected one model, found the methods {', '.join(found)}")
+    return found[FORWARD]
+
+
+def load_methods(spec: str) -> dict[str, PythonModel]:
+    """`name` may also be a dictionary of such by the names of methods."""
     place, _, name = spec.rpartition(":")
     found = getattr(_module(place), name, None)
-    made = found() if callable(found) and not isinstance(found, torch.nn.Module) else found
+    is_model = isinstance(found, (torch.nn.Module, ExportedProgram))
+    made = found() if callable(found) and not is_model else found
+    methods = made if isinstance(made, dict) and made else {FORWARD: made}
+    return {method: _model(one, spec) for method, one in methods.items()}
+
+
+def _model(made: Any, spec: str) -> PythonModel:
+    if isinstance(made, ExportedProgram):
+        return of_program(made, spec)
     if (
         not isinstance(made, tuple)
         or len(made) not in (2, 3)
         or not isinstance(made[0], torch.nn.Module)
-        or not isinstance(made[1], tuple)
+        or not isinstance(made[1], (tuple, dict))
     ):
         raise ValueError(
-            f"{spec}: expected (module, inputs) or (module, inputs, dynamic_shapes), or a function that gives it, "
-            f"found {type(made).__name__}"
+            f"{spec}: expected (module, inputs), (module, inputs, dynamic_shapes), an ExportedProgram, a dictionary of "
+            f"such by method, or a function that gives one, found {type(made).__name__}"
         )
-    return PythonModel(*made)
+    module, inputs, *shapes = made
+    if isinstance(inputs, tuple):
+        return PythonModel(module, inputs, *shapes)
+    known = inspect.signature(module.forward).parameters
+    unknown = [name for name in inputs if name not in known]
+    if unknown:
+        raise ValueError(
+            f"{spec}: expected inputs of forward({', '.join(known)}), found {', '.join(unknown)}"
+        )
+    keywords = {name: inputs[name] for name in known if name in inputs}
+    if shapes and isinstance(shapes[0], dict):  # torch.export asks for all of them
+        shapes = [{name: shapes[0].get(name) for name in keywords}]
+    return PythonModel(module, (), *shapes, keywords=keywords)
+
+
+def of_program(program: ExportedProgram, spec: str) -> PythonModel:
+    """With the inputs that it was exported with."""
+    if program.example_inputs is None:
+        raise ValueError(
+            f"{spec}: expected example inputs in the program, found none: export it anew"
+        )
+    args, keywords = program.example_inputs
+    return PythonModel(program, args, keywords=keywords)
 
 
 def _module(place: str) -> Any:
@@ -98,9 +149,13 @@ def _name(path: Path) -> str:
 
 
 def export(model: PythonModel) -> ExportedProgram | Refused:
+    if isinstance(model.module, ExportedProgram):
+        return model.module
     with torch.no_grad(), silent():
         try:
-            return export_module(model.module, model.inputs, dynamic_shapes=model.dynamic_shapes)
+            return export_module(
+                model.module, model.inputs, model.keywords, dynamic_shapes=model.dynamic_shapes
+            )
         except NotExportable as problem:
             known = {finding.line for finding in problem.findings}
             breaks = [each for each in _graph_breaks(model) if each.line not in known]
@@ -110,7 +165,7 @@ def export(model: PythonModel) -> ExportedProgram | Refused:
 def _graph_breaks(model: PythonModel) -> list[GraphBreak]:
     torch._dynamo.reset()
     try:
-        explained = torch._dynamo.explain(model.module)(*model.inputs)
+        explained = torch._dynamo.explain(model.module)(*model.inputs, **model.keywords)
     except (
         Exception
     ):  # the model itself fails on these inputs, which the error of torch.export says

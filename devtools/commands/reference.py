@@ -15,6 +15,7 @@ import torch.utils._pytree as pytree
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Interpreter, Node
 
+from executorch.devtools.commands import given
 from executorch.devtools.commands.probe import Found
 
 _FLOAT, COARSE, _STEPS = 1e-3, 2e-2, 0.25
@@ -60,10 +61,10 @@ def compare(
     with torch.no_grad():
         state = [(buffer, buffer.clone()) for buffer in module.buffers()]
         true = _Run(module, {})
-        true.run(*inputs)
+        true.run(*given.copies(inputs))
         _restore(state)
         forced = _Run(module, {node: each for node, (each, _) in by_node.items()})
-        forced.run(*inputs)
+        forced.run(*given.copies(inputs))
         _restore(state)
     compared: list[Compared] = []
     for node in place:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch.export import ExportedProgram
@@ -38,7 +37,11 @@ def report(arguments: argparse.Namespace) -> Report:
     if not all_inputs:
         raise ValueError(f"{arguments.etrecord} has no inputs: give --inputs")
     module = program.module()
-    cases = [_case(module, inputs) for inputs in all_inputs]
+    plan = file.plan(method)
+    cases = [
+        MethodTestCase(pytree.tree_leaves(inputs), given.expected_outputs(module, inputs, plan))
+        for inputs in all_inputs
+    ]
     rtol, atol = _tolerances(arguments, cases)
     try:
         tested = with_self_test(file.data, [MethodTestSuite(method, cases)], rtol, atol)
@@ -88,12 +91,6 @@ def _tolerances(
     )
 
 
-def _case(module: torch.nn.Module, inputs: tuple[Any, ...]) -> MethodTestCase:
-    with torch.no_grad():
-        outputs = pytree.tree_leaves(module(*inputs))
-    return MethodTestCase(pytree.tree_leaves(inputs), outputs)
-
-
 def _run(
     data: bytes,
     method: str,
@@ -107,7 +104,9 @@ def _run(
     rtol, atol = tolerances
     rows = []
     for index, case in enumerate(cases):
-        pairs = list(zip(case.expected_outputs, loaded.execute(case.inputs), strict=True))
+        pairs = list(
+            zip(case.expected_outputs, loaded.execute(given.copies(case.inputs)), strict=True)
+        )
         rows.append(
             {
                 "case": index,

@@ -17,8 +17,8 @@ from executorch.exir.schema import TensorShapeDynamism
 from executorch.exir.sym_util import in_multiples
 from executorch.exir.tensor import TensorSpec
 
-# Below this, torch.export's own checks take any size: 0 and 1 are traced as sizes like others.
-_SMALLEST_CHECKED_MINIMUM = 3
+# What torch.export gives Dim.AUTO as the least size, which takes 0 and 1 all the same, as its own checks do.
+_MINIMUM_OF_ANY_SIZE = 2
 _LARGEST_FACTOR = 2**31 - 1
 
 
@@ -71,6 +71,9 @@ def _least(size: torch.SymInt, bound: int, constraints: dict[sympy.Symbol, Value
     known = {**size.node.shape_env.var_to_range, **constraints}
     ranges = {symbol: _checked(known[symbol]) for symbol in known if known[symbol].is_int}
     lowest = bound_sympy(*in_multiples(size, ranges)).lower
+    stated = constraints.get(size.node.expr)  # of a multiple more than its symbol says
+    if stated is not None:
+        lowest = max(lowest, _checked(stated).lower)
     return max(0, min(int(lowest), bound)) if lowest.is_number and lowest.is_finite else 0
 
 
@@ -91,7 +94,7 @@ def output_dimensions(program: ExportedProgram, outputs: Sequence[object]) -> li
 
 
 def _checked(values: ValueRanges) -> ValueRanges:
-    lower = values.lower if values.lower >= _SMALLEST_CHECKED_MINIMUM else sympy.Integer(0)
+    lower = sympy.Integer(0) if values.lower == _MINIMUM_OF_ANY_SIZE else values.lower
     return ValueRanges(lower, values.upper)
 
 

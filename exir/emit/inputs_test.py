@@ -42,6 +42,12 @@ PROGRAMS = {
         list(itertools.product([0, 1, 4, 8, 9], [2, 3, 6])),
     ),
     "minimum": (lambda x: x + 1, [(4,)], ({0: K},), [(n,) for n in range(8)]),
+    "multiple of a small one": (
+        lambda x: x * 2,
+        [(9,)],
+        ({0: 3 * Dim("small", min=2, max=6)},),
+        [(n,) for n in range(10)],
+    ),
     "shared": (
         lambda x, y: x.sum() + y,
         [(4,), (4,)],
@@ -106,9 +112,24 @@ def test_rows_say_range_and_relation() -> None:
             ({0: Dim("r", max=8), 1: Dim("c", max=9)}, {0: Dim.DYNAMIC}),
         )
     )
-    # A product is bounded, and no more is said.
-    assert rows == [InputDimension(0, 0), InputDimension(0, 1), InputDimension(1, 0)]
+    # A product is bounded, from below by what torch.export's guards ask for, and no more is said.
+    assert rows == [InputDimension(0, 0), InputDimension(0, 1), InputDimension(1, 0, min=4)]
     assert rows_of(exported(lambda x: x + 1, [(4,)], (None,))) is None
+
+
+@pytest.mark.parametrize(
+    "dim, least",
+    [
+        (Dim("n", min=1, max=9), 1),
+        (Dim("n", max=9), 0),
+        (Dim.AUTO(max=9), 0),
+        (Dim("n", min=5, max=9), 5),
+    ],
+    ids=str,
+)
+def test_the_least_size_is_the_one_that_was_asked_for(dim: Any, least: int) -> None:
+    rows = rows_of(exported(lambda x: x + 1, [(8,)], ({0: dim},)))
+    assert rows == [InputDimension(0, 0, min=least)]
 
 
 def add_and_double(x: torch.Tensor) -> torch.Tensor:

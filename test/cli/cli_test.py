@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from executorch.cli import completion, exporting, flags, main
+from executorch.cli import completion, flags, main, sources
 from executorch.cli.table import BY_NAME, COMMANDS
 from executorch.exir import to_edge
 
@@ -158,7 +158,7 @@ def test_a_model_becomes_a_program_that_runs(tmp_path: Path) -> None:
 def test_a_listed_model_is_found(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["export", "--list"]) == main.DONE
     assert f" {name}," in capsys.readouterr().out
-    found = exporting.source(name)
+    (found,) = sources.source(name).methods.values()
     with torch.no_grad():
         assert torch.utils._pytree.tree_leaves(found.module(*found.inputs))
 

@@ -39,7 +39,12 @@ def load_demo_backends() -> None:
     load_backend("demo_backend")
 
 
-def run(*command: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    """The finished process with its text; the caller looks at the exit code."""
+def run(
+    *command: object, timeout: float = 300, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """The finished process with its text; the caller looks at the exit code. `environment` is added to this one's."""
     words = [str(word) for word in command]
-    return subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(
+        words, capture_output=True, text=True, timeout=timeout, check=False,
+        env=os.environ | environment,
+    )  # fmt: skip

@@ -60,14 +60,31 @@ def decode(data: bytes, at: int) -> tuple[Any, int]:
     return torch.frombuffer(content, dtype=DTYPES[tag]).reshape(sizes), at + count
 
 
+# For glibc: memory that is given back is overwritten, and from a page on it is not there any more.
+POISON = {"GLIBC_TUNABLES": "glibc.malloc.perturb=165:glibc.malloc.mmap_threshold=4096"}
+
+
+class CallFailed(RuntimeError):
+    """`status`: what the process ended with; of a signal a negative number, or 128 more than it under an emulator."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(f"module_calls ended with {status}:\n{text}")
+        self.status = status
+
+    @property
+    def is_crash(self) -> bool:
+        return self.status < 0 or self.status > 128
+
+
 def call_in_cpp(
     pte: Path,
     calls: Sequence[tuple[str, Sequence[Any]]],
     data_files: Sequence[Path] = (),
     emulator: Sequence[str] = (),
     program: Path | None = None,
+    **environment: str,
 ) -> list[list[Any]]:
-    """Outputs of each (method, flat inputs) on one Module; raises with its messages when a call fails. With an
+    """Outputs of each (method, flat inputs) on one Module; CallFailed with its messages when a call fails. With an
     emulator (a command and its arguments) on the processor that it emulates. `program`: another module_calls."""
     parts = [struct.pack("<I", len(calls))]
     for method, inputs in calls:
@@ -77,11 +94,10 @@ def call_in_cpp(
     with tempfile.TemporaryDirectory() as folder:
         asked, answered = Path(folder, "calls.bin"), Path(folder, "outputs.bin")
         asked.write_bytes(b"".join(parts))
-        done = run(*emulator, program or binary("module_calls"), pte, asked, answered, *data_files)
+        words = (*emulator, program or binary("module_calls"), pte, asked, answered, *data_files)
+        done = run(*words, **environment)
         if done.returncode != 0:
-            raise RuntimeError(
-                f"module_calls ended with {done.returncode}:\n{done.stdout}{done.stderr}"
-            )
+            raise CallFailed(done.returncode, f"{done.stdout}{done.stderr}")
         data = answered.read_bytes()
     results, at = [], 0
     for _ in calls:

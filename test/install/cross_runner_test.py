@@ -12,6 +12,7 @@ from executorch.extension.llm.runner.test.tiny_llama import TinyLlama, make
 from executorch.test.e2e.build_tree import ROOT, binary
 from executorch.test.install.commands import command
 from executorch.test.install.cross_build_test import MACHINES, emulator
+from executorch.tools.drawn.processors import Processor
 
 pytestmark = pytest.mark.full
 
@@ -39,7 +40,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> TinyLlama:
     return make(tmp_path_factory.mktemp("tiny"))
 
 
-def written(words: list[object], llama: TinyLlama, program: Path, **environment: str) -> str:
+def written(words: list[object], llama: TinyLlama, program: Path) -> str:
     """What llama_main writes behind the prompt, without its report."""
     text = command(
         *words,
@@ -50,21 +51,20 @@ def written(words: list[object], llama: TinyLlama, program: Path, **environment:
         "--max_new_tokens=40",
         "--ignore_eos",
         "--cpu_threads=2",
-        **environment,
     )
     assert text.startswith(PROMPT) and '"generated_tokens":39' in text, text
     return text[len(PROMPT) : text.index("\nPyTorchObserver ")]
 
 
 @pytest.mark.req("LLM-043")
-@pytest.mark.parametrize("processor", ARM.processors)
+@pytest.mark.parametrize("processor", ARM.processors, ids=lambda each: each.name)
 @pytest.mark.parametrize("few_bits", [False, True], ids=["float", "4 bits"])
 def test_llama_main_writes_the_same_on_arm(
-    llama: TinyLlama, processor: str, few_bits: bool
+    llama: TinyLlama, processor: Processor, few_bits: bool
 ) -> None:
     program = llama.with_few_bits() if few_bits else llama.program
     here = written([binary("examples/models/llama/llama_main")], llama, program)
     assert len(here) > 20
     built = cross_built()
-    words = [*emulator(built.parents[3]), built]
-    assert written(words, llama, program, QEMU_CPU=processor) == here
+    words = [*emulator(built.parents[3], processor), built]
+    assert written(words, llama, program) == here

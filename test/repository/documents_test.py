@@ -27,6 +27,15 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_pages_install_what_they_are_of(page: Path) -> None:
+    """The index has another package under this name. Pages of the documents are quoted, and name it."""
+    if page.parent == Path("test/documents/pages"):
+        return
+    text = (ROOT / page).read_text()
+    assert not re.findall(r"pip install (?:-\S+ )*[\"']?executorch\b.*", text)
+
+
 @pytest.mark.req("BLD-C03")
 def test_cmake_is_given_its_folder_with_the_flag_that_it_has() -> None:
     """One of upstream's pages has `cmake -b`, which CMake takes for the name of a source folder."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -50,7 +50,7 @@ def run_row(row: Row, flow: TestFlow) -> TestCaseSummary:
             warnings.simplefilter("ignore")
             tester = make_row(summary, row, flow)
             if flow.supports_serialize:
-                _compare(summary, row, flow, tester)
+                compare(row, flow, tester, tester.stages[StageType.SERIALIZE].run_artifact)
         summary.result = success_of(summary)
     except Failed as failed:
         failed.note(summary)
@@ -63,24 +63,26 @@ def make_row(summary: TestCaseSummary, row: Row, flow: TestFlow) -> Tester:
     return make_program(summary, flow, row.module(), row.inputs, row.shapes(), export)
 
 
-def _compare(summary: TestCaseSummary, row: Row, flow: TestFlow, tester: Tester) -> None:
+def compare(
+    row: Row, flow: TestFlow, tester: Tester, run: Callable[[tuple[Any, ...]], list[Any]]
+) -> None:
+    """Results of `run` for all calls of the row; raises Failed."""
     reference, step = row.module(), 0.0
     if flow.quantize:
         exported = tester.get_artifact(StageType.EXPORT)
         reference, step = exported.module(), tester.output_step()
+    least, texts = max(row.tolerance, flow.tolerance), []
+    all_found, all_wanted = [], []
     for inputs in row.calls:
         expected = reference(*pytree.tree_map_only(torch.Tensor, torch.clone, inputs))
         try:
-            found = tester.stages[StageType.SERIALIZE].run_artifact(inputs)
+            all_found.append(run(inputs))
         except Exception as error:
             raise Failed(TestResult.PTE_RUN_FAIL, error, StageType.SERIALIZE) from error
-        least = max(row.tolerance, flow.tolerance)
-        wanted = pytree.tree_leaves(expected)
-        text = difference(row, found, wanted, least, _STEPS * (step or 0.0))
-        if text and flow.quantize and _is_as_near(row, found, wanted, inputs):
-            continue
-        if text:
-            raise Failed(TestResult.OUTPUT_MISMATCH_FAIL, AssertionError(text))
+        all_wanted.append(pytree.tree_leaves(expected))
+        texts.append(difference(row, all_found[-1], all_wanted[-1], least, _STEPS * (step or 0.0)))
+    if any(texts) and not (flow.quantize and _are_as_near(row, all_found, all_wanted)):
+        raise Failed(TestResult.OUTPUT_MISMATCH_FAIL, AssertionError(next(filter(None, texts))))
 
 
 def difference(
@@ -108,18 +110,23 @@ def difference(
     return ""
 
 
-def _is_as_near(row: Row, found: list[Any], quantized: list[Any], inputs: tuple[Any, ...]) -> bool:
-    """Whether results are as near to those of the floats as the quantized program's, of which each quantized value may
-    be rounded to another neighbour here, as dynamic scales are found in another way."""
-    exact = pytree.tree_leaves(row.module()(*inputs))
-    for have, want, value in zip(found, quantized, exact, strict=True):
-        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
-            return False
-        if have.shape != value.shape or have.dtype != value.dtype:
-            return False
-        if not (have - value).norm() <= _TIMES * (want - value).norm():
-            return False
-    return True
+def _are_as_near(
+    row: Row, all_found: Sequence[list[Any]], all_quantized: Sequence[list[Any]]
+) -> bool:
+    """Whether results of all calls together are as near to those of the floats as the quantized program's, of which
+    each quantized value may be rounded to another neighbour here, as dynamic scales are found in another way."""
+    off = torch.zeros(2, dtype=torch.float64)
+    for inputs, found, quantized in zip(row.calls, all_found, all_quantized, strict=True):
+        exact = pytree.tree_leaves(row.module()(*inputs))
+        for have, want, value in zip(found, quantized, exact, strict=True):
+            if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+                return False
+            if have.shape != value.shape or have.dtype != value.dtype:
+                return False
+            off += (
+                torch.stack([(have - value).double().norm(), (want - value).double().norm()]) ** 2
+            )
+    return bool(off[0] <= _TIMES**2 * off[1])
 
 
 def kind_of(summary: TestCaseSummary) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, dynamic_source
+from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, dynamic_source
 from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.aot.value_types import (
     FLOATS,
@@ -120,9 +120,11 @@ class GraphBuilder(Writer[Any, Any]):
     # Arguments of the delegate
 
     def why_not_taken(self, node: Node) -> str:
-        """8-bit values have the type of who reads them."""
+        """8-bit values have the type of who makes or reads them."""
         value = node.meta.get("val")
-        is_stored = any(op_name(user) == DEQUANTIZE for user in node.users)
+        is_stored = op_name(node) == QUANTIZE or any(
+            op_name(user) == DEQUANTIZE for user in node.users
+        )
         is_taken = isinstance(value, torch.Tensor) and (
             value.dtype in FLOATS or (value.dtype == torch.int8 and is_stored)
         )

@@ -225,6 +225,28 @@ def test_readers_outside_get_floats() -> None:
     assert compute_error(quantized(*inputs), run(manager, inputs)) > 35
 
 
+class Residual(nn.Module):
+    """tanh(x) as a float, which the norm outside reads, and in 8 bits, which another delegate adds to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.linear = nn.LayerNorm(16), nn.Linear(16, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.tanh()
+        return x + self.linear(self.norm(x))
+
+
+def test_a_delegate_gives_8_bit_values_to_another() -> None:
+    torch.manual_seed(0)
+    inputs = (torch.randn(2, 5, 16),)
+    model = converted(Residual(), inputs, is_per_channel=True)
+    manager = lower(model, inputs)
+    assert len(graphs(manager)) == 2
+    step = 0.05  # of the sum, whose values are below 6
+    torch.testing.assert_close(run(manager, inputs), model(*inputs), atol=step, rtol=0)
+
+
 def test_nothing_is_converted_for_nobody() -> None:
     """Dropout leaves a pair of calls that quantizes its input back to what it was."""
 

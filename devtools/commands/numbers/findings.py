@@ -10,6 +10,7 @@ from typing import Any
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
+from executorch.devtools.commands import given
 from executorch.devtools.commands.bisect import by_handles
 from executorch.devtools.commands.numbers.overflow import (
     NEXT_STEP,
@@ -85,7 +86,7 @@ def _outputs(data: bytes, method: str, inputs: list[Any], data_path: Path | None
     from executorch.runtime import Runtime
 
     loaded = Runtime.get().load_program(data, data_path=data_path)
-    return list(loaded.load_method(method).execute(inputs))
+    return list(loaded.load_method(method).execute(given.copies(inputs)))
 
 
 def _has_halves(plan: schema.ExecutionPlan) -> bool:

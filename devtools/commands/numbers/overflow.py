@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Interpreter, Node
 from torch.utils import _pytree as pytree
 
+from executorch.devtools.commands import given
 from executorch.devtools.commands.probe import Found
 from executorch.devtools.commands.reference import (
     COARSE,
@@ -80,7 +81,7 @@ def broken_values(
     place = {node: index for index, node in enumerate(nodes_of(module))}
     run = _Wide(module, by_nodes(place, found))
     with torch.no_grad():
-        run.run(*inputs)
+        run.run(*given.copies(inputs))
     return run.broken
 
 
@@ -88,7 +89,9 @@ def leaves_exact(program: ExportedProgram, inputs: Sequence[Any], outputs: Seque
     """Whether outputs of a run are far from what the model gives in float64: infinite where that is a number, or off by
     more than half precision explains."""
     with torch.no_grad():
-        exact = pytree.tree_leaves(_Wide(program.module(check_guards=False), {}).run(*inputs))
+        exact = pytree.tree_leaves(
+            _Wide(program.module(check_guards=False), {}).run(*given.copies(inputs))
+        )
     return any(
         distance(_wide(found), one.reshape(found.shape)) > COARSE
         for found, one in zip(outputs, exact)

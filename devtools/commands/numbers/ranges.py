@@ -13,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 from torch.fx import GraphModule, Interpreter, Node
 
+from executorch.devtools.commands import given
 from executorch.exir.backend.lowering.quantized_values import StaticRange, static_ranges
 
 UNCALIBRATED, INPUTS, CLIPPED = "uncalibrated", "inputs", "clipped"
@@ -59,7 +60,7 @@ def cuts(program: ExportedProgram, inputs: Sequence[Any]) -> list[Cut]:
     watch = _Watch(module, set(ranges))
     with torch.no_grad():
         state = [(buffer, buffer.clone()) for buffer in module.buffers()]
-        watch.run(*inputs)
+        watch.run(*given.copies(inputs))
         for buffer, value in state:
             buffer.copy_(value)
     found = [

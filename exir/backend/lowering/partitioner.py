@@ -24,6 +24,8 @@ from executorch.exir.backend.lowering.quantized_values import (
 from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
+from executorch.exir.delegate import executorch_call_delegate
+from executorch.exir.error import ExportError, ExportErrorType
 
 Groups = list[list[Node]]  # calls, each with what must be in its delegate
 
@@ -90,8 +92,10 @@ class TablePartitioner(Partitioner):
         groups = self._groups(ep, self.look_at(ep))
         return _numbered(self.accepted(ep, self._kept(groups, self.why_leave), lambda rest: rest))
 
-    def why_not_delegated(self, program: ExportedProgram) -> dict[Node, str]:
-        """Calls that partition() would leave, and why. Nothing is tagged."""
+    def why_not_delegated(self, program: Any) -> dict[Node, str]:
+        """Calls that partition() would leave, and why. Nothing is tagged. `program`: an edge program, or the manager of
+        one; ExportError for anything else."""
+        program = _edge_program(program)
         inside = {node for each in self.generate_partitions(program) for node in each.nodes}
         constants = self.look_at(program)
         reasons: dict[Node, str] = {}
@@ -193,6 +197,21 @@ class TablePartitioner(Partitioner):
             self._left[node] = reason
 
 
+def _edge_program(program: Any) -> ExportedProgram:
+    """Rows are asked about calls of the edge dialect."""
+    found = program.exported_program() if hasattr(program, "exported_program") else program
+    if not isinstance(found, ExportedProgram):
+        kind = type(found).__name__
+    elif any(isinstance(node.target, torch._ops.OpOverload) for node in found.graph.nodes):
+        kind = "calls of another dialect"
+    else:
+        return found
+    raise ExportError(
+        ExportErrorType.INVALID_INPUT_TYPE,
+        f"expected an edge program, to_edge(torch.export.export(model, inputs)).exported_program(), found {kind}",
+    )
+
+
 def _calls(program: ExportedProgram, constants: Constants) -> list[Node]:
     """Those that compute while the program runs; items go with the call that gives them."""
     return [
@@ -200,6 +219,7 @@ def _calls(program: ExportedProgram, constants: Constants) -> list[Node]:
         for node in program.graph.nodes
         if node.op == "call_function"
         and node.target is not operator.getitem
+        and node.target is not executorch_call_delegate
         and not constants.is_computed(node)
     ]
 

@@ -16,6 +16,7 @@ from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import NO_ROW, Condition, OpTable, Row
 from executorch.exir.backend.lowering.partitioner import TablePartitioner
 from executorch.exir.backend.lowering.patterns import HEAD, Call
+from executorch.exir.error import ExportError
 
 
 def _lower() -> None:
@@ -104,6 +105,22 @@ def test_what_is_alone_is_joined_with_nothing() -> None:
     apart = [names for names in _tags(program).values() if any("view" in name for name in names)]
     assert sorted(apart) == [["aten_view_copy_default"], ["aten_view_copy_default_1"]]
     assert not any("view" in node.name for node in Apart().why_not_delegated(_program()))
+
+
+def test_reasons_are_of_edge_programs() -> None:
+    exported = torch.export.export(torch.nn.Softmax(-1), (torch.ones(2, 3),))
+    manager = to_edge(exported)
+    by_program = Adding().why_not_delegated(manager.exported_program())
+    assert Adding().why_not_delegated(manager) == by_program != {}
+    lowered = manager.to_backend(Adding())
+    assert len(Adding().why_not_delegated(lowered)) == 1
+    for other, kind in (
+        (exported, "calls of another dialect"),
+        (lowered.to_executorch(), "calls of another dialect"),
+        (torch.nn.ReLU(), "ReLU"),
+    ):
+        with pytest.raises(ExportError, match=f"expected an edge program, .* found {kind}"):
+            Adding().why_not_delegated(other)
 
 
 def test_reasons_of_what_is_left() -> None:

@@ -31,14 +31,16 @@ class InvalidQuantization(ExportError, ValueError):
 def check_quantized_values(
     program: ExportedProgram, constants: Mapping[Node, torch.Tensor]
 ) -> None:
-    """Every scale that is known is a finite number, not a denormal one, and every zero point is one of its dtype;
-    InvalidQuantization names node, value and index of the first that is not."""
+    """Every scale that is known is a finite number, not a denormal one, there is one for each channel where channels
+    have their own, and every zero point is one of its dtype; InvalidQuantization names node, value and index of the
+    first that is not."""
     for node in program.graph.nodes:
         said = quantization_of(node)
         if said is None:
             continue
         scales = _known(said.scale, constants)
         if scales is not None:
+            _check_count(node, said, scales)
             _check_scales(node, scales)
         points = _known(said.zero_point, constants)
         if points is not None and said.dtype in _INTEGERS:
@@ -54,6 +56,19 @@ def _known(
     if value is None:
         return None
     return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+
+
+def _check_count(node: Node, said: Quantization, scales: torch.Tensor) -> None:
+    if said.axis is None or said.group_size != 0:
+        return
+    channels = node.meta["val"].shape[said.axis]
+    if scales.numel() != channels:
+        raise _invalid(
+            node,
+            "Expected a scale for each channel",
+            f"{scales.numel()} for {channels} channels",
+            "an observer that saw no values has one",
+        )
 
 
 def _check_scales(node: Node, scales: torch.Tensor) -> None:

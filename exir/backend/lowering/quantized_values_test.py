@@ -64,6 +64,14 @@ def test_scales_of_channels(scale: float) -> None:
         check(0.1, 0, [1.0, scale], [0, 0])
 
 
+def test_a_scale_for_each_channel() -> None:
+    """An observer of channels that was never run has one scale."""
+    with pytest.raises(
+        ValueError, match="Expected a scale for each channel: .* 1 for 2 channels; "
+    ):
+        check(0.1, 0, [1.0], [0])
+
+
 def test_zero_points() -> None:
     text = r"Found invalid zeropoint: node .* has a zero point of 128; .* torch.int8, -128 to 127"
     with pytest.raises(ValueError, match=text):

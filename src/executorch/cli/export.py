@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exports a model as a .pte file and compares the file with the model.
 
-MODEL is a file of torch.export (.pt2), a Python model (model.py:name, or package.module:name, where `name` is or gives
-(module, inputs) or (module, inputs, dynamic shapes)), or an example model (mv2, resnet18, ...; --list prints them).
+MODEL is a file of torch.export (.pt2), a Python model (model.py:name, or package.module:name), or an example model
+(mv2, resnet18, ...; --list prints them). What `name` is, or gives when it is called:
+
+    (module, inputs), (module, inputs, dynamic shapes)    inputs: a tuple, or a dictionary of those by keyword
+    an ExportedProgram
+    {"encode": ..., "decode": ...}                        several methods, each one of the above
+
 Language models (a GGUF file, a folder of Hugging Face) go by `executorch chat`, `executorch serve`, or
 `python -m executorch.extension.llm.export.export_llm`.
 
@@ -55,7 +60,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     made.add_argument(
         "--strict",
         action=argparse.BooleanOptionalAction,
-        help="trace by Python's bytecode (default), or by running Python once",
+        help="trace by Python's bytecode, or by running Python once; default: the first that works",
     )
     made.add_argument(
         "--etrecord", type=Path, metavar="FILE", help="what the developer tools compare with"

@@ -4,26 +4,30 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
 
 from executorch.backends.discovery import backends
 from executorch.cli import plugins
-from executorch.devtools.commands import given, python_model
+from executorch.cli.sources import Source, source
+from executorch.devtools.commands import given
 from executorch.devtools.commands.check import missing_here
-from executorch.devtools.commands.program_file import ProgramFile
-from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL, make_example
+from executorch.devtools.commands.program_file import ProgramFile, plan_of
+from executorch.devtools.commands.python_model import PythonModel
+from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL
 from executorch.examples.models.comparison import largest_error
-from executorch.examples.models.model_factory import EagerModelFactory
+from executorch.exir.capture.diagnostics import NotExportable
+from executorch.exir.error import ExportError
 from executorch.export import (
+    Arguments,
     ExportRecipe,
+    ExportSession,
     LoweringRecipe,
     QuantizationRecipe,
     RecipeType,
@@ -34,6 +38,7 @@ from executorch.runtime import Runtime
 # ||program - model|| / ||model|| of the worst output that is no error of rounding.
 LARGEST_ERROR = {"": 1e-3, "int8": 0.5, "int8-dynamic": 0.2, "int4-weights": 0.5}
 OF_FEW_BITS = 0.5  # of other kinds of quantization
+WAYS = {True: "by Python's bytecode (--strict)", False: "by running Python once (--no-strict)"}
 
 
 def recipe_types() -> list[type[RecipeType]]:
@@ -42,66 +47,10 @@ def recipe_types() -> list[type[RecipeType]]:
     return [each.load(each.recipes) for each in offered]
 
 
-@dataclass(frozen=True)
-class Source:
-    """`model` with the inputs of an example call; an ExportedProgram has its dynamic shapes inside."""
-
-    name: str
-    model: torch.nn.Module | ExportedProgram
-    inputs: tuple[Any, ...]
-    dynamic_shapes: Any = None
-
-    @property
-    def module(self) -> torch.nn.Module:
-        return self.model.module() if isinstance(self.model, ExportedProgram) else self.model
-
-
 def listing() -> str:
     recipes = [str(recipe.value) for kind in recipe_types() for recipe in kind]
     models = sorted({*EXAMPLES, *MODEL_NAME_TO_MODEL})
     return f"example models: {', '.join(models)}\nrecipes: {', '.join(recipes)}"
-
-
-def source(spec: str) -> Source:
-    """ValueError for what is no model."""
-    if spec.endswith(".pt2"):
-        program = given.exported_program(Path(spec))
-        if program.example_inputs is None:
-            raise ValueError(
-                f"{spec}: expected example inputs in the file, found none: export it anew"
-            )
-        return Source(Path(spec).stem, program, program.example_inputs[0])
-    if python_model.is_python(spec):
-        made = python_model.load(spec)
-        return Source(spec.rpartition(":")[2], made.module, made.inputs, made.dynamic_shapes)
-    if spec in EXAMPLES or spec in MODEL_NAME_TO_MODEL:
-        return _example(spec)
-    if spec.endswith(".gguf") or Path(spec).is_dir():
-        raise ValueError(
-            f"{spec} is a language model: `executorch chat {spec}` exports it and talks to it; to export it alone: "
-            f"`python -m executorch.extension.llm.export.export_llm base.checkpoint={spec}` (--help has the options)"
-        )
-    near = difflib.get_close_matches(spec, {*EXAMPLES, *MODEL_NAME_TO_MODEL}, 3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise ValueError(
-        f"expected a .pt2 file, file.py:name, or an example model, found {spec!r}{hint} "
-        "(`executorch export --list` prints the example models)"
-    )
-
-
-def _example(name: str) -> Source:
-    if name in EXAMPLES:
-        methods = make_example(name).methods
-        if "forward" not in methods:
-            raise ValueError(f"{name}: expected a method forward, found {', '.join(methods)}")
-        method = methods["forward"]
-        return Source(name, method.module, method.inputs, method.dynamic_shapes)
-    module, inputs, keywords, shapes = EagerModelFactory.create_model(*MODEL_NAME_TO_MODEL[name])
-    if keywords:
-        raise ValueError(
-            f"{name}: expected inputs by place, found {', '.join(keywords)} by keyword"
-        )
-    return Source(name, module.eval(), inputs, shapes)
 
 
 def recipe(options: argparse.Namespace) -> ExportRecipe:
@@ -139,16 +88,26 @@ def _plain(name: str, quantizers: list[Any] | None = None, **lowering: Any) -> E
     return ExportRecipe(name, quantization, lowering_recipe=LoweringRecipe(**lowering))
 
 
-def calibration(options: argparse.Namespace, found: Source) -> list[tuple[Any, ...]]:
-    """The calls that ranges are taken of; the first is the one that is exported."""
+def calibration(options: argparse.Namespace, found: Source) -> dict[str, list[tuple[Any, ...]]]:
+    """By method, the calls that ranges are taken of; the first is the one that is exported."""
+    calls: dict[str, list[tuple[Any, ...]]] = {
+        method: [Arguments(each.inputs, each.keywords)] for method, each in found.methods.items()
+    }
     if options.calibrate is None:
-        return [found.inputs]
-    calls = torch.load(options.calibrate, weights_only=True)
-    if not isinstance(calls, list) or not all(isinstance(call, tuple) for call in calls):
-        raise ValueError(
-            f"{options.calibrate}: expected a list of tuples of inputs (torch.save), found {type(calls).__name__}"
-        )
-    return [found.inputs, *calls]
+        return calls
+    saved = torch.load(options.calibrate, weights_only=True)
+    by_method = saved if isinstance(saved, dict) else dict.fromkeys(calls, saved)
+    for method, more in by_method.items():
+        if not isinstance(more, list) or not all(isinstance(call, tuple) for call in more):
+            raise ValueError(
+                f"{options.calibrate}: expected a list of tuples of inputs (torch.save), found {type(more).__name__}"
+            )
+        if method not in calls:
+            raise ValueError(
+                f"{options.calibrate}: expected inputs of {', '.join(calls)}, found some of {method}"
+            )
+        calls[method] += more
+    return calls
 
 
 def export_model(options: argparse.Namespace) -> int:
@@ -157,17 +116,8 @@ def export_model(options: argparse.Namespace) -> int:
     status(f"reading {options.model}")
     found = source(options.model)
     target = options.output or Path(f"{found.name}.pte")
-    chosen = recipe(options)
-    if options.strict is not None:
-        chosen = replace(chosen, strict=options.strict)
     status("exporting")
-    session = export(
-        found.model if not options.quantize else found.module,
-        calibration(options, found),
-        chosen,
-        dynamic_shapes=found.dynamic_shapes,
-        generate_etrecord=options.etrecord is not None,
-    )
+    session = exported(options, found.to_be_quantized() if options.quantize else found)
     session.save_to_pte(str(target))
     if options.etrecord is not None:
         session.get_etrecord().save(options.etrecord)
@@ -177,6 +127,35 @@ def export_model(options: argparse.Namespace) -> int:
     if reason := why_all_on_kernels(options, target):
         print(reason, file=sys.stderr)
     return compare(found, target, options.quantize or "") if options.check else 0
+
+
+def exported(options: argparse.Namespace, found: Source) -> ExportSession:
+    """Where nobody says how to trace, both ways are tried; what neither takes is told of the first."""
+    chosen, calls = recipe(options), calibration(options, found)
+    shapes = {method: each.dynamic_shapes for method, each in found.methods.items()}
+
+    def run(strict: bool) -> ExportSession:
+        return export(
+            {method: each.module for method, each in found.methods.items()},
+            calls,
+            replace(chosen, strict=strict),
+            dynamic_shapes=shapes,
+            generate_etrecord=options.etrecord is not None,
+        )
+
+    if options.strict is not None:
+        return run(options.strict)
+    try:
+        return run(chosen.strict)
+    except NotExportable as problem:
+        try:
+            session = run(not chosen.strict)
+        except ExportError:
+            raise problem from None
+        first, second = (WAYS[strict] for strict in (chosen.strict, not chosen.strict))
+        print(f"traced {second}, since {first} it does not export:", file=sys.stderr)
+        print(problem.findings[-1].as_text(), file=sys.stderr)
+        return session
 
 
 def why_all_on_kernels(options: argparse.Namespace, target: Path) -> str:
@@ -210,16 +189,15 @@ def compare(found: Source, target: Path, quantization: str) -> int:
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         print(f"not compared: the runtime of this package does not have {lacking[0]}{more}")
         return 0
-    with torch.no_grad():
-        expected = torch.utils._pytree.tree_leaves(found.module(*found.inputs))
-    method = Runtime.get().load_program(target).load_method("forward")
-    start = time.perf_counter()
-    outputs = method.execute(torch.utils._pytree.tree_leaves(found.inputs))
-    taken = (time.perf_counter() - start) * 1e3
-    error, limit = largest_error(outputs, expected), LARGEST_ERROR.get(quantization, OF_FEW_BITS)
+    limit = LARGEST_ERROR.get(quantization, OF_FEW_BITS)
     beside = "beside the model in PyTorch" + (", on the example inputs" if quantization else "")
-    print(f"differs by {error:.1e} {beside}; the first run took {taken:.1f} ms")
-    if error <= limit:
+    errors = []
+    for name, each in found.methods.items():
+        error, taken = measured(target, name, each)
+        method = f"{name} " if len(found.methods) > 1 else ""
+        print(f"{method}differs by {error:.1e} {beside}; the first run took {taken:.1f} ms")
+        errors.append(error)
+    if max(errors) <= limit:
         return 0
     print(
         f"expected {limit:g} at most: export with --etrecord RECORD, and `executorch bisect RECORD {target}` names the "
@@ -227,3 +205,14 @@ def compare(found: Source, target: Path, quantization: str) -> int:
         file=sys.stderr,
     )
     return 1
+
+
+def measured(target: Path, name: str, model: PythonModel) -> tuple[float, float]:
+    """The error of a method on its example inputs, and the milliseconds of its first run."""
+    plan = plan_of(target, name)
+    expected = given.expected_outputs(model.callable, model.inputs, plan, model.keywords)
+    method = Runtime.get().load_program(target).load_method(name)
+    inputs = pytree.tree_leaves(given.copies((model.inputs, dict(model.keywords))))
+    start = time.perf_counter()
+    outputs = method.execute(inputs)
+    return largest_error(outputs, expected), (time.perf_counter() - start) * 1e3

@@ -16,8 +16,7 @@ namespace {
 constexpr size_t kMaxInputs = 4;
 constexpr uint32_t kMaxTaps = 32;  // in each direction
 static_assert(kMaxTaps * kMaxRows <= kMaxPointers);
-/// Where cores are of several kinds, XNNPACK has steps that join_steps() does not know.
-constexpr bool kCanJoin = XNN_MAX_UARCH_TYPES == 1;
+static_assert(XNN_MAX_UARCH_TYPES == 1, "join_steps() knows the steps for one kind of core");
 
 struct Padding {
   uint32_t top, right, bottom, left;
@@ -61,8 +60,7 @@ void copy_row(const Convolution* convolution, size_t copied_row) {
 bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
-  return kCanJoin &&
-         (flags & ~(kNoTable | XNN_FLAG_POSITIONS_MASK | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 &&
+  return (flags & ~(kNoTable | XNN_FLAG_POSITIONS_MASK | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 &&
          is_narrow && inputs <= kMaxInputs && input_stride == inputs && outputs > 1 &&
          groups == 1 && dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps &&
          height <= kMaxTaps;

@@ -11,8 +11,6 @@ decltype(xnn_create_convolution2d_nhwc_qs8_qc8w) xnn_create_convolution2d_nhwc_q
 namespace executorch::backends::xnnpack::testing {
 namespace {
 
-constexpr bool kHasFilterRows = XNN_MAX_UARCH_TYPES == 1;
-
 struct Case {
   Image image;
   bool by_rows;
@@ -48,8 +46,8 @@ TEST_F(ConvolutionByFilterRows, AreThoseOfTheTaps) {
     draw_bytes();
     const Operator op = create(c),
                    byte_op = create_bytes(c, xnn_create_convolution2d_nhwc_qs8_qc8w);
-    EXPECT_EQ(is_by_filter_rows(op.get()), by_rows && kHasFilterRows);
-    EXPECT_EQ(is_by_filter_rows(byte_op.get()), by_rows && kHasFilterRows);
+    EXPECT_EQ(is_by_filter_rows(op.get()), by_rows);
+    EXPECT_EQ(is_by_filter_rows(byte_op.get()), by_rows);
     const auto taps = computed(c, create(c, xnn_create_convolution2d_nhwc_f32_any).get(), 1);
     const auto byte_taps =
         computed_bytes(c, create_bytes(c, xnn_create_convolution2d_nhwc_qs8_qc8w_any).get(), 1);

@@ -209,7 +209,7 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
     return status;
   }
   op->flags = flags;
-  op->compute[1].type = xnn_parallelization_type_invalid;
+  op->compute[0] = op->compute[1] = {};  // a single step leaves what only two of them set
   return run();
 }
 

@@ -93,9 +93,12 @@ void RuntimeMaker::pack(std::vector<Packing>& packings) {
   }
 }
 
-/// What is packed is not read again.
+/// What is packed is not read again, but for scales: XNNPACK looks at them ahead of the weights.
 void RuntimeMaker::give_back_packed() {
   std::vector<const void*> kept;
+  for (uint32_t id = 0; id < out_.graph.values.size(); ++id) {
+    kept.push_back(definitions_.contents(id).scales.data());
+  }
   const auto keep = [&](const Packing& packing) {
     const Operands& operands = packing.node->operands;
     for (size_t i = 1; i <= operands.num_packed; ++i) {

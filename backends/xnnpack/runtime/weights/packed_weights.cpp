@@ -89,7 +89,8 @@ void PackedWeights::describe(const void* filter, const void* bias,
 
 bool PackedWeights::holds(const void* filter, const void* bias) const {
   const auto found = sources_.find({filter, bias});
-  return found != sources_.end() && found->second.is_held && !found->second.is_ambiguous;
+  return found != sources_.end() && found->second.is_held && found->second.is_looked_up &&
+         !found->second.is_ambiguous;
 }
 
 /// Null for what is this delegate's own.
@@ -113,6 +114,7 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
   if (source == nullptr) {
     return kNotFound;
   }
+  source->is_looked_up = true;
   const Fingerprint::Value name = name_of(*source, key);
   {
     const std::lock_guard<std::mutex> lock(store().mutex);

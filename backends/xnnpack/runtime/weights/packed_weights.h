@@ -35,7 +35,8 @@ class PackedWeights final {
 
   /// For xnn_create_runtime_v4(); valid as long as this object.
   xnn_weights_cache_t provider() { return &provider_; }
-  /// Whether what was described has been packed, or found packed, and will be found again.
+  /// Whether what was described has been packed, or found packed, and will be found again without
+  /// being read: XNNPACK packs some filters (depthwise, transposed) without looking them up.
   bool holds(const void* filter, const void* bias) const;
   /// What Fingerprints of its descriptions begin with.
   uint64_t seed() const;
@@ -56,7 +57,8 @@ class PackedWeights final {
   struct Description {
     Fingerprint::Value fingerprint;
     bool is_ambiguous = false;
-    bool is_held = false;  // a block of it is among shared_
+    bool is_looked_up = false;  // before it is packed
+    bool is_held = false;       // a block of it is among shared_
   };
 
   Description* describes(const xnn_weights_cache_look_up_key& key);
