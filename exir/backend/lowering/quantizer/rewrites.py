@@ -16,7 +16,6 @@ from executorch.exir.backend.lowering.quantizer.captured import (
     CapturedTable,
     attribute,
     captured_name,
-    function_name,
     is_float,
 )
 from executorch.exir.graph_facts import is_pure
@@ -26,7 +25,7 @@ _BY_NAME_OF_PADDING = {
     "aten.conv2d.padding": torch.ops.aten.conv2d.default,
     "aten.conv3d.padding": torch.ops.aten.conv3d.default,
 }
-_WITH_NUMBERS = frozenset({"add", "div", "mul", "sub"})
+_WITH_NUMBERS = frozenset(f"aten.{name}.Tensor" for name in ("add", "div", "mul", "sub"))
 _LINEAR = "aten.linear.default"
 # Where the first factor of a product stands.
 _FIRST_FACTORS = {"aten.mm.default": 0, "aten.matmul.default": 0, "aten.addmm.default": 1}
@@ -44,7 +43,7 @@ _ARGUMENTS = {  # of a convolution, with their defaults
 def numbers_to_tensors(model: GraphModule, table: CapturedTable) -> None:
     """add(x, 2) -> add(x, constant): a constant can be quantized."""
     for node in list(model.graph.nodes):
-        is_one = function_name(node) in _WITH_NUMBERS and table.kind_of(node) is Kind.ARITHMETIC
+        is_one = captured_name(node) in _WITH_NUMBERS and table.kind_of(node) is Kind.ARITHMETIC
         if not is_one or not is_float(node):
             continue
         if len(node.args) != 2 or not isinstance(node.args[1], int | float):
