@@ -9,7 +9,12 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.arm.aot.integers import interpolation_error, is_of_one_value
+from executorch.backends.arm.aot.integers import (
+    function_of,
+    interpolation_error,
+    is_of_one_value,
+    varying_of,
+)
 from executorch.backends.arm.aot.moves import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.norms import rms_eps, stored_eps
 from executorch.backends.arm.aot.reduce import (
@@ -19,14 +24,14 @@ from executorch.backends.arm.aot.reduce import (
     pool_window,
     resize_numbers,
 )
-from executorch.backends.arm.aot.steps import AS_INT32, quantized_result, static
+from executorch.backends.arm.aot.steps import AS_INT32, quantized_result, static, with_limits
 from executorch.backends.arm.aot.wide_norms import MAX_COUNT, root_of_eps
 from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.patterns import find
 from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
 from executorch.exir.backend.lowering.steps import has_limits
-from executorch.exir.graph_facts import only_user, op_name, without_dialect
+from executorch.exir.graph_facts import only_user, op_name
 
 LARGEST = 1 << 16
 
@@ -55,10 +60,6 @@ def _is_condition(node: Node, constants: Constants) -> bool:
     return node.args[0].meta["val"].dtype == torch.bool
 
 
-def _is_plain_division(node: Node, constants: Constants) -> bool:
-    return not node.kwargs.get("rounding_mode")
-
-
 def _has_safe_power(node: Node, constants: Constants) -> bool:
     exponent = node.args[1]
     return not isinstance(exponent, Node)
@@ -85,23 +86,11 @@ MAX_INTERPOLATION_ERROR = 128
 
 def _interpolates(node: Node, constants: Constants) -> bool:
     """Of 8 bits a table has all results."""
-    (source,) = (each for each in node.all_input_nodes if each not in constants)
-    before, stored = static(source), quantized_result(node)
+    step = with_limits(node)
+    before, stored = static(varying_of(node, constants)), quantized_result(step.result)
     if before is None or before.dtype != torch.int16 or stored is None:
         return True
-    op = without_dialect(node.target)
-
-    def function(values: torch.Tensor) -> torch.Tensor:
-        args = [
-            values
-            if each is source
-            else constants[each].detach()
-            if isinstance(each, Node)
-            else each
-            for each in node.args
-        ]
-        return op(*args, **node.kwargs)
-
+    function = function_of(step, constants)
     return interpolation_error(before, static(stored), function) <= MAX_INTERPOLATION_ERROR
 
 
@@ -119,6 +108,9 @@ DIVIDES = Condition(
 INTERPOLATES = Condition(
     _interpolates,
     "of 16 bits: a function that 513 points give to 1/512 of its range is expected",
+)
+TAKES_BOTH = Condition(
+    lambda node, constants: node.kwargs.get("alpha", 1) != 0, "an alpha other than 0 is expected"
 )
 MATRICES = Condition(
     lambda node, constants: all(each.meta["val"].dim() >= 2 for each in node.args[:2]),

@@ -53,7 +53,7 @@ class ArmPartitioner(TablePartitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        return [*self.table.preserved(), *filter(None, self._custom)], None
+        return [*self.table.preserved(), *filter(None, self._custom)], self.table.is_whole
 
     def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
         own_dequantized_inputs(ep)

@@ -29,7 +29,7 @@ from executorch.exir.backend.lowering.op_table import (
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.steps import LIMITS
-from executorch.exir.graph_facts import is_shape_dynamic
+from executorch.exir.graph_facts import is_shape_dynamic, op_name
 
 Lower = Callable[[TosaWriter, Step], None]
 
@@ -105,6 +105,11 @@ class ArmTable(OpTable[ArmRow]):
         self.spec = spec
         made = {name: self._conditioned(each) for name, each in rows.items()}
         super().__init__(made, OF_TENSORS, step=Step)
+
+    def is_whole(self, node: Node) -> bool:
+        """Whether a call of a row that is preserved stays so: what has no form in floats does where it is quantized."""
+        made = self.get(op_name(node))
+        return made is None or bool(made.dtypes) or any(map(is_dequantize, node.all_input_nodes))
 
     def step_of(self, node: Node, constants: Collection[Node]) -> Step:
         """A call with its tail, and the quantize behind it where it computes on stored values."""

@@ -35,7 +35,7 @@ NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 STEPS = {"ceil", "floor", "round", "sign"}
 STEEP = {"log", "log2", "log1p", "rsqrt", "reciprocal", "sqrt", "root"}
 STEEP |= {"asin", "acos", "tan", "acosh"}
-COMPOUNDS_OF_8_BITS = {"log sigmoid", "mish", "softplus", "cosine", "norm", "normalize"}
+COMPOUNDS_OF_8_BITS = {"cosine", "norm", "normalize"}
 OUTSIDE = {
     "TOSA-1.0+FP": {
         "unary": NOT_IN_FLOATS,
