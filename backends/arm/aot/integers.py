@@ -33,7 +33,7 @@ def _operand(w: TosaWriter, step: Step, place: int, scale: float | None) -> int:
         w.constants[arg].detach().double() if isinstance(arg, Node) else torch.tensor(float(arg))
     )
     rounded = torch.round(values / scale).clamp(-(2**31), 2**31 - 1).to(torch.int32)
-    rank = max(w.rank_of_result(), 1)
+    rank = w.rank_of_result()
     rounded = rounded.reshape((1,) * (rank - rounded.dim()) + tuple(rounded.shape))
     return w.const(rounded, "INT32")
 

@@ -303,6 +303,8 @@ def _known_max_pool(node: Node, constants: Constants) -> bool:
 
 def _reads_whole_windows(node: Node, constants: Constants) -> bool:
     """Windows that reach beyond padding, of ceil_mode, count what is there; TOSA counts so when padding does not."""
+    if node.args[0].meta["val"].dim() != 4:
+        return False
     args = [*node.args[1:], *[None] * 6]
     kernel, window = pool_window(node)
     counts = True if args[4] is None else args[4]
@@ -313,9 +315,7 @@ def _reads_whole_windows(node: Node, constants: Constants) -> bool:
             sizes, out, window.stride, window.padding, kernel, strict=True
         )
     ]
-    return node.args[0].meta["val"].dim() == 4 and not (
-        counts and any(over) and any(window.padding)
-    )
+    return not (counts and any(over) and any(window.padding))
 
 
 def _pads_less_than_kernel(node: Node, constants: Constants) -> bool:
@@ -365,14 +365,6 @@ U55_POOL = Condition(
 
 def _unread_index(node: Node, constants: Constants) -> bool:
     return all(user.args[1] == 0 for user in node.users)
-
-
-def _int32_index(place: int) -> Condition:
-    def test(node: Node, constants: Constants) -> bool:
-        index = node.args[place]
-        return index in constants or index.meta["val"].dtype == torch.int32
-
-    return Condition(test, "indices of int32 are expected")
 
 
 def _resizes(node: Node, constants: Constants) -> bool:
@@ -440,8 +432,11 @@ INDEX_OF_ROWS = Condition(
     _index_of_rows, "one index of one dimension that is known ahead is expected"
 )
 FEW_RUNS = Condition(_few_runs, "Ethos-U55 and U65: indices of at most 64 runs are expected")
+ROLLS_DIMENSIONS = Condition(
+    lambda node, constants: len(node.args) > 2 and bool(node.args[2]),
+    "dimensions to roll along are expected",
+)
 UNREAD_INDEX = Condition(_unread_index, "indices that nobody reads are expected")
-INDEX_SECOND, INDEX_THIRD = _int32_index(1), _int32_index(2)
 RESIZES = (
     Condition(
         _resizes, "a resize of an image by a ratio up to 256, down by less than 16, is expected"

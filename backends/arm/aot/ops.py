@@ -20,8 +20,6 @@ from executorch.backends.arm.aot.limits import (
     GIVES_INT32,
     GROUP_NORM_CONSTANTS,
     INDEX_OF_ROWS,
-    INDEX_SECOND,
-    INDEX_THIRD,
     INTERPOLATES,
     IS_CONDITION,
     LAYER_NORM_CONSTANTS,
@@ -36,6 +34,7 @@ from executorch.backends.arm.aot.limits import (
     READS_FLOATS,
     RESIZES,
     RMS_NORM_CONSTANTS,
+    ROLLS_DIMENSIONS,
     SMALL_EPS,
     SMALL_RMS_EPS,
     STORED_WEIGHT,
@@ -328,7 +327,7 @@ def _moves() -> dict[str, ArmRow]:
         "aten.expand_copy.default": moved(moves.expand),
         "aten.repeat.default": moved(moves.repeat),
         "aten.flip.default": moved(moves.flip, layouts=either, u55=(NOT_U55,)),
-        "aten.roll.default": moved(moves.roll, layouts=either, whole=True),
+        "aten.roll.default": moved(moves.roll, ROLLS_DIMENSIONS, layouts=either, whole=True),
         "aten.constant_pad_nd.default": moved(moves.pad, layouts=either),
         "aten.pixel_shuffle.default": moved(
             moves.pixel_shuffle, layouts=moves.image_ways, whole=True
@@ -336,15 +335,12 @@ def _moves() -> dict[str, ArmRow]:
         "aten.pixel_unshuffle.default": moved(
             moves.pixel_unshuffle, layouts=moves.image_ways, whole=True
         ),
-        "aten.embedding.default": moved(
-            moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=SHARED_FLOATS
-        ),
+        "aten.embedding.default": moved(moves.embedding, u55=(NOT_U55,), annotation=SHARED_FLOATS),
         "aten.index_select.default": moved(
-            moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=SHARED_FLOATS
+            moves.index_select, u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.gather.default": moved(
             moves.gather,
-            INDEX_THIRD,
             GATHERS_ROWS,
             u55=(NOT_U55,),
             annotation=SHARED_FLOATS,

@@ -40,6 +40,7 @@ def sums() -> Iterator[Row]:
         yield row(name, compare, same, None)
         with_number = functools.partial(compare, other=0.05 * 40)  # a value that is stored, too
         yield row(f"{name} number", with_number, [(X, (9, 31))], None)
+    yield row("gt of one value", lambda x: x > 0.25, [(X, ())], None)
     for name in ("maximum", "minimum"):
         # operands in 2^-8 quanta of the finer one
         yield row(name, getattr(torch, name), both, Stored(0.1, -7), loss=2**-8)
