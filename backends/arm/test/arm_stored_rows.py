@@ -195,6 +195,27 @@ def moves() -> Iterator[Row]:
     yield row("flip rescaled", lambda x: x.flip(0), [(X, S)], Stored(0.04, 9))
 
 
+def turns() -> Iterator[Row]:
+    """Transposes as Ethos-U55 takes them."""
+    for sizes, order in (
+        ((2, 3, 4, 5, 6), (4, 2, 0, 3, 1)),
+        ((2, 3, 4, 5, 2, 3), (5, 3, 1, 4, 2, 0)),
+        ((3, 2, 2, 3, 1, 2), (1, 0, 4, 3, 2, 5)),
+        ((1, 1, 3, 3, 4, 5), (0, 1, 4, 2, 5, 3)),
+        ((65537, 2), (1, 0)),
+        ((2, 65537, 2), (2, 1, 0)),
+        ((256, 257, 2), (2, 0, 1)),
+    ):
+        yield row(f"{sizes} {order}", lambda x, o=order: x.permute(o), [(X, sizes)], X)
+    yield row(
+        "long strides",
+        lambda x, w, b: F.conv2d(x, w, b, stride=4, padding=1),
+        [(X, (1, 2, 9, 9))],
+        Stored(0.2, -11),
+        weights(X, _SCALES[:3], 3, 2, 3, 3),
+    )
+
+
 def along_axes() -> Iterator[Row]:
     x = [(X, (1, 4, 8, 9))]
     functions = {
@@ -295,5 +316,6 @@ def norms() -> Iterator[Row]:
 
 
 FAMILIES = {
-    each.__name__: each for each in (sums, products, tables, layers, moves, along_axes, norms)
+    each.__name__: each
+    for each in (sums, products, tables, layers, moves, turns, along_axes, norms)
 }

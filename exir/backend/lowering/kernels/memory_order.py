@@ -15,6 +15,7 @@ import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._guards import detect_fake_mode
 from torch.fx import Graph, GraphModule, Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassResult
 from torch.utils._pytree import tree_map_only
@@ -50,7 +51,12 @@ def lie_alike(one: Any, other: Any) -> bool:
     if not isinstance(one, torch.Tensor):
         return True
     sizes = zip(one.shape, one.stride(), other.stride(), strict=True)
-    return all(size == 1 or mine == theirs for size, mine, theirs in sizes)
+    return all(_are_same(size, 1) or _are_same(mine, theirs) for size, mine, theirs in sizes)
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    """As far as it is known without asking for sizes."""
+    return statically_known_true(one == other)
 
 
 def copied(node: Node, dim_order: list[int]) -> Node:
@@ -119,7 +125,7 @@ class _Sweep:
 
     def _with_channels_last(self, node: Node) -> Node:
         value = node.meta["val"]
-        if not _is_image(node) or value.is_contiguous(memory_format=torch.channels_last):
+        if not _is_image(node) or lie_alike(value, _channels_last(value)):
             return node
         return self._version(node, self._last, self._with_channels_last, _NHWC)
 
