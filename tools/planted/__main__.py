@@ -63,7 +63,7 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> di
     }
     log.unlink(missing_ok=True)
     try:
-        for tests in existing(kind, files) if not kind.native else ():
+        for tests in () if kind.native or kind.at_import else existing(kind, files):
             copy.collect(tests)
         copy.plant(plant, kind.native)
         runs = ((tests, copy.run(tests, log, kind.tier)) for tests in existing(kind, files))

@@ -38,8 +38,9 @@ class Listed:
 
 @dataclass(frozen=True)
 class Kind:
-    """`tests` run in this order until one fails: those that are quick and near first; of a `tier`, those alone. `native`
-    names the target of CMake whose module the tests load, and which is linked again with what was planted."""
+    """`tests` run in this order until one fails: those that are quick and near first; of a `tier`, those alone.
+    `native` names the target of CMake whose module the tests load, and which is linked again with what was planted.
+    `at_import`: modules keep what the functions give, as tables do, so that each run imports them."""
 
     name: str
     about: str
@@ -49,6 +50,7 @@ class Kind:
     listed: tuple[Listed, ...] = ()
     native: str = ""
     tier: str = ""
+    at_import: bool = False
 
     def plants(self, root: Path) -> Iterator[Plant]:
         for file in self.files:
@@ -112,22 +114,17 @@ def _sources(*places: str) -> tuple[str, ...]:
 # What the fast tests of a backend notice in the code that makes its programs.
 OF_BACKENDS = (
     Kind("arm", "Arm's rows, conditions and integer arithmetic",
-         (f"{_ARM}/arm_stored_test.py", f"{_ARM}/arm_limits_test.py", f"{_ARM}/arm_functions_test.py",
-          f"{_ARM}/arm_operators_test.py", f"{_ARM}/arm_quantizer_test.py", f"{_ARM}/arm_payloads_test.py",
-          f"{_CONFORMANCE}/conformance_test.py -k TOSABackend and not integers"),
-         _sources("backends/arm/aot/*.py"), _OF_TABLES, tier="fast"),
+         (_ARM, f"{_CONFORMANCE}/conformance_test.py -k TOSABackend and not integers"),
+         _sources("backends/arm/aot/*.py"), _OF_TABLES, tier="fast", at_import=True),
     Kind("cortex-m", "rows, passes and formulas of Cortex-M",
-         (f"{_CORTEX_M}/cortex_m_stored_test.py", f"{_CORTEX_M}/cortex_m_limits_test.py",
-          f"{_CORTEX_M}/cortex_m_flow_test.py", f"{_CORTEX_M}/cortex_m_kernels_test.py", f"{_CONFORMANCE}/kernel_conformance_test.py -k cortex_m"),
+         (_CORTEX_M, f"{_CONFORMANCE}/kernel_conformance_test.py -k cortex_m"),
          _sources("backends/cortex_m/passes/*.py", "backends/cortex_m/ops/*.py", "backends/cortex_m/quantizer/*.py"),
-         _OF_TABLES, tier="fast"),
+         _OF_TABLES, tier="fast", at_import=True),
     Kind("cadence", "rows, passes, quantizers and formulas of Cadence",
-         (f"{_CADENCE}/cadence_stored_test.py", f"{_CADENCE}/cadence_limits_test.py",
-          f"{_CADENCE}/cadence_flow_test.py", f"{_CADENCE}/cadence_quantizer_test.py",
-          f"{_CADENCE}/cadence_kernels_test.py", f"{_CADENCE}/cadence_runtime_test.py", f"{_CONFORMANCE}/kernel_conformance_test.py -k cadence"),
+         (_CADENCE, f"{_CONFORMANCE}/kernel_conformance_test.py -k cadence"),
          _sources("backends/cadence/aot/*.py", "backends/cadence/aot/operators/*.py",
                   "backends/cadence/aot/quantizer/*.py"),
-         _OF_TABLES, tier="fast"),
+         _OF_TABLES, tier="fast", at_import=True),
 )  # fmt: skip
 
 KINDS = (
