@@ -241,6 +241,7 @@ def _binary() -> dict[str, ArmRow]:
     rows["aten.where.self"] = row(
         of.where,
         IS_CONDITION,
+        beside=(0,),
         quantized=integers.where,
         dtypes=NUMBERS,
         layouts=either,
@@ -335,13 +336,16 @@ def _moves() -> dict[str, ArmRow]:
         "aten.pixel_unshuffle.default": moved(
             moves.pixel_unshuffle, layouts=moves.image_ways, whole=True
         ),
-        "aten.embedding.default": moved(moves.embedding, u55=(NOT_U55,), annotation=SHARED_FLOATS),
+        "aten.embedding.default": moved(
+            moves.embedding, beside=(1,), u55=(NOT_U55,), annotation=SHARED_FLOATS
+        ),
         "aten.index_select.default": moved(
-            moves.index_select, u55=(NOT_U55,), annotation=SHARED_FLOATS
+            moves.index_select, beside=(2,), u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.gather.default": moved(
             moves.gather,
             GATHERS_ROWS,
+            beside=(2,),
             u55=(NOT_U55,),
             annotation=SHARED_FLOATS,
         ),

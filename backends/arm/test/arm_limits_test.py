@@ -342,8 +342,14 @@ def modes() -> Iterator[Case]:
     yield stored(case("quantized values are not taken", INT, [call("max.dim", X, 1)], []))
     yield wide(case("values stored as int8 are expected", INT, sums, []))
     yield wide(case("values stored as int8 or int16 are expected", WIDE, [], sums))
+    conditions = [call("mul.Tensor", X > 0, X > 0), call("eq.Tensor", X > 0, X > 0)]
+    numbers_alone = "tensors of dtype float32 or float16 or int32 are expected"
+    both = [call("logical_and.default", X > 0, X > 0)]
+    yield case(numbers_alone, FP, conditions, both)
+    chosen = [call("where.self", X > 0, X, each) for each in (X.long(), X)]
+    yield stored(case("not quantized", INT, chosen[:1], chosen[1:]))
     halves = [call("add.Tensor", X.double(), X.double())]
-    yield case("tensors of dtype float32 or float16 or int32 are expected", FP, halves, sums)
+    yield case(numbers_alone, FP, halves, sums)
     ranks = [call("abs.default", image(*[1] * rank)) for rank in (6, 7)]
     yield case("at most 6 dimensions are expected", FP, ranks[1:], ranks[:1])
     yield case("a tensor with elements is expected", FP, [call("abs.default", image(0, 3))], sums)
