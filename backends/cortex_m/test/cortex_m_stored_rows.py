@@ -98,11 +98,13 @@ def moves() -> Iterator[Row]:
 def convolutions() -> Iterator[Row]:
     image, result = (X, (1, 4, 9, 10)), Stored(0.3, -11)
 
-    def conv(name: str, *sizes: int, batch: int = 1, **options: Any) -> Row:
+    def conv(
+        name: str, *sizes: int, batch: int = 1, area: tuple[int, int] = (9, 10), **options: Any
+    ) -> Row:
         return row(
             name,
             lambda x, w, b: F.conv2d(x, w, b, **options),
-            [(X, (batch, 4, 9, 10))],
+            [(X, (batch, 4, *area))],
             result,
             weights(X, SCALES[: sizes[0]], *sizes),
             loss=SHIFTED,
@@ -110,6 +112,9 @@ def convolutions() -> Iterator[Row]:
 
     yield conv("conv", 5, 4, 3, 3)
     yield conv("conv padded", 5, 4, 3, 2, padding=1, stride=2, batch=2)
+    yield conv("conv of a column", 5, 4, 3, 1, area=(9, 1))
+    yield conv("conv of a line", 5, 4, 1, 3, area=(1, 9))
+    yield conv("conv of a place", 5, 4, 1, 1, area=(1, 1))
     yield conv("conv dilated", 5, 4, 3, 3, dilation=2, padding=(2, 1))
     yield conv("conv groups", 6, 2, 3, 3, groups=2)
     yield conv("depthwise", 8, 1, 3, 3, groups=4, padding=1)

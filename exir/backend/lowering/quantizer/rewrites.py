@@ -117,7 +117,7 @@ def computed_weights_to_tensors(model: GraphModule, table: CapturedTable) -> Non
 
 def computed_operands_to_tensors(model: GraphModule) -> None:
     """add(x, linear(zeros, w)) -> add(x, constant): what is computed of nothing but data, where anything else reads
-    it. Not for what is trained."""
+    it. Not for what is trained, nor for what is written: a constant that add_ writes would grow with each run."""
     constants: set[Node] = set()
     read: dict[Node, None] = {}
     for node in model.graph.nodes:
@@ -126,12 +126,26 @@ def computed_operands_to_tensors(model: GraphModule) -> None:
         else:
             read |= dict.fromkeys(each for each in node.all_input_nodes if each in constants)
     for node in read:
-        if node.op != "get_attr" and isinstance(node.meta.get("val"), torch.Tensor):
+        is_tensor = isinstance(node.meta.get("val"), torch.Tensor)
+        if node.op != "get_attr" and is_tensor and _is_only_read(node):
             with torch.no_grad():
                 value = _value(model, node)
             node.replace_all_uses_with(_constant(model, node, "_computed", value))
     model.graph.eliminate_dead_code()
     model.recompile()
+
+
+def _is_only_read(node: Node) -> bool:
+    """Once add_(x, y), where nobody else reads x, is add(x, y)."""
+    for user in node.users:
+        if not getattr(getattr(user.target, "_schema", None), "is_mutable", False):
+            continue
+        packet, _, overload = captured_name(user).removeprefix("aten.").partition(".")
+        form = getattr(getattr(torch.ops.aten, packet, None), overload, None)
+        if len(node.users) > 1 or user.args[0] is not node or form is None:
+            return False
+        user.target = form
+    return True
 
 
 def _is_made(node: Node) -> bool:
