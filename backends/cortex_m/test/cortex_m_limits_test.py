@@ -10,10 +10,14 @@ from torch.export import ExportedProgram
 
 from executorch.backends.cortex_m.passes import elementwise, moves, weighted
 from executorch.backends.cortex_m.passes.calls import IMAGES
-from executorch.backends.cortex_m.passes.cortex_m_pass_manager import AtenToCortexMPass
+from executorch.backends.cortex_m.passes.cortex_m_pass_manager import (
+    AtenToCortexMPass,
+    ReplaceQuantNodesPass,
+)
 from executorch.backends.cortex_m.passes.table import TABLE
 from executorch.backends.test.conformance.condition_cases import Case, without_case
 from executorch.backends.test.conformance.single_call import OPERAND, Call, Data, Numbers
+from executorch.exir import to_edge
 from executorch.exir.graph_facts import op_name
 
 PART: Numbers = (1 / 256, -128, -128, 127, torch.int8)
@@ -176,6 +180,43 @@ def _call(value: object) -> object:
 @pytest.mark.parametrize("part", range(2))
 def test_each_condition_has_calls_on_both_sides(part: int) -> None:
     assert [text for case in CASES[part::2] for text in case.disagreements(why_not)] == []
+
+
+class Between(torch.nn.Module):
+    """A quantize and a dequantize with these numbers."""
+
+    def __init__(self, numbers: Numbers, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.numbers, self.dtype = numbers, dtype
+
+    def forward(self, x: Tensor) -> Tensor:
+        of = torch.ops.quantized_decomposed
+        stored = of.quantize_per_tensor(x, *self.numbers)
+        return of.dequantize_per_tensor(stored, *self.numbers, out_dtype=self.dtype)
+
+
+SMALL_CASES = [
+    (Between(OPERAND), X, 2),
+    (Between((0.01, 3, -100, 90, torch.int8)), X, 2),
+    (Between((0.01, 3, -32768, 32767, torch.int16)), X, 2),
+    (Between(OPERAND), PHOTO, 2),
+    (Between((0.01, 3, 0, 255, torch.uint8)), X, 0),
+    (Between((0.01, 3, -(2**31), 2**31 - 1, torch.int32)), X, 0),
+    (Between((0.01, 3, -200, 127, torch.int8)), X, 0),
+    (Between((0.01, 3, -128, 200, torch.int8)), X, 0),
+    (Between(OPERAND, torch.float16), X, 1),
+    (Between(OPERAND), torch.zeros(1, 2, 3, 4).permute(0, 3, 1, 2), 2),
+    (Between(OPERAND), torch.zeros(2, 3, 4).permute(2, 0, 1), 0),
+]
+
+
+@pytest.mark.parametrize(("model", "x", "count"), SMALL_CASES)
+def test_what_is_left_between_floats_and_bytes(model: Between, x: Tensor, count: int) -> None:
+    """Kernels of the backend take int8 and int16, float32, and two orders of dimensions."""
+    program = to_edge(torch.export.export(model, (x,))).exported_program()
+    graph_module = ReplaceQuantNodesPass()(program.graph_module).graph_module
+    own = [op_name(node) for node in graph_module.graph.nodes if "cortex_m." in op_name(node)]
+    assert len(own) == count
 
 
 def test_no_condition_is_without_a_case() -> None:
