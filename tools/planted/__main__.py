@@ -63,10 +63,10 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> di
     }
     log.unlink(missing_ok=True)
     try:
-        for tests in existing(kind, files) if not kind.native else ():
+        for tests in () if kind.native or kind.at_import else existing(kind, files):
             copy.collect(tests)
         copy.plant(plant, kind.native)
-        runs = ((tests, copy.run(tests, log)) for tests in existing(kind, files))
+        runs = ((tests, copy.run(tests, log, kind.tier)) for tests in existing(kind, files))
         noticed, test = next(((tests, ran.test) for tests, ran in runs if ran.failed), ("", ""))
         row |= {"noticed": noticed, "test": test}
     except RuntimeError as error:
@@ -78,8 +78,8 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> di
 
 def sound(copy: Copy, kinds: list[Kind], log: Path, files: int = 0) -> list[str]:
     """Tests that fail before anything is planted: what they say would mean nothing."""
-    tests = dict.fromkeys(test for kind in kinds for test in existing(kind, files))
-    return [t for t in tests if copy.run(t, log).failed]
+    tests = dict.fromkeys((test, kind.tier) for kind in kinds for test in existing(kind, files))
+    return [test for test, tier in tests if copy.run(test, log, tier).failed]
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:

@@ -38,8 +38,9 @@ class Listed:
 
 @dataclass(frozen=True)
 class Kind:
-    """`tests` run in this order until one fails: those that are quick and near first. `native` names the target of
-    CMake whose module the tests load, and which is linked again with what was planted."""
+    """`tests` run in this order until one fails: those that are quick and near first; of a `tier`, those alone.
+    `native` names the target of CMake whose module the tests load, and which is linked again with what was planted.
+    `at_import`: modules keep what the functions give, as tables do, so that each run imports them."""
 
     name: str
     about: str
@@ -48,6 +49,8 @@ class Kind:
     changes: tuple[Mutator, ...] = ()
     listed: tuple[Listed, ...] = ()
     native: str = ""
+    tier: str = ""
+    at_import: bool = False
 
     def plants(self, root: Path) -> Iterator[Plant]:
         for file in self.files:
@@ -57,6 +60,7 @@ class Kind:
 
 
 _XNNPACK = "backends/xnnpack"
+_ARM, _CORTEX_M, _CADENCE = (f"backends/{name}/test" for name in ("arm", "cortex_m", "cadence"))
 _QUANTIZER = "exir/backend/lowering/quantizer"
 _NORM, _UNARY = "kernels/portable/norm/norm.cpp", "kernels/portable/unary.h"
 _QUANTIZED = "kernels/quantized"
@@ -96,7 +100,35 @@ PLANNER = (
            "own == 0 ? 0 : alignment", "an alignment of a datum's own is forgotten"),
 )  # fmt: skip
 
+_CONFORMANCE = "backends/test/conformance"
+_OF_TABLES = (conditions, guards, operands, comparisons, choices, numbers, entries, settings)
+
+
+def _sources(*places: str) -> tuple[str, ...]:
+    """Python files, and those of folders, in the order of their names."""
+    root = Path(__file__).resolve().parents[2]
+    found = [path for place in places for path in sorted(root.glob(place))]
+    return tuple(path.relative_to(root).as_posix() for path in found if path.name != "__init__.py")
+
+
+# What the fast tests of a backend notice in the code that makes its programs.
+OF_BACKENDS = (
+    Kind("arm", "Arm's rows, conditions and integer arithmetic",
+         (_ARM, f"{_CONFORMANCE}/conformance_test.py -k TOSABackend and not integers"),
+         _sources("backends/arm/aot/*.py"), _OF_TABLES, tier="fast", at_import=True),
+    Kind("cortex-m", "rows, passes and formulas of Cortex-M",
+         (_CORTEX_M, f"{_CONFORMANCE}/kernel_conformance_test.py -k cortex_m"),
+         _sources("backends/cortex_m/passes/*.py", "backends/cortex_m/ops/*.py", "backends/cortex_m/quantizer/*.py"),
+         _OF_TABLES, tier="fast", at_import=True),
+    Kind("cadence", "rows, passes, quantizers and formulas of Cadence",
+         (_CADENCE, f"{_CONFORMANCE}/kernel_conformance_test.py -k cadence"),
+         _sources("backends/cadence/aot/*.py", "backends/cadence/aot/operators/*.py",
+                  "backends/cadence/aot/quantizer/*.py"),
+         _OF_TABLES, tier="fast", at_import=True),
+)  # fmt: skip
+
 KINDS = (
+    *OF_BACKENDS,
     Kind("condition", "conditions under which XNNPACK takes a call",
          (f"{_XNNPACK}/test/conditions_test.py", f"{_XNNPACK}/test/quantized_conditions_test.py",
           f"{_XNNPACK}/test/limits_test.py", f"{_XNNPACK}/test/partitioner_test.py",

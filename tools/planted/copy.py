@@ -115,10 +115,11 @@ class Copy:
                 return answer
         return self._process(hot=False).pytest(words, log, _TIMEOUT_S)
 
-    def run(self, tests: str, log: Path) -> Ran:
+    def run(self, tests: str, log: Path, tier: str = "") -> Ran:
         """pytest on a file or folder, which may be followed by a choice: `a_test.py -k names`."""
         path, _, choice = tests.partition(" -k ")
         words = ["-q", "-x", "-p", "no:cacheprovider", path, *(["-k", choice] if choice else [])]
+        words += ["--tier", tier] if tier else []
         log.parent.mkdir(parents=True, exist_ok=True)
         said_before = log.stat().st_size if log.exists() else 0
         status = self._pytest(path, words, log.absolute())

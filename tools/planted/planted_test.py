@@ -216,6 +216,23 @@ def test_functions_change_where_they_are(repository: Path, tmp_path: Path) -> No
     assert answers == [1, 0, COLD]
 
 
+def test_functions_that_functions_gave_need_a_process_of_their_own(
+    repository: Path, tmp_path: Path
+) -> None:
+    """A module keeps the old one."""
+    made = "def times(n):\n    def of(x):\n        return [each * n for each in x]\n    return of\n"
+    (repository / "c.py").write_text(f"{made}\n\ntwice = times(2)\n")
+    (repository / "c_test.py").write_text(
+        "import c\n\n\ndef test_it():\n    assert c.twice([3]) == [6]\n"
+    )
+    warm, log = Warm(repository, dict(os.environ), True, ("pytest",)), tmp_path / "log"
+    assert warm.collect("c_test.py")
+    old = (repository / "c.py").read_text()
+    texts = {"file": str(repository / "c.py"), "old": old, "new": old.replace("each * n", "each")}
+    assert warm.pytest(["-q", "c_test.py"], log, 600, **texts) == COLD
+    warm.close()
+
+
 def test_a_run_without_end_is_killed_and_the_next_goes_on(repository: Path, tmp_path: Path) -> None:
     (repository / "b_test.py").write_text(
         "import time\n\n\ndef test_sleep():\n    time.sleep(600)\n"

@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 
 from executorch.backends import discovery
 from executorch.backends.test.corpus.row import Row
+from executorch.exir import EdgeCompileConfig
 from executorch.exir.backend.lowering.kernels.library import KernelLibrary
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.extension.pybindings import libraries
@@ -153,6 +154,10 @@ class KernelBackend:
     def passes(self, method: str, program: ExportedProgram) -> list[Any]:
         manifest = discovery.all_backends()[self.name]
         return manifest.load(manifest.passes)(method, program)
+
+    def edge_config(self) -> EdgeCompileConfig | None:
+        manifest = discovery.all_backends()[self.name]
+        return manifest.load(manifest.edge_config)() if manifest.edge_config else None
 
 
 def all_backends() -> dict[str, Backend]:
