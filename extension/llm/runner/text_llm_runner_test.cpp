@@ -405,6 +405,7 @@ TEST_F(TextLLMRunnerTest, SeedsAndPenaltiesReachTheSampler) {
   // The best token has a logit of 10 among 128: e^10 / (e^10 + 127) = 0.994. Tokens without text
   // end the run with an error, so the texts may be short.
   EXPECT_EQ(sampled(11), sampled(11));
+  EXPECT_EQ(sampled(0), sampled(0));
   auto runner = make();
   GenerationConfig config = answer_of(3);
   config.repetition_penalty = 1e9f;

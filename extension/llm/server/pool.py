@@ -83,7 +83,7 @@ class Pool:
                         if not is_wanted:
                             return
                         # The prompt is computed for the first alone: the others find it in the context.
-                        config.seed = seed + choice if seed else 0
+                        config.seed = None if seed is None else seed + choice
                         show = partial(_put_text, put, choice)
                         put((choice, answer(runner, ids, config, show, wanted.stops)))
                 finally:

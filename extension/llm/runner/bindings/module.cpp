@@ -363,7 +363,7 @@ void define_config(py::module_& module) {
   py::class_<GenerationConfig> type(module, "GenerationConfig");
   type.def(py::init([](bool echo, int32_t max_new_tokens, bool warming, int32_t seq_len,
                        std::optional<double> temperature, int32_t num_bos, int32_t num_eos,
-                       bool ignore_eos, uint64_t seed, bool hide_eos, bool silent,
+                       bool ignore_eos, std::optional<uint64_t> seed, bool hide_eos, bool silent,
                        std::string grammar, std::string grammar_type, int32_t top_logprobs,
                        int32_t prompt_lookup, const py::kwargs& sampling) {
              GenerationConfig config;
@@ -395,7 +395,7 @@ void define_config(py::module_& module) {
            py::arg("warming") = unset.warming, py::arg("seq_len") = unset.seq_len,
            py::arg_v("temperature", py::none(), "0.8"), py::arg("num_bos") = unset.num_bos,
            py::arg("num_eos") = unset.num_eos, py::kw_only(),
-           py::arg("ignore_eos") = unset.ignore_eos, py::arg("seed") = unset.seed,
+           py::arg("ignore_eos") = unset.ignore_eos, py::arg("seed") = py::none(),
            py::arg("hide_eos") = unset.hide_eos, py::arg("silent") = unset.silent,
            py::arg("grammar") = unset.grammar, py::arg("grammar_type") = unset.grammar_type,
            py::arg("top_logprobs") = unset.top_logprobs,
