@@ -214,7 +214,7 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
     """
     checkpoint = find_checkpoint(config)
     family = family_of(config, checkpoint)
-    own_bits = config.quantization.qmode == GGUF_BITS
+    own_bits = config.quantization.own_bits
     if own_bits and (checkpoint is None or checkpoint.gguf is None):
         raise ValueError(
             f"quantization.qmode={GGUF_BITS} keeps the bits of a GGUF file: expected one as base.checkpoint, found "
