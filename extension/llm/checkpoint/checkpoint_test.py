@@ -340,6 +340,24 @@ def test_a_weight_that_the_model_has_no_place_for_is_named(tmp_path: Path) -> No
             load_into(empty(), open_checkpoint(path), FAMILIES["llama2"])
 
 
+@pytest.mark.parametrize("kept", [{"input_prune_map": {0: 3, 1: 90}}, {"output_prune_map": {0: 7}}])
+def test_rows_that_are_kept_come_from_the_whole_tables(
+    kept: dict[str, dict[int, int]], tmp_path: Path
+) -> None:
+    """Each table alone: the file has all rows of both."""
+    original, filled = model(), empty(**kept)
+    load_into(
+        filled,
+        open_checkpoint(write_safetensors(original.state_dict(), tmp_path)),
+        FAMILIES["llama2"],
+    )
+    rows = {name: [there for _, there in sorted(each.items())] for name, each in kept.items()}
+    for table, name in (("tok_embeddings", "input_prune_map"), ("output", "output_prune_map")):
+        whole = getattr(original, table).weight
+        expected = whole[rows[name]] if name in rows else whole
+        assert torch.equal(getattr(filled, table).weight, expected)
+
+
 def test_tensors_of_another_shape_or_too_few_are_named(tmp_path: Path) -> None:
     state = model().state_dict()
     path = write_safetensors(state | {"norm.weight": torch.zeros(63)}, tmp_path)

@@ -30,20 +30,15 @@ class ModelType:
     unread: tuple[str, ...] = ()
 
 
-def _sizes(
-    hidden: int, inner: int, layers: int, heads: int, kv_heads: int | None, vocabulary: int
-) -> dict[str, Any]:
-    return {
-        "hidden_size": hidden,
-        "intermediate_size": inner,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads,
-        "vocab_size": vocabulary,
-        "hidden_act": "silu",
-        "rms_norm_eps": 1e-6,
-        "rope_theta": 10000.0,
-    }
+_SIZES = (
+    *("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
+    *("num_key_value_heads", "vocab_size"),
+)
+_MOST = {"hidden_act": "silu", "rms_norm_eps": 1e-6, "rope_theta": 10000.0}
+
+
+def _sizes(*sizes: int | None) -> dict[str, Any]:
+    return {**_MOST, **dict(zip(_SIZES, sizes, strict=True))}
 
 
 def _sliding(config: Config, layer: int) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,15 @@ VALUES: dict[str, list[Any]] = {
 }
 # Those that say what kind of file it is.
 HEAD = {"model_type", "transformers_version", "architectures", "dtype", "id2label", "label2id"}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads that wait for numbers of this size take ten times the processor."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def other_values(name: str, value: Any) -> list[Any]:
