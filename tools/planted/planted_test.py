@@ -7,6 +7,7 @@ import ast
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,25 @@ def test_a_plant_is_noticed_or_not_and_the_tree_stays(
     copy.close()
     assert found.pop("guard never takenwidth < 0 and keep").test == "a_test.py::test_area"
     assert not any(ran.failed or ran.test for ran in found.values())
+
+
+def test_tests_that_fail_where_all_is_imported_run_elsewhere(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (repository / "c_test.py").write_text(
+        "import sys\n\nimport a\n\nIS_TERMINAL = sys.stderr.isatty  # pytest's capture is closed later\n\n\n"
+        "def test_it():\n    assert not IS_TERMINAL() and a.area(2, 3) == 6\n"
+    )
+    kind = Kind("k", "", ("c_test.py",), ("a.py",), (plants.guards, plants.choices))
+    folder = tmp_path_factory.mktemp("copies") / "tree"
+    noticed = {}
+    with closing(Copy(repository, folder, ("pytest",))) as copy:
+        copy.collect("c_test.py")
+        for plant in kind.plants(repository):
+            copy.plant(plant, "")
+            noticed[plant.old] = copy.run("c_test.py", folder / "log").failed
+            copy.restore()
+    assert noticed == {"width < 0 and keep": False, "min": True, "keep": True}
 
 
 def test_a_page_tells_what_tests_of_a_commit_noticed(repository: Path) -> None:
