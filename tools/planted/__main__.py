@@ -27,6 +27,7 @@ from executorch.tools.planted.copy import Copy
 from executorch.tools.planted.page import rows_of, written
 from executorch.tools.planted.plants import Plant
 from executorch.tools.planted.report import read_reasons, report
+from executorch.tools.tiers.times import TIERS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "planted"
@@ -52,6 +53,12 @@ def existing(kind: Kind, files: int = 0) -> list[str]:
     return found[: files or None]
 
 
+def runs_of(kind: Kind, files: int = 0) -> list[str]:
+    """What is run one after the other; in processes of their own all files together."""
+    tests = existing(kind, files)
+    return [" ".join(tests)] if kind.at_import else tests
+
+
 def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> dict[str, object]:
     """Runs the kind's tests until one notices."""
     start = time.monotonic()
@@ -63,12 +70,12 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> di
     }
     log.unlink(missing_ok=True)
     try:
-        for tests in existing(kind, files) if not kind.native else ():
+        for tests in existing(kind, files) if not (kind.native or kind.at_import) else ():
             copy.collect(tests)
         copy.plant(plant, kind.native)
-        runs = ((tests, copy.run(tests, log)) for tests in existing(kind, files))
+        runs = ((tests, copy.run(tests, log)) for tests in runs_of(kind, files))
         noticed, test = next(((tests, ran.test) for tests, ran in runs if ran.failed), ("", ""))
-        row |= {"noticed": noticed, "test": test}
+        row |= {"noticed": test.partition("::")[0] or noticed, "test": test}
     except RuntimeError as error:
         row |= {"noticed": "", "problem": str(error)[-600:]}
     finally:
@@ -99,6 +106,7 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
         help="only so many of each kind's files of tests, the nearest: a quick look, which finds what to look at "
         "closer; a later run goes on with what went unnoticed",
     )  # fmt: skip
+    parser.add_argument("--tier", choices=sorted(TIERS), default="", help="only tests of this tier")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     parser.add_argument("--match", default="", help="plants whose name has this text")
     parser.add_argument("--list", action="store_true", help="print the plants and stop")
@@ -131,11 +139,11 @@ def show(plants: list[tuple[Kind, Plant]]) -> None:
 
 
 def plant_all(
-    left: list[tuple[Kind, Plant]], folder: Path, trust: bool, files: int = 0
+    left: list[tuple[Kind, Plant]], folder: Path, trust: bool, files: int = 0, tier: str = ""
 ) -> list[str]:
     """Adds a line to the results for each; the tests that fail unplanted, if any do."""
     kinds = list(dict.fromkeys(kind for kind, _ in left))
-    with closing(Copy(ROOT, folder / "tree")) as copy:
+    with closing(Copy(ROOT, folder / "tree", tier=tier)) as copy:
         if failing := [] if trust else sound(copy, kinds, folder / "unplanted.log", files):
             return failing
         for number, (kind, plant) in enumerate(left, 1):
@@ -169,7 +177,8 @@ def main(argv: list[str] | None = None) -> int:
         results.unlink(missing_ok=True)
     done = {row["plant"] for row in read_rows(results) if is_done(row, options.files)}
     left = [] if options.report else [(k, p) for k, p in plants if p.name not in done]
-    if left and (failing := plant_all(left, folder, options.trust, options.files)):
+    given = (options.trust, options.files, options.tier)
+    if left and (failing := plant_all(left, folder, *given)):
         print(
             f"fails before anything is planted: {', '.join(failing)}; see {folder}/unplanted.log",
             file=sys.stderr,

@@ -40,9 +40,12 @@ def _names(root: Path) -> list[str]:
 class Copy:
     """`folder` is made anew. Nothing is written outside of it: a file is never changed in place, as links share it."""
 
-    def __init__(self, root: Path, folder: Path, imported: tuple[str, ...] = IMPORTED) -> None:
-        """`imported`: modules that all tests may start with."""
+    def __init__(
+        self, root: Path, folder: Path, imported: tuple[str, ...] = IMPORTED, tier: str = ""
+    ) -> None:
+        """`imported`: modules that all tests may start with. `tier`: of the tests that run; all, unless given."""
         self.root, self.folder, self._imported = root, folder, imported
+        self._choice = ["--tier", tier] if tier else []
         self._aside: list[tuple[Path, Path]] = []  # (where a file is, where it belongs)
         if folder.exists():
             shutil.rmtree(folder)
@@ -116,9 +119,10 @@ class Copy:
         return self._process(hot=False).pytest(words, log, _TIMEOUT_S)
 
     def run(self, tests: str, log: Path) -> Ran:
-        """pytest on a file or folder, which may be followed by a choice: `a_test.py -k names`."""
+        """pytest on files or folders, which may be followed by a choice: `a_test.py -k names`."""
         path, _, choice = tests.partition(" -k ")
-        words = ["-q", "-x", "-p", "no:cacheprovider", path, *(["-k", choice] if choice else [])]
+        words = ["-q", "-x", "-p", "no:cacheprovider", *self._choice, *path.split()]
+        words += ["-k", choice] if choice else []
         log.parent.mkdir(parents=True, exist_ok=True)
         said_before = log.stat().st_size if log.exists() else 0
         status = self._pytest(path, words, log.absolute())

@@ -177,7 +177,7 @@ class WideCalls(WideValues[Node]):
 
 def _is_beyond_halves(factor: torch.Tensor) -> bool:
     """An element of many that becomes 0 is none."""
-    finite = factor[factor.isfinite()].abs()
+    finite = factor[factor.isfinite()].detach().abs()
     largest = float(finite.max()) if finite.numel() else 0.0
     half = torch.finfo(torch.float16)
     is_tiny = factor.numel() == 1 and 0 < largest < half.smallest_normal * half.eps / 2

@@ -180,14 +180,17 @@ def _conv(call: Call) -> torch.Tensor:
 
 
 def _windows(call: Call, x: torch.Tensor, filler: float) -> torch.Tensor:
-    """[images, channels, kernel's elements, rows, columns] of a padded image."""
+    """[images, channels, kernel's elements, rows, columns] of a padded image; ceil_mode adds a window for a rest."""
     sides = (call.padding_left, call.padding_right, call.padding_top, call.padding_bottom)
     x = F.pad(x, sides, value=filler)
     for dim, size, stride, apart in (
         (2, call.kernel_height, call.stride_height, call.dilation_height),
         (3, call.kernel_width, call.stride_width, call.dilation_width),
     ):
-        x = x.unfold(dim, apart * (size - 1) + 1, stride)[..., ::apart]
+        reach = apart * (size - 1) + 1
+        rest = (reach - x.shape[dim]) % stride if call.ceil_mode else 0
+        x = F.pad(x, [0, 0] * (3 - dim) + [0, rest], value=filler)
+        x = x.unfold(dim, reach, stride)[..., ::apart]
     return x.flatten(4).permute(0, 1, 4, 2, 3)
 
 

@@ -15,7 +15,7 @@ from torch.export import export
 
 from executorch.backends.apple import mps
 from executorch.backends.apple.mps.aot.ops import TABLE
-from executorch.backends.apple.mps.aot.schema import SCHEMA, graph_of
+from executorch.backends.apple.mps.aot.schema import SCHEMA, graph_of, value_ids
 from executorch.backends.apple.mps.mps_preprocess import MPSBackend
 from executorch.backends.apple.mps.partition import MPSPartitioner
 from executorch.backends.apple.mps.payload_reader import facts, operators
@@ -159,6 +159,32 @@ def test_a_window_is_no_larger_than_an_image() -> None:
         0,
         1,
     )
+
+
+CONVOLUTIONS = {
+    "of one channel": (torch.nn.Conv2d(1, 2, 2), ["Conv2D"]),
+    "per channel": (torch.nn.Conv2d(3, 6, 2, groups=3), ["DepthwiseConv2D"]),
+    "by groups": (torch.nn.Conv2d(4, 4, 2, groups=2), ["Conv2D"]),
+    "transposed": (torch.nn.ConvTranspose2d(3, 2, 2), ["Conv2D"]),
+    "transposed, strides": (
+        torch.nn.ConvTranspose2d(3, 2, 2, stride=2),
+        ["View", "ConstantPadND"] * 2 + ["View", "Conv2D"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_a_convolution_is_the_fewest_nodes(name: str) -> None:
+    model, expected = CONVOLUTIONS[name]
+    channels = model.in_channels
+    (payload,) = payloads(lowered(model, torch.ones(1, channels, 5, 5)))
+    assert kinds(payload) == expected
+
+
+def test_a_relu_reads_one_value() -> None:
+    """Its table has a second, which nobody sets."""
+    (payload,) = payloads(lowered(lambda x: torch.relu(torch.exp(x)), X))
+    assert [value_ids(node, are_results=False) for node in nodes(payload)] == [[0], [1]]
 
 
 # ---- What is taken ----
