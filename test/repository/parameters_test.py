@@ -47,6 +47,7 @@ NOT_READ: dict[str, list[str]] = {
         "payload:Payload:*",
         "payload:VulkanWriter:*",
         "payload:MpsWriter:*",
+        "vulkan_graph_serialize:serialize_custom_shaders *",
         "aoti_backend:AotiBackend:get_custom_passes compile_specs",
         "metal_backend:MetalBackend:get_custom_passes compile_specs",
         "eager:select_as_symint *",

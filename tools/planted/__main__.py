@@ -52,6 +52,13 @@ def existing(kind: Kind, files: int = 0) -> list[str]:
     return found[: files or None]
 
 
+def runs_of(kind: Kind, files: int = 0) -> list[str]:
+    """What is run one after the other; in processes of their own all files together."""
+    tests = existing(kind, files)
+    together = [test for test in tests if kind.at_import and " -k " not in test]
+    return [*([" ".join(together)] if together else []), *(t for t in tests if t not in together)]
+
+
 def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> dict[str, object]:
     """Runs the kind's tests until one notices."""
     start = time.monotonic()
@@ -66,9 +73,9 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> di
         for tests in () if kind.native or kind.at_import else existing(kind, files):
             copy.collect(tests)
         copy.plant(plant, kind.native)
-        runs = ((tests, copy.run(tests, log, kind.tier)) for tests in existing(kind, files))
+        runs = ((tests, copy.run(tests, log, kind.tier)) for tests in runs_of(kind, files))
         noticed, test = next(((tests, ran.test) for tests, ran in runs if ran.failed), ("", ""))
-        row |= {"noticed": noticed, "test": test}
+        row |= {"noticed": test.partition("::")[0] or noticed, "test": test}
     except RuntimeError as error:
         row |= {"noticed": "", "problem": str(error)[-600:]}
     finally:

@@ -124,9 +124,10 @@ class Copy:
         return self._passing[path]
 
     def run(self, tests: str, log: Path, tier: str = "") -> Ran:
-        """pytest on a file or folder, which may be followed by a choice: `a_test.py -k names`."""
+        """pytest on files or folders, which may be followed by a choice: `a_test.py -k names`."""
         path, _, choice = tests.partition(" -k ")
-        words = ["-q", "-x", "-p", "no:cacheprovider", path, *(["-k", choice] if choice else [])]
+        words = ["-q", "-x", "-p", "no:cacheprovider", *path.split()]
+        words += ["-k", choice] if choice else []
         words += ["--tier", tier] if tier else []
         log.parent.mkdir(parents=True, exist_ok=True)
         said_before = log.stat().st_size if log.exists() else 0
