@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """What a quantizer has annotated, as text: a summary at level INFO, each node at level DEBUG."""
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """Which nodes of a captured graph a quantizer is meant for, by what they are called, what they call and where they
 stand."""
 
