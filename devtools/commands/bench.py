@@ -22,6 +22,7 @@ from executorch.devtools.commands.output.svg import histogram, span
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.timing import traced
+from executorch.devtools.progress import counted
 
 if TYPE_CHECKING:
     from executorch.exir.program._etrecord import ETRecord
@@ -218,7 +219,7 @@ def _measure(sides: Sequence[Side], threads: int, arguments: argparse.Namespace)
                 each.starts.append(worker.start)
         for worker in workers:  # the second run of a program may still prepare
             worker.run(2)
-        for turn in range(arguments.rounds):
+        for turn in counted(range(arguments.rounds), "turns", arguments.rounds):
             for index in range(len(sides)) if turn % 2 == 0 else reversed(range(len(sides))):
                 found = workers[index].run(arguments.runs)
                 measured[index].rounds.append(found["ns"])

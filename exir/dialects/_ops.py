@@ -26,7 +26,8 @@ class _OpNamespace:
         self._name = name
 
     def __getattr__(self, op_name: str) -> EdgeOpOverloadPacket:
-        if op_name.startswith("__"):
+        # Copying asks an empty object.
+        if _is_of_python(self.__dict__.get("_name", ""), op_name):
             raise AttributeError(op_name)
         torch_packet = getattr(getattr(torch.ops, self._name), op_name)
         packet = _PACKETS[self._dialect](f"{self._name}::{op_name}", op_name, torch_packet)
@@ -35,6 +36,15 @@ class _OpNamespace:
 
     def __repr__(self) -> str:
         return f"<{self._dialect} operators of {self._name}>"
+
+
+def _is_of_python(namespace: str, name: str) -> bool:
+    """Whether a name is a question of Python's own, such as __deepcopy__, and no operator of tensors, such as
+    aten::__rshift__."""
+    if not (name.startswith("__") and name.endswith("__")):
+        return not namespace
+    schemas = torch._C._jit_get_schemas_for_operator(f"{namespace}::{name}")
+    return not any(each.arguments and str(each.arguments[0].type) == "Tensor" for each in schemas)
 
 
 class _DialectNamespace:

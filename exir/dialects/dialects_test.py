@@ -91,3 +91,17 @@ def test_operators_are_made_of_torchs() -> None:
     assert isinstance(packet, EdgeOpOverloadPacket)
     assert packet.Tensor is exir_ops.backend.aten.add.Tensor
     assert _DialectNamespace("backend").aten.add.Tensor is packet.Tensor
+
+
+def test_operators_whose_names_begin_with_underscores() -> None:
+    """They are there; what Python asks objects by such names is still answered by Python."""
+    shift = exir_ops.edge.aten.__rshift__.Scalar
+    assert isinstance(shift, EdgeOpOverload) and shift._op is torch.ops.aten.__rshift__.Scalar
+    assert shift(torch.tensor([8, 5]), 1).tolist() == [4, 2]
+    assert exir_ops.edge.aten._softmax.default._op is torch.ops.aten._softmax.default
+    assert pickle.loads(pickle.dumps(shift)) is shift and copy.deepcopy(shift) is shift
+    space = exir_ops.edge.aten
+    for protocol in ("__deepcopy__", "__getitem__", "__contains__", "__setstate__", "__wrapped__"):
+        assert not hasattr(space, protocol)
+    assert copy.deepcopy(space).__rshift__.Scalar is shift
+    assert copy.copy(exir_ops.edge).aten.add.Tensor is exir_ops.edge.aten.add.Tensor

@@ -41,9 +41,21 @@ def decompose_undelegated(
 ) -> None:
     """Decomposes calls of the operators `kept`, as to_edge would have done; `preserve` stays. What can only be
     decomposed with all of the program stays whole."""
+    decompose_calls(program, program.graph_module, kept, preserve, skip_dim_order, decompose)
+
+
+def decompose_calls(
+    program: ExportedProgram,
+    module: GraphModule,
+    kept: Collection[torch._ops.OpOverload],
+    preserve: Iterable[torch._ops.OpOverload] = (),
+    skip_dim_order: bool = False,
+    decompose: frozenset[torch._ops.OpOverload] = frozenset(),
+) -> None:
+    """The same in a graph of the program."""
     rules = OpRules(preserve, decompose=decompose)
     ops = {op for op in kept if rules.of(op) is not Rule.LEAF}
-    _decompose_calls(program, program.graph_module, _calls_of(ops), rules, skip_dim_order)
+    _decompose_calls(program, module, _calls_of(ops), rules, skip_dim_order)
 
 
 def decompose_unserved(program: ExportedProgram, skip_dim_order: bool) -> None:

@@ -51,7 +51,7 @@ def parser(prog: str = "python -m executorch.extension.llm.chat") -> argparse.Ar
         parser.add_argument(
             flag, type=kind, help=f"{said}; default: the checkpoint's, or llama.cpp's"
         )
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0: the clock's")
+    parser.add_argument("--seed", type=int, help="of the random numbers; default: the clock's")
     parser.add_argument("--max-new-tokens", type=int, default=-1, help="of each answer")
     parser.add_argument(
         "--repeats",
@@ -141,7 +141,7 @@ class Talk:
             seed=self._seed,
             **self._sampling,
         )
-        self._seed = 0
+        self._seed = None
         said: list[str] = []
 
         def show(piece: str) -> None:

@@ -15,10 +15,40 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
+SMALL = """
+import torch
+from torch import nn
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.linear = nn.Conv2d(3, 4, 3), nn.Linear(36, 5)
+
+    def forward(self, x):
+        return self.linear(torch.relu(self.conv(x)).flatten(1)).softmax(0)
+
+small = Small().eval(), (torch.randn(1, 3, 5, 5),)
+"""
+
+
 def test_a_quantizer_is_enough_for_int8(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["export", "linear", "--backend", "cortex_m", "--quantize", "int8", "-o", "x.pte"]
-    assert main.main(words) == main.DONE
-    assert b"cortex_m::quantized_linear" in Path("x.pte").read_bytes()
+    """Of images with channels first, too; what stays in floats is said."""
+    Path("small.py").write_text(SMALL)
+    words = [
+        "export",
+        "small.py:small",
+        "--backend",
+        "cortex_m",
+        "--quantize",
+        "int8",
+        "-o",
+        "x.pte",
+    ]
+    with pytest.warns(UserWarning, match=r"floats here:\n    aten._softmax.default: .*small.py"):
+        assert main.main(words) == main.DONE
+    program = Path("x.pte").read_bytes()
+    assert b"cortex_m::quantized_linear" in program and b"cortex_m::quantized_conv2d" in program
+    assert b"aten::convolution" not in program
     said = capsys.readouterr()
     assert "differs by" in said.out and "no operator" not in said.err
 

@@ -47,6 +47,7 @@ NOT_READ: dict[str, list[str]] = {
         "payload:Payload:*",
         "payload:VulkanWriter:*",
         "payload:MpsWriter:*",
+        "vulkan_graph_serialize:serialize_custom_shaders *",
         "aoti_backend:AotiBackend:get_custom_passes compile_specs",
         "metal_backend:MetalBackend:get_custom_passes compile_specs",
         "eager:select_as_symint *",
@@ -103,7 +104,6 @@ NOT_READ: dict[str, list[str]] = {
         "mixers:AttentionGatedDeltaNet:forward freqs_cos",
         "mixers:AttentionGatedDeltaNet:forward freqs_sin",
         "caches:KVCacheWithAttentionSink:evict_tokens *",
-        "sessions:RopeOfSessions:get_freqs local",
         "sessions:RopeOfSessions:get_freqs seq_len",
     ],
     "torchao gives it to observers of every kind": [
@@ -175,6 +175,7 @@ NOT_READ: dict[str, list[str]] = {
         "tracer:ExirDynamoConfig allow_rnn",
         "tracer:ExirDynamoConfig assume_static_by_default",
     ],
+    "of the one that takes everything": ["node_finders:GlobalNodeFinder:takes node"],
     "told to those who ask; says nothing about what to do": [
         "graph:XNNHeader CONSTANT_DATA_OFFSET_OFFSET",
         "graph:XNNHeader CONSTANT_DATA_SIZE_OFFSET",

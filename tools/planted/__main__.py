@@ -52,6 +52,13 @@ def existing(kind: Kind, files: int = 0) -> list[str]:
     return found[: files or None]
 
 
+def runs_of(kind: Kind, files: int = 0) -> list[str]:
+    """What is run one after the other; in processes of their own all files together."""
+    tests = existing(kind, files)
+    together = [test for test in tests if kind.at_import and " -k " not in test]
+    return [*([" ".join(together)] if together else []), *(t for t in tests if t not in together)]
+
+
 def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> dict[str, object]:
     """Runs the kind's tests until one notices."""
     start = time.monotonic()
@@ -63,12 +70,12 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> di
     }
     log.unlink(missing_ok=True)
     try:
-        for tests in existing(kind, files) if not kind.native else ():
+        for tests in () if kind.native or kind.at_import else existing(kind, files):
             copy.collect(tests)
         copy.plant(plant, kind.native)
-        runs = ((tests, copy.run(tests, log)) for tests in existing(kind, files))
+        runs = ((tests, copy.run(tests, log, kind.tier)) for tests in runs_of(kind, files))
         noticed, test = next(((tests, ran.test) for tests, ran in runs if ran.failed), ("", ""))
-        row |= {"noticed": noticed, "test": test}
+        row |= {"noticed": test.partition("::")[0] or noticed, "test": test}
     except RuntimeError as error:
         row |= {"noticed": "", "problem": str(error)[-600:]}
     finally:
@@ -78,8 +85,8 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path, files: int = 0) -> di
 
 def sound(copy: Copy, kinds: list[Kind], log: Path, files: int = 0) -> list[str]:
     """Tests that fail before anything is planted: what they say would mean nothing."""
-    tests = dict.fromkeys(test for kind in kinds for test in existing(kind, files))
-    return [t for t in tests if copy.run(t, log).failed]
+    tests = dict.fromkeys((test, kind.tier) for kind in kinds for test in existing(kind, files))
+    return [test for test, tier in tests if copy.run(test, log, tier).failed]
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:

@@ -6,55 +6,19 @@ A kind for a file of one's own is one row. Changes of C++ are listed one by one:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-
+from executorch.tools.planted.kinds import Kind, Listed
+from executorch.tools.planted.of_backends import OF_BACKENDS
+from executorch.tools.planted.of_language_models import OF_LANGUAGE_MODELS
 from executorch.tools.planted.plants import (
-    Mutator,
-    Plant,
     choices,
     comparisons,
     conditions,
     entries,
     guards,
-    in_python,
-    listed,
     numbers,
     operands,
     settings,
 )
-
-
-@dataclass(frozen=True)
-class Listed:
-    """A change by hand of a file: `old` stands there once."""
-
-    file: str
-    old: str
-    new: str
-    change: str
-
-
-@dataclass(frozen=True)
-class Kind:
-    """`tests` run in this order until one fails: those that are quick and near first. `native` names the target of
-    CMake whose module the tests load, and which is linked again with what was planted."""
-
-    name: str
-    about: str
-    tests: tuple[str, ...]
-    files: tuple[str, ...] = ()
-    changes: tuple[Mutator, ...] = ()
-    listed: tuple[Listed, ...] = ()
-    native: str = ""
-
-    def plants(self, root: Path) -> Iterator[Plant]:
-        for file in self.files:
-            yield from in_python(root, file, self.changes)
-        for one in self.listed:
-            yield listed(root, one.file, one.old, one.new, one.change)
-
 
 _XNNPACK = "backends/xnnpack"
 _QUANTIZER = "exir/backend/lowering/quantizer"
@@ -126,9 +90,6 @@ KINDS = (
          ("exir/emit/_emitter.py", "exir/emit/_values.py", "exir/emit/_program_state.py",
           "exir/emit/_control_flow.py"),
          (guards, operands, comparisons, choices, entries)),
-    Kind("rope", "constants of rotary positions and their scaling rules",
-         ("extension/llm/model/rope_test.py", "extension/llm/model/rope_turns_test.py", "extension/llm/model"),
-         ("extension/llm/model/rope.py",), (numbers, guards, operands, comparisons, choices)),
     Kind("kernel", "parameters of portable kernels",
          ("kernels/test/differential_test.py -k sample_of_calls and portable", "kernels/test/op_test.py"),
          listed=KERNELS, native="_portable_kernels"),
@@ -137,6 +98,8 @@ KINDS = (
     Kind("native-planner", "the planner and the file's layout in C++",
          ("exir/memory_planning_test.py", "exir/_serialize", "exir/emit/emit_program_test.py"),
          listed=PLANNER, native="exir_native"),
+    *OF_LANGUAGE_MODELS,
+    *OF_BACKENDS,
 )  # fmt: skip
 
 

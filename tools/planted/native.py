@@ -46,6 +46,23 @@ def _sources(home: str, entries: list[dict[str, str]], file: str) -> list[dict[s
     return [e for e in near if f"<{header}>" in Path(e["file"]).read_text(errors="replace")]
 
 
+def _generated(
+    commands: list[str], home: str, copy: Path, file: str, work: Path
+) -> tuple[str, str] | None:
+    """Of a shader: the source that the build makes of its folder, and what the same command makes of the copy's; None
+    for any other file."""
+    folder = str(Path(file).parent)
+    line = next((each for each in commands if f" --glsl-path {home}/{folder} " in each), None)
+    if line is None:
+        return None
+    words = shlex.split(line.split(" && ")[-1])
+    old, new = words[words.index("--output-path") + 1], str(work / "generated")
+    changed = {f"{home}/{folder}": f"{copy}/{folder}", old: new, f"{old}/tmp": f"{new}/tmp"}
+    _said([changed.get(word, word) for word in words], work)
+    (made,) = Path(new).glob("*.cpp")
+    return f"{old}/{made.name}", str(made)
+
+
 def _alone(words: list[str]) -> list[str]:
     """A compiler's words without its cache, its output and its list of headers."""
     words = [word for word in words if Path(word).name not in ("ccache", "-MD")]
@@ -72,8 +89,14 @@ def linked_again(
     changed = []
     own = re.escape(build.name)  # what the build made stays where it is
     in_copy = re.compile(rf"{re.escape(home)}/(?!{own}/)")
-    for entry in _sources(home, entries, file):
+    made_of = _generated(commands, home, copy, file, work)
+    if made_of is None:
+        sources = _sources(home, entries, file)
+    else:
+        sources = [entry for entry in entries if entry["file"] == made_of[0]]
+    for entry in sources:
         words = shlex.split(entry["command"])
+        words = [made_of[1] if made_of and word == made_of[0] else word for word in words]
         made = words[words.index("-o") + 1]
         if made not in compiled:
             continue

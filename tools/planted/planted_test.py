@@ -7,6 +7,7 @@ import ast
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,25 @@ def test_a_plant_is_noticed_or_not_and_the_tree_stays(
     assert not any(ran.failed or ran.test for ran in found.values())
 
 
+def test_tests_that_fail_where_all_is_imported_run_elsewhere(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (repository / "c_test.py").write_text(
+        "import sys\n\nimport a\n\nIS_TERMINAL = sys.stderr.isatty  # pytest's capture is closed later\n\n\n"
+        "def test_it():\n    assert not IS_TERMINAL() and a.area(2, 3) == 6\n"
+    )
+    kind = Kind("k", "", ("c_test.py",), ("a.py",), (plants.guards, plants.choices))
+    folder = tmp_path_factory.mktemp("copies") / "tree"
+    noticed = {}
+    with closing(Copy(repository, folder, ("pytest",))) as copy:
+        copy.collect("c_test.py")
+        for plant in kind.plants(repository):
+            copy.plant(plant, "")
+            noticed[plant.old] = copy.run("c_test.py", folder / "log").failed
+            copy.restore()
+    assert noticed == {"width < 0 and keep": False, "min": True, "keep": True}
+
+
 def test_a_page_tells_what_tests_of_a_commit_noticed(repository: Path) -> None:
     git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
     subprocess.run([*git, "add", "."], cwd=repository, check=True)
@@ -214,6 +234,23 @@ def test_functions_change_where_they_are(repository: Path, tmp_path: Path) -> No
         answers.append(warm.pytest(["-q", "a_test.py"], log, 600, **texts))
     warm.close()
     assert answers == [1, 0, COLD]
+
+
+def test_functions_that_functions_gave_need_a_process_of_their_own(
+    repository: Path, tmp_path: Path
+) -> None:
+    """A module keeps the old one."""
+    made = "def times(n):\n    def of(x):\n        return [each * n for each in x]\n    return of\n"
+    (repository / "c.py").write_text(f"{made}\n\ntwice = times(2)\n")
+    (repository / "c_test.py").write_text(
+        "import c\n\n\ndef test_it():\n    assert c.twice([3]) == [6]\n"
+    )
+    warm, log = Warm(repository, dict(os.environ), True, ("pytest",)), tmp_path / "log"
+    assert warm.collect("c_test.py")
+    old = (repository / "c.py").read_text()
+    texts = {"file": str(repository / "c.py"), "old": old, "new": old.replace("each * n", "each")}
+    assert warm.pytest(["-q", "c_test.py"], log, 600, **texts) == COLD
+    warm.close()
 
 
 def test_a_run_without_end_is_killed_and_the_next_goes_on(repository: Path, tmp_path: Path) -> None:

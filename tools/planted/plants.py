@@ -116,9 +116,13 @@ def entries(node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:
             yield item, f"('gone', {ast.unparse(item)})", "row gone"
 
 
+# Of dataclasses and zip: with the other setting a program that is right stays so.
+_CHECKS = ("frozen", "kw_only", "compare", "strict")
+
+
 def settings(node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:
     """A keyword's True becomes False."""
-    value = node.value if isinstance(node, ast.keyword) else None
+    value = node.value if isinstance(node, ast.keyword) and node.arg not in _CHECKS else None
     if isinstance(value, ast.Constant) and isinstance(value.value, bool):
         yield node, f"{node.arg}={not value.value}", "the other setting"
 

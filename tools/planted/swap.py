@@ -26,6 +26,18 @@ def _whole(code: CodeType) -> tuple[Any, ...]:
     return (*_own(code), *map(_whole, _nested(code)))
 
 
+def _is_function(code: CodeType) -> bool:
+    """Not a comprehension."""
+    return not code.co_name.startswith("<") or code.co_name == "<lambda>"
+
+
+def _differs_inside(old: CodeType, new: CodeType) -> bool:
+    """Whether a function within a function differs: modules may keep what the outer one gave them."""
+    pairs = zip(_nested(old), _nested(new), strict=False)
+    changed = [(a, b) for a, b in pairs if _whole(a) != _whole(b)]
+    return any(_is_function(a) or _differs_inside(a, b) for a, b in changed)
+
+
 def _changed(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
     """The outermost functions that differ. ValueError where what runs at import does."""
     if _own(old) != _own(new):
@@ -34,8 +46,10 @@ def _changed(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]
         if not before.co_flags & inspect.CO_OPTIMIZED:  # the body of a class
             yield from _changed(before, after)
         elif _whole(before) != _whole(after):
-            if before.co_name.startswith("<") and before.co_name != "<lambda>":
+            if not _is_function(before):
                 raise ValueError("a comprehension of the module differs, which ran at import")
+            if _differs_inside(before, after):
+                raise ValueError("a function differs that another one gives")
             yield before, after
 
 

@@ -44,8 +44,9 @@ class Warm:
         start = (
             f"import runpy; runpy.run_path({str(Path(__file__).absolute())!r}, run_name='__main__')"
         )
-        if hot:  # threads of OpenMP do not survive a fork
-            environment = {**environment, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        if hot:  # threads do not survive a fork: of OpenMP, nor of a driver of Vulkan
+            alone = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VK_ICD_FILENAMES": os.devnull}
+            environment = {**environment, **alone}
         self._process = subprocess.Popen(
             [sys.executable, "-c", start, *imported], cwd=folder, env=environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

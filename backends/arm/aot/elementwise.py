@@ -13,6 +13,7 @@ from executorch.backends.arm.aot.steps import Step, static
 from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
 from executorch.exir.backend.lowering.steps import limits_of
+from executorch.exir.graph_facts import arguments_by_name
 
 Unary = Callable[[TosaWriter, int], int]
 
@@ -177,7 +178,7 @@ def operands(w: TosaWriter, step: Step) -> list[int]:
 def binary(op: str, dtype: str = "", swap: bool = False) -> Callable[[TosaWriter, Step], None]:
     def lower(w: TosaWriter, step: Step) -> None:
         x, y = operands(w, step)
-        alpha = step.head.kwargs.get("alpha", 1)
+        alpha = arguments_by_name(step.head).get("alpha", 1)
         if alpha != 1:
             y = w.mul32(y, w.full(alpha, w.dtype(y), w.rank(y)))
         w.give(w.binary(op, *((y, x) if swap else (x, y)), dtype))

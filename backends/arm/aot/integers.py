@@ -5,11 +5,12 @@ operands, and rounded once at the end."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 import torch
 from torch.fx import Node
+from torch.fx.node import map_arg
 
 from executorch.backends.arm.aot.emitter import TYPES
 from executorch.backends.arm.aot.norms import divided
@@ -18,6 +19,7 @@ from executorch.backends.arm.aot.writer import TosaWriter, stored
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
 from executorch.exir.graph_facts import without_dialect
 
+Function = Callable[[torch.Tensor], torch.Tensor]
 _FINER_QUOTIENT = 4  # bits below a quantum
 _HEADROOM = {torch.int8: 20, torch.int16: 12}  # bits below the unit of a sum
 
@@ -31,27 +33,35 @@ def _operand(w: TosaWriter, step: Step, place: int, scale: float | None) -> int:
         w.constants[arg].detach().double() if isinstance(arg, Node) else torch.tensor(float(arg))
     )
     rounded = torch.round(values / scale).clamp(-(2**31), 2**31 - 1).to(torch.int32)
-    rank = max(w.rank_of_result(), 1)
+    rank = w.rank_of_result()
     rounded = rounded.reshape((1,) * (rank - rounded.dim()) + tuple(rounded.shape))
     return w.const(rounded, "INT32")
 
 
-def _said(w: TosaWriter, step: Step) -> list[Quantization]:
+def _said_by_place(w: TosaWriter, step: Step) -> dict[int, Quantization]:
     """Of the operands that are quantized."""
-    return [
-        w.said_of(each)
-        for each in step.head.args[:2]
+    return {
+        place: w.said_of(each)
+        for place, each in enumerate(step.head.args[:2])
         if isinstance(each, Node) and is_dequantize(each)
-    ]
+    }
 
 
-def total(op: str) -> Callable[[TosaWriter, Step], None]:
-    """Sums and differences."""
+def _said(w: TosaWriter, step: Step) -> list[Quantization]:
+    return list(_said_by_place(w, step).values())
+
+
+def total(is_difference: bool = False) -> Callable[[TosaWriter, Step], None]:
+    """x + alpha y and x - alpha y: the amount of alpha is a part of y's scale, its sign chooses the operator."""
 
     def lower(w: TosaWriter, step: Step) -> None:
-        said = _said(w, step)
-        unit = 2 * max(each.scale for each in said) / 2 ** _HEADROOM[said[0].dtype]
-        x, y = (_operand(w, step, place, unit) for place in (0, 1))
+        said, alpha = _said_by_place(w, step), float(step.head.kwargs.get("alpha", 1))
+        times = 1.0, abs(alpha)
+        largest = max(each.scale * times[place] for place, each in said.items())
+        bits = min(_HEADROOM[each.dtype] for each in said.values())
+        unit = 2 * largest / 2**bits
+        x, y = (_operand(w, step, place, unit / times[place]) for place in (0, 1))
+        op = "SUB" if is_difference != (alpha < 0) else "ADD"
         w.give(w.narrowed(w.binary(op, x, y), unit))
 
     return lower
@@ -158,28 +168,31 @@ def is_of_one_value(node: Node, constants: Collection[Node]) -> bool:
 
 def table(w: TosaWriter, step: Step) -> None:
     """Any function of one value: the call itself, of all values that are stored."""
-    head = step.head
-    source = next(each for each in head.all_input_nodes if each not in w.constants)
-    function = _function(w, step, source)
+    source = varying_of(step.head, w.constants)
     x = w.take(source)
-    w.give(table_of(w, x, w.said_of(source), w.said, function))
+    w.give(table_of(w, x, w.said_of(source), w.said, function_of(step, w.constants)))
 
 
-def _function(w: TosaWriter, step: Step, source: Node) -> Callable[[torch.Tensor], torch.Tensor]:
-    head = step.head
-    op = without_dialect(head.target)
-    limits = step.limits
+def varying_of(head: Node, constants: Collection[Node]) -> Node:
+    """The one operand of a call that no constant is."""
+    (found,) = (each for each in head.all_input_nodes if each not in constants)
+    return found
+
+
+def function_of(step: Step, constants: Mapping[Node, torch.Tensor]) -> Function:
+    """What a call of one value computes, with the limits behind it."""
+    head, limits = step.head, step.limits
+    op, source = without_dialect(head.target), varying_of(head, constants)
 
     def function(values: torch.Tensor) -> torch.Tensor:
-        args = [values if each is source else _value(w, each) for each in head.args]
-        made = op(*args, **head.kwargs)
+        def value(node: Node) -> torch.Tensor:
+            return values if node is source else constants[node].detach()
+
+        args, kwargs = map_arg((head.args, head.kwargs), value)
+        made = op(*args, **kwargs)
         return made if limits is None else made.clamp(*limits)
 
     return function
-
-
-def _value(w: TosaWriter, arg: object) -> object:
-    return w.constants[arg].detach() if isinstance(arg, Node) else arg
 
 
 def table_of(
@@ -187,7 +200,7 @@ def table_of(
     x: int,
     before: Quantization,
     after: Quantization,
-    function: Callable[[torch.Tensor], torch.Tensor],
+    function: Function,
 ) -> int:
     if before.dtype == torch.int8:
         codes = torch.arange(-128, 128).clamp(before.quant_min, before.quant_max)
@@ -200,9 +213,7 @@ def table_of(
     return w.rescale(w.lookup(x, exact.round().numpy()), "INT16", [2.0**-7], 0, after.zero_point)
 
 
-def interpolation_error(
-    before: Quantization, after: Quantization, function: Callable[[torch.Tensor], torch.Tensor]
-) -> float:
+def interpolation_error(before: Quantization, after: Quantization, function: Function) -> float:
     """Of a table of 16 bits, in quanta of the result, wherever neither point of an interval is cut or no number."""
     codes = torch.arange(-(2**15), 2**15 + 1).double()
     clamped = codes.clamp(before.quant_min, before.quant_max)

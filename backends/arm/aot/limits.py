@@ -9,7 +9,12 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.arm.aot.integers import interpolation_error, is_of_one_value
+from executorch.backends.arm.aot.integers import (
+    function_of,
+    interpolation_error,
+    is_of_one_value,
+    varying_of,
+)
 from executorch.backends.arm.aot.moves import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.norms import rms_eps, stored_eps
 from executorch.backends.arm.aot.reduce import (
@@ -19,14 +24,14 @@ from executorch.backends.arm.aot.reduce import (
     pool_window,
     resize_numbers,
 )
-from executorch.backends.arm.aot.steps import AS_INT32, quantized_result, static
+from executorch.backends.arm.aot.steps import AS_INT32, quantized_result, static, with_limits
 from executorch.backends.arm.aot.wide_norms import MAX_COUNT, root_of_eps
 from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.patterns import find
 from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
 from executorch.exir.backend.lowering.steps import has_limits
-from executorch.exir.graph_facts import only_user, op_name, without_dialect
+from executorch.exir.graph_facts import only_user, op_name
 
 LARGEST = 1 << 16
 
@@ -55,10 +60,6 @@ def _is_condition(node: Node, constants: Constants) -> bool:
     return node.args[0].meta["val"].dtype == torch.bool
 
 
-def _is_plain_division(node: Node, constants: Constants) -> bool:
-    return not node.kwargs.get("rounding_mode")
-
-
 def _has_safe_power(node: Node, constants: Constants) -> bool:
     exponent = node.args[1]
     return not isinstance(exponent, Node)
@@ -85,23 +86,11 @@ MAX_INTERPOLATION_ERROR = 128
 
 def _interpolates(node: Node, constants: Constants) -> bool:
     """Of 8 bits a table has all results."""
-    (source,) = (each for each in node.all_input_nodes if each not in constants)
-    before, stored = static(source), quantized_result(node)
+    step = with_limits(node)
+    before, stored = static(varying_of(node, constants)), quantized_result(step.result)
     if before is None or before.dtype != torch.int16 or stored is None:
         return True
-    op = without_dialect(node.target)
-
-    def function(values: torch.Tensor) -> torch.Tensor:
-        args = [
-            values
-            if each is source
-            else constants[each].detach()
-            if isinstance(each, Node)
-            else each
-            for each in node.args
-        ]
-        return op(*args, **node.kwargs)
-
+    function = function_of(step, constants)
     return interpolation_error(before, static(stored), function) <= MAX_INTERPOLATION_ERROR
 
 
@@ -119,6 +108,9 @@ DIVIDES = Condition(
 INTERPOLATES = Condition(
     _interpolates,
     "of 16 bits: a function that 513 points give to 1/512 of its range is expected",
+)
+TAKES_BOTH = Condition(
+    lambda node, constants: node.kwargs.get("alpha", 1) != 0, "an alpha other than 0 is expected"
 )
 MATRICES = Condition(
     lambda node, constants: all(each.meta["val"].dim() >= 2 for each in node.args[:2]),
@@ -311,6 +303,8 @@ def _known_max_pool(node: Node, constants: Constants) -> bool:
 
 def _reads_whole_windows(node: Node, constants: Constants) -> bool:
     """Windows that reach beyond padding, of ceil_mode, count what is there; TOSA counts so when padding does not."""
+    if node.args[0].meta["val"].dim() != 4:
+        return False
     args = [*node.args[1:], *[None] * 6]
     kernel, window = pool_window(node)
     counts = True if args[4] is None else args[4]
@@ -321,9 +315,7 @@ def _reads_whole_windows(node: Node, constants: Constants) -> bool:
             sizes, out, window.stride, window.padding, kernel, strict=True
         )
     ]
-    return node.args[0].meta["val"].dim() == 4 and not (
-        counts and any(over) and any(window.padding)
-    )
+    return not (counts and any(over) and any(window.padding))
 
 
 def _pads_less_than_kernel(node: Node, constants: Constants) -> bool:
@@ -373,14 +365,6 @@ U55_POOL = Condition(
 
 def _unread_index(node: Node, constants: Constants) -> bool:
     return all(user.args[1] == 0 for user in node.users)
-
-
-def _int32_index(place: int) -> Condition:
-    def test(node: Node, constants: Constants) -> bool:
-        index = node.args[place]
-        return index in constants or index.meta["val"].dtype == torch.int32
-
-    return Condition(test, "indices of int32 are expected")
 
 
 def _resizes(node: Node, constants: Constants) -> bool:
@@ -448,8 +432,11 @@ INDEX_OF_ROWS = Condition(
     _index_of_rows, "one index of one dimension that is known ahead is expected"
 )
 FEW_RUNS = Condition(_few_runs, "Ethos-U55 and U65: indices of at most 64 runs are expected")
+ROLLS_DIMENSIONS = Condition(
+    lambda node, constants: len(node.args) > 2 and bool(node.args[2]),
+    "dimensions to roll along are expected",
+)
 UNREAD_INDEX = Condition(_unread_index, "indices that nobody reads are expected")
-INDEX_SECOND, INDEX_THIRD = _int32_index(1), _int32_index(2)
 RESIZES = (
     Condition(
         _resizes, "a resize of an image by a ratio up to 256, down by less than 16, is expected"

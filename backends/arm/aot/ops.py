@@ -20,8 +20,6 @@ from executorch.backends.arm.aot.limits import (
     GIVES_INT32,
     GROUP_NORM_CONSTANTS,
     INDEX_OF_ROWS,
-    INDEX_SECOND,
-    INDEX_THIRD,
     INTERPOLATES,
     IS_CONDITION,
     LAYER_NORM_CONSTANTS,
@@ -36,10 +34,12 @@ from executorch.backends.arm.aot.limits import (
     READS_FLOATS,
     RESIZES,
     RMS_NORM_CONSTANTS,
+    ROLLS_DIMENSIONS,
     SMALL_EPS,
     SMALL_RMS_EPS,
     STORED_WEIGHT,
     SUMS_FIT,
+    TAKES_BOTH,
     U55_CONVOLUTION,
     U55_POOL,
     UNREAD_INDEX,
@@ -77,6 +77,10 @@ _QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
 _DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
 
 FIRST_OPERAND = Annotation(ARITHMETIC.kind, operands=(0,))
+OF_ONE_VALUE = Annotation(
+    ARITHMETIC.kind,
+    when=lambda call: sum(each.op != "get_attr" for each in call.all_input_nodes) == 1,
+)
 
 # Functions of one value -> in floats. Quantized, each is a table of its own results.
 _FUNCTIONS: dict[str, of.Unary] = {
@@ -111,11 +115,13 @@ _WHOLE = (
     "cosh",
     "tan",
 )
+# Those that floats are taken apart for: of stored values they are tables, too.
 _BY_TABLE_ALONE = (
-    *(f"{name}.default" for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv")),
-    "floor_divide.default",
-    "remainder.Scalar",
-    "remainder.Tensor",
+    *"""acos acosh asin asinh atan atanh deg2rad digamma erfc erfinv exp2 floor_divide frac i0 lgamma log_sigmoid logit
+    mish nan_to_num rad2deg sgn sinc softplus softshrink special_entr special_erfcx special_i0e special_i1 special_i1e
+    special_log_ndtr special_ndtri trunc""".split(),
+    *"div.Scalar_mode div.Tensor_mode fmod.Scalar pow.Scalar remainder.Scalar remainder.Tensor round.decimals".split(),
+    *"xlogy.Scalar_Other xlogy.Scalar_Self".split(),
 )
 _COMPARISONS = {
     "eq": ("EQUAL", False, False),
@@ -139,7 +145,9 @@ def _functions() -> dict[str, ArmRow]:
         f"aten.{name}.default": _table_row(of.unary(formula), whole=name in _WHOLE)
         for name, formula in _FUNCTIONS.items()
     }
-    rows |= {f"aten.{name}": _table_row(None) for name in _BY_TABLE_ALONE}
+    for name in _BY_TABLE_ALONE:
+        overload = name if "." in name else f"{name}.default"
+        rows[f"aten.{overload}"] = _table_row(None, whole=True, annotation=OF_ONE_VALUE)
     rows |= {
         "aten.leaky_relu.default": _table_row(of.leaky_relu, whole=True),
         "aten.elu.default": _table_row(of.elu, whole=True),
@@ -191,8 +199,10 @@ def _binary() -> dict[str, ArmRow]:
         )
 
     rows = {
-        "aten.add.Tensor": taken(of.binary("ADD"), integers.total("ADD")),
-        "aten.sub.Tensor": taken(of.binary("SUB"), integers.total("SUB")),
+        "aten.add.Tensor": taken(of.binary("ADD"), integers.total(), when_quantized=(TAKES_BOTH,)),
+        "aten.sub.Tensor": taken(
+            of.binary("SUB"), integers.total(is_difference=True), when_quantized=(TAKES_BOTH,)
+        ),
         "aten.mul.Tensor": taken(of.product, integers.product),
         "aten.maximum.default": taken(of.binary("MAXIMUM"), integers.extreme("MAXIMUM")),
         "aten.minimum.default": taken(of.binary("MINIMUM"), integers.extreme("MINIMUM")),
@@ -231,6 +241,7 @@ def _binary() -> dict[str, ArmRow]:
     rows["aten.where.self"] = row(
         of.where,
         IS_CONDITION,
+        beside=(0,),
         quantized=integers.where,
         dtypes=NUMBERS,
         layouts=either,
@@ -317,7 +328,7 @@ def _moves() -> dict[str, ArmRow]:
         "aten.expand_copy.default": moved(moves.expand),
         "aten.repeat.default": moved(moves.repeat),
         "aten.flip.default": moved(moves.flip, layouts=either, u55=(NOT_U55,)),
-        "aten.roll.default": moved(moves.roll, layouts=either),
+        "aten.roll.default": moved(moves.roll, ROLLS_DIMENSIONS, layouts=either, whole=True),
         "aten.constant_pad_nd.default": moved(moves.pad, layouts=either),
         "aten.pixel_shuffle.default": moved(
             moves.pixel_shuffle, layouts=moves.image_ways, whole=True
@@ -326,15 +337,15 @@ def _moves() -> dict[str, ArmRow]:
             moves.pixel_unshuffle, layouts=moves.image_ways, whole=True
         ),
         "aten.embedding.default": moved(
-            moves.embedding, INDEX_SECOND, u55=(NOT_U55,), annotation=SHARED_FLOATS
+            moves.embedding, beside=(1,), u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.index_select.default": moved(
-            moves.index_select, INDEX_THIRD, u55=(NOT_U55,), annotation=SHARED_FLOATS
+            moves.index_select, beside=(2,), u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.gather.default": moved(
             moves.gather,
-            INDEX_THIRD,
             GATHERS_ROWS,
+            beside=(2,),
             u55=(NOT_U55,),
             annotation=SHARED_FLOATS,
         ),

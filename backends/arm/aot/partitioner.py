@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
-from torch.fx.passes.infra.partitioner import Partition
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from executorch.backends.arm.aot.ops import table_of
@@ -53,11 +52,10 @@ class ArmPartitioner(TablePartitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        return [*self.table.preserved(), *filter(None, self._custom)], None
+        return [*self.table.preserved(), *filter(None, self._custom)], self.table.is_whole
 
-    def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
-        own_dequantized_inputs(ep)
-        return super().generate_partitions(ep)
+    def prepare(self, exported_program: ExportedProgram) -> None:
+        own_dequantized_inputs(exported_program)
 
     def look_at(self, program: ExportedProgram) -> Constants:
         """Calls that read nothing but data are computed when the delegate is compiled."""

@@ -29,7 +29,7 @@ from executorch.exir.backend.lowering.op_table import (
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.steps import LIMITS
-from executorch.exir.graph_facts import is_shape_dynamic
+from executorch.exir.graph_facts import is_shape_dynamic, op_name
 
 Lower = Callable[[TosaWriter, Step], None]
 
@@ -47,11 +47,13 @@ NOT_U55 = Condition(lambda node, constants: False, "Ethos-U55 and U65 have no su
 @dataclass(frozen=True)
 class ArmRow(Row):
     """`quantized`: lowers a step that reads and gives stored values. `dtypes`: of the others' tensors; `stored`: of
-    the stored values. `u55`: conditions on Ethos-U55 and U65; `when_quantized`: on a step that is."""
+    the stored values; `beside`: places of operands that are neither, such as conditions and indices. `u55`: conditions
+    on Ethos-U55 and U65; `when_quantized`: on a step that is."""
 
     quantized: Lower | None = field(default=None, kw_only=True)
     dtypes: tuple[torch.dtype, ...] = field(default=FLOATS, kw_only=True)
     stored: tuple[torch.dtype, ...] = field(default=INT8_16, kw_only=True)
+    beside: tuple[int, ...] = field(default=(), kw_only=True)
     u55: tuple[Condition, ...] = field(default=(), kw_only=True)
     when_quantized: tuple[Condition, ...] = field(default=(), kw_only=True)
 
@@ -105,6 +107,11 @@ class ArmTable(OpTable[ArmRow]):
         self.spec = spec
         made = {name: self._conditioned(each) for name, each in rows.items()}
         super().__init__(made, OF_TENSORS, step=Step)
+
+    def is_whole(self, node: Node) -> bool:
+        """Whether a call of a row that is preserved stays so: what has no form in floats does where it is quantized."""
+        made = self.get(op_name(node))
+        return made is None or bool(made.dtypes) or any(map(is_dequantize, node.all_input_nodes))
 
     def step_of(self, node: Node, constants: Collection[Node]) -> Step:
         """A call with its tail, and the quantize behind it where it computes on stored values."""
@@ -163,7 +170,10 @@ class ArmTable(OpTable[ArmRow]):
 
         def is_known_mode(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
-            return step.is_quantized or spec.support_float() or not _reads_floats(step)
+            if step.is_quantized:
+                values = [each for each in _values_of(step, made) if each not in constants]
+                return all(map(is_dequantize, values)) or is_quantize(node) or is_dequantize(node)
+            return spec.support_float() or not _reads_floats(step)
 
         def is_taken_stored(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
@@ -177,7 +187,7 @@ class ArmTable(OpTable[ArmRow]):
 
         def are_plain(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
-            return step.is_quantized or _have_types(step, plain, constants)
+            return step.is_quantized or _have_types(step, made, plain, constants)
 
         def are_of_one(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
@@ -223,16 +233,30 @@ def _stored_types(step: Step, constants: Collection[Node]) -> list[torch.dtype]:
     return [dtype for dtype in found if dtype not in biases]
 
 
-def _have_types(step: Step, allowed: Sequence[torch.dtype], constants: Collection[Node]) -> bool:
-    """What is read and comes out. Of constants, int64 that int32 holds, too."""
+def _values_of(step: Step, made: ArmRow) -> list[Node]:
+    """Operands, but for conditions and indices."""
+    args = step.head.args
+    beside = [args[place] for place in made.beside if place < len(args)]
+    return [each for each in step.head.all_input_nodes if each not in beside]
+
+
+def _have_types(
+    step: Step, made: ArmRow, allowed: Sequence[torch.dtype], constants: Collection[Node]
+) -> bool:
+    """What is read and comes out. Of constants, int64 that int32 holds, too; what comes out may be a condition."""
+    values = _values_of(step, made)
     for each in tensors_of(step.head):
-        each = step.result if each is step.head else each
-        dtype = each.meta["val"].dtype
+        is_read = each in step.head.all_input_nodes
+        dtype = (each if is_read else step.result if each is step.head else each).meta["val"].dtype
         is_index = dtype in (torch.int64, torch.int32) and each in constants
-        is_condition = dtype == torch.bool
-        if dtype not in (*allowed,) and not is_index and not is_condition:
-            return False
-        if dtype not in TYPES and not is_index:
+        taken = (
+            allowed
+            if each in values
+            else (torch.bool, torch.int32)
+            if is_read
+            else (*allowed, torch.bool)
+        )
+        if not is_index and (dtype not in taken or dtype not in TYPES):
             return False
     return True
 

@@ -15,13 +15,14 @@ from torch.fx import Node
 
 from executorch.exir.backend.lowering import steps
 from executorch.exir.backend.lowering.op_table import Constants
-from executorch.exir.backend.lowering.patterns import HEAD, Call
+from executorch.exir.backend.lowering.patterns import HEAD, Call, find
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
     is_quantize,
     quantization_of,
 )
+from executorch.exir.graph_facts import only_user
 
 _CASTS = ("dim_order_ops._to_dim_order_copy.default", "aten._to_copy.default")
 AS_INT32 = Call(_CASTS, HEAD, where=lambda node: node.meta["val"].dtype == torch.int32)
@@ -62,6 +63,13 @@ def in_its_mode(step: Step, constants: Constants) -> Step:
     only = len(results) == 1 and results[0] is step.result
     result = quantized_result(step.result) if only else step.result
     return replace(step, result=result, is_quantized=True)
+
+
+def with_limits(head: Node) -> Step:
+    """A call and the limits behind it, if there are some."""
+    user = only_user(head)
+    found = None if user is None else find(steps.LIMITS, user, head)
+    return Step(head, head) if found is None else Step(head, user, found.calls, found.named)
 
 
 def results_of(step: Step) -> list[Node]:

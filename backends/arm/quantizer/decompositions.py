@@ -141,6 +141,17 @@ def _sum_with_product(
     return aten.add.Tensor(product, bias if beta == 1 else aten.mul.Tensor(bias, beta))
 
 
+def _mean_slope(
+    x: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Tensor:
+    """Of a slope that is drawn while training."""
+    return aten.leaky_relu.default(x, (lower + upper) / 2)
+
+
 _FORMS: dict[str, Function] = {
     "aten.celu.default": lambda x, alpha=1.0: aten.elu.default(x, alpha, 1.0, 1.0 / alpha),
     "aten.cosine_similarity.default": _cosine,
@@ -149,7 +160,9 @@ _FORMS: dict[str, Function] = {
     "aten.clamp_min.default": lambda x, low: aten.clamp.default(x, low),
     "aten.max.default": lambda x: aten.amax.default(x, []),
     "aten.min.default": lambda x: aten.amin.default(x, []),
-    "aten.rsub.Scalar": lambda x, number, alpha=1: aten.add.Tensor(x * -alpha, number),
+    "aten.rsub.Scalar": lambda x, number, alpha=1: aten.sub.Tensor(
+        aten.full.default([1], float(number)), x, alpha=alpha
+    ),
     "aten.selu.default": lambda x: aten.elu.default(x, 1.6732632423543772, 1.0507009873554805),
 }
 # Where indices are not read, a norm is no batch's, and what is beyond an end is the other end.
@@ -159,6 +172,7 @@ _FORMS_WHERE: dict[str, tuple[Callable[[Node], bool], Function]] = {
     "aten.adaptive_max_pool2d.default": (_reads_first, _adaptive_max),
     "aten.max.dim": (_reads_first, _extreme(aten.amax.default)),
     "aten.min.dim": (_reads_first, _extreme(aten.amin.default)),
+    "aten.rrelu.default": (lambda node: len(node.args) < 4 or not node.args[3], _mean_slope),
     "aten.instance_norm.default": (lambda node: node.args[3] is None, _instance_norm),
 }
 

@@ -35,7 +35,7 @@ NOT_IN_FLOATS = {"asin", "acos", "atan", "asinh", "acosh", "atanh", "erfinv"}
 STEPS = {"ceil", "floor", "round", "sign"}
 STEEP = {"log", "log2", "log1p", "rsqrt", "reciprocal", "sqrt", "root"}
 STEEP |= {"asin", "acos", "tan", "acosh"}
-COMPOUNDS_OF_8_BITS = {"log sigmoid", "mish", "softplus", "cosine", "norm", "normalize"}
+COMPOUNDS_OF_8_BITS = {"cosine", "norm", "normalize"}
 OUTSIDE = {
     "TOSA-1.0+FP": {
         "unary": NOT_IN_FLOATS,
@@ -61,24 +61,31 @@ OUTSIDE = {
 INTERPOLATED = 128  # quanta of 16 bits that tables may be off, of 65536
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(
-    "spec",
-    [pytest.param(each, marks=() if "FP" in each else pytest.mark.full) for each in OUTSIDE],
-)
-def test_rows_are_equal_in_the_reference_model(spec: str, family: str) -> None:
+FAST_PARTS = 3  # of a family in floats
+CASES = [("TOSA-1.0+FP", family, part) for family in FAMILIES for part in range(FAST_PARTS)]
+CASES += [
+    pytest.param(spec, family, None, marks=pytest.mark.full)
+    for spec in OUTSIDE
+    for family in FAMILIES
+    if "FP" not in spec
+]
+
+
+@pytest.mark.parametrize(("spec", "family", "part"), CASES)
+def test_rows_are_equal_in_the_reference_model(spec: str, family: str, part: int | None) -> None:
     torch.manual_seed(0)
     is_wide = "int16" in spec
     config = get_symmetric_a16w8_quantization_config() if is_wide else None
     names, models, programs = [], [], []
-    for name, module, inputs in FAMILIES[family]():
+    cases = list(FAMILIES[family]())
+    for name, module, inputs in cases if part is None else cases[part::FAST_PARTS]:
         module.eval()
         model = module if "FP" in spec else quantized(module, inputs, spec, config)
         names.append(name)
         models.append(model)
         programs.append((lowered(model, inputs, spec), inputs))
     outside = {name for name, (edge, _) in zip(names, programs, strict=True) if not is_whole(edge)}
-    assert outside == OUTSIDE[spec].get(family, set())
+    assert outside == OUTSIDE[spec].get(family, set()) & set(names)
     found = through_reference_all(programs)
     wrong = []
     for name, model, (edge, inputs), results in zip(names, models, programs, found, strict=True):
@@ -87,7 +94,7 @@ def test_rows_are_equal_in_the_reference_model(spec: str, family: str) -> None:
         outputs = edge.exported_program().graph.output_node().all_input_nodes
         scales = [quantization_of(each).scale for each in outputs if quantization_of(each)]
         quanta = INTERPOLATED if is_wide and family in ("unary", "compounds") else 1.01
-        most = quanta * scales[0] if scales else 1e-3 * max(1, expected.float().abs().max().item())
+        most = quanta * scales[0] if scales else 1e-5 * max(1, expected.float().abs().max().item())
         if results[0].shape != expected.shape or error > most:
             wrong.append((name, error, most))
     assert wrong == []

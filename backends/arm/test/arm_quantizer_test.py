@@ -93,6 +93,22 @@ def test_while_training() -> None:
     assert dtypes(convert_pt2e(prepared)) == [torch.int8] * 3
 
 
+def test_what_is_computed_of_zeros_stays_so() -> None:
+    """The first state's share of a cell's gates is a constant, to which the input's was added in place."""
+    torch.manual_seed(0)
+    cell, x = nn.LSTMCell(6, 5).eval(), torch.randn(3, 6)
+    prepared = prepare_pt2e(
+        torch.export.export(cell, (x,)).module(),
+        MAKE["ethos-u"]().set_global(get_symmetric_quantization_config()),
+    )
+    prepared(x)
+    model = convert_pt2e(prepared)
+    first, again = model(x), model(x)
+    assert all(map(torch.equal, first, again))
+    for found, wanted in zip(first, cell(x), strict=True):
+        torch.testing.assert_close(found, wanted, rtol=0, atol=0.03)
+
+
 @pytest.mark.req("ARM-009")
 @pytest.mark.parametrize("kind", MAKE)
 def test_in_one_call(kind: str) -> None:

@@ -9,7 +9,11 @@ from collections.abc import Callable, Mapping
 
 from executorch.backends.arm.arm_vela import VELA
 from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
-from executorch.backends.arm.quantizer import EthosUQuantizer, get_symmetric_quantization_config
+from executorch.backends.arm.quantizer import (
+    EthosUQuantizer,
+    TOSAQuantizer,
+    get_symmetric_quantization_config,
+)
 from executorch.backends.arm.test.arm_reference import HAS_MODEL, run
 from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
@@ -36,12 +40,28 @@ def quantizer() -> EthosUQuantizer:
     return made.set_global(get_symmetric_quantization_config())
 
 
+INTEGERS = TosaCompileSpec("TOSA-1.0+INT")
+
+
+def tosa_quantizer() -> TOSAQuantizer:
+    return TOSAQuantizer(INTEGERS).set_global(get_symmetric_quantization_config())
+
+
 BACKENDS = [
     _Arm(
         "TOSABackend",
         lambda: TOSAPartitioner(TosaCompileSpec("TOSA-1.0+FP")),
         reference=reference,
         by_memory=True,
+        why_missing=why_no_model,
+    ),
+    _Arm(
+        "TOSABackend",
+        lambda: TOSAPartitioner(INTEGERS),
+        quantize=tosa_quantizer,
+        reference=reference,
+        by_memory=True,
+        name="TOSABackend in integers",
         why_missing=why_no_model,
     ),
     _Arm("EthosUBackend", EthosUPartitioner, quantize=quantizer, why_missing=VELA.why_missing),

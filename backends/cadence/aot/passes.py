@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from torch.export import ExportedProgram
-from torch.fx import GraphModule, Node
+from torch.fx import Graph, GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.backends.cadence.aot.table import QUANTIZE_TABLE, TABLE
@@ -45,6 +45,13 @@ def _is_whole(node: Node) -> bool:
     return said is not None and said.is_static
 
 
+def _moves_one(node: Node) -> bool:
+    """Not into another dtype: what is stored has that of a quantize."""
+    if op_name(node) not in _OF_ONE:
+        return False
+    return node.meta["val"].dtype == node.args[0].meta["val"].dtype
+
+
 class RemoveNopSliceOrViewOpPass:
     """view(x), slice(x) and expand(x) of x's own sizes  ->  x"""
 
@@ -68,7 +75,7 @@ class PostponeDequantizeOpBelowUseChainPass:
     def __call__(self, graph_module: GraphModule) -> PassResult:
         graph, modified = graph_module.graph, False
         for node in list(graph.nodes):
-            if op_name(node) not in _OF_ONE or not is_dequantize(node.args[0]):
+            if not _moves_one(node) or not is_dequantize(node.args[0]):
                 continue
             source = node.args[0]
             if not _is_whole(source):
@@ -89,25 +96,29 @@ class AdvanceQuantizeOpAboveDefChainPass:
     """quantize(view(x))  ->  view(quantize(x)), where nobody else reads the view."""
 
     def __call__(self, graph_module: GraphModule) -> PassResult:
-        graph, modified = graph_module.graph, False
-        for node in reversed(list(graph.nodes)):
-            if not is_quantize(node) or not _is_whole(node):
-                continue
-            move = node.args[0]
-            if op_name(move) not in _OF_ONE or only_user(move) is not node:
-                continue
-            with graph.inserting_before(node):
-                stored = graph.call_function(
-                    node.target, (move.args[0], *node.args[1:]), node.kwargs
-                )
-                compute_value(stored)
-                moved = graph.node_copy(
-                    move, lambda each, m=move, s=stored: s if each is m.args[0] else each
-                )
-                moved.meta = dict(node.meta)
-            replace(node, moved)
-            modified = True
-        return finished(graph_module, modified)
+        found = [node for node in graph_module.graph.nodes if self._is_behind_move(node)]
+        for node in found:
+            behind = node
+            while self._is_behind_move(behind):
+                behind = self._advanced(graph_module.graph, behind)
+        return finished(graph_module, bool(found))
+
+    def _is_behind_move(self, node: Node) -> bool:
+        if not is_quantize(node) or not _is_whole(node):
+            return False
+        return _moves_one(node.args[0]) and only_user(node.args[0]) is node
+
+    def _advanced(self, graph: Graph, node: Node) -> Node:
+        move = node.args[0]
+        with graph.inserting_before(node):
+            args = (move.args[0], *node.args[1:])
+            stored = graph.call_function(node.target, args, node.kwargs)
+            compute_value(stored)
+            moved = graph.node_copy(move, lambda each: stored if each is move.args[0] else each)
+            moved.meta = dict(node.meta)
+        replace(node, moved)
+        graph.erase_node(move)
+        return stored
 
 
 class FuseMulScalarIntoDequantPass:

@@ -118,3 +118,26 @@ def test_a_users_choice_counts_before_the_rows() -> None:
 def test_patterns_name_operators_that_exist() -> None:
     for each in q.get_cadence_default_quantizers():
         assert each.pattern.replacement_op().name().startswith("cadence::quantized")
+
+
+@pytest.mark.parametrize("is_qat", (False, True))
+@pytest.mark.parametrize(
+    ("make", "more"),
+    (
+        (q.CadenceDefaultQuantizer, []),
+        (q.CadenceWithLayerNormQuantizer, ["LayerNormPattern"]),
+        (q.CadenceWakeWordQuantizer, ["AddPattern", "CatPattern"]),
+    ),
+)
+def test_rows_of_training(make: Any, more: list[str], is_qat: bool) -> None:
+    """In training every range is learnt, otherwise observed; zero points of convolutions' weights are 0."""
+    rows = make(is_qat=is_qat).quantizers
+    assert [type(each.pattern).__name__ for each in rows[9:]] == more
+    for each in rows:
+        config = each.quantization_config
+        kind = (
+            torch.per_tensor_symmetric if "Conv" in str(each.pattern) else torch.per_tensor_affine
+        )
+        for part in (config.input_activation, config.weight):
+            assert ("FakeQuantize" in str(part.observer_or_fake_quant_ctr)) == is_qat
+        assert config.weight.qscheme == kind

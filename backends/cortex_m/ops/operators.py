@@ -313,7 +313,7 @@ def quantized_max_pool2d(
 
 @LIBRARY.implement("transpose")
 def transpose(input: Tensor, perm: Sequence[int]) -> Tensor:
-    return input.permute(list(perm)).contiguous()
+    return input.permute(list(perm)).clone(memory_format=torch.contiguous_format)
 
 
 def _order(x: Tensor) -> list[int]:

@@ -10,8 +10,11 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule
 
 from executorch.backends.cortex_m.passes.before_annotation import REWRITES
+from executorch.backends.cortex_m.passes.channels_last import ChannelsLast
+from executorch.backends.cortex_m.passes.edge_config import FOR_TABLES
 from executorch.backends.cortex_m.passes.table import QUANTIZE_TABLE, TABLE
 from executorch.backends.cortex_m.target_config import CortexM, CortexMTargetConfig
+from executorch.exir.backend.lowering.kernels.left_whole import DecomposeLeftPass
 from executorch.exir.backend.lowering.kernels.requantization import FoldRequantizationPass
 from executorch.exir.backend.lowering.table_pass import TablePass
 from executorch.exir.program._transform import _transform, lift_constant_tensor_pass
@@ -38,14 +41,23 @@ class ReplaceQuantNodesPass(TablePass):
         super().__init__(QUANTIZE_TABLE)
 
 
+class DecomposeLeft(DecomposeLeftPass):
+    """hardswish, hardsigmoid and silu of floats."""
+
+    def __init__(self, exported_program: ExportedProgram) -> None:
+        super().__init__(exported_program, FOR_TABLES)
+
+
 class CortexMPassManager:
     """`passes`: classes, made with `exported_program` and `target_config` where they take these; None, all of
     `pass_list`."""
 
     pass_list: ClassVar[list[type]] = [
         FoldRequantizationPass,
+        ChannelsLast,
         AtenToCortexMPass,
         ReplaceQuantNodesPass,
+        DecomposeLeft,
     ]
     pass_list_transform_for_annotation: ClassVar[list[Any]] = list(REWRITES)
 
@@ -88,4 +100,10 @@ class CortexMPassManager:
 
 def edge_passes(method_name: str, program: ExportedProgram) -> list[Any]:
     """For `edge_transform_passes` of a recipe."""
-    return [FoldRequantizationPass(), AtenToCortexMPass(program), ReplaceQuantNodesPass()]
+    return [
+        FoldRequantizationPass(),
+        ChannelsLast(program),
+        AtenToCortexMPass(program),
+        ReplaceQuantNodesPass(),
+        DecomposeLeft(program),
+    ]

@@ -8,12 +8,16 @@ import torch
 from executorch.exir import EdgeCompileConfig
 
 _ATEN = torch.ops.aten
+# Those that have no kernels of their own.
+FOR_TABLES = tuple(
+    getattr(_ATEN, name).default
+    for name in ("hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
+)
 
 
 def edge_config() -> EdgeCompileConfig:
-    kept = ("linear", "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
     return EdgeCompileConfig(
-        preserve_ops=[getattr(_ATEN, name).default for name in kept],
+        preserve_ops=[_ATEN.linear.default, *FOR_TABLES],
         _check_ir_validity=False,
         _core_aten_ops_exception_list=[_ATEN.max_pool2d.default],
     )

@@ -149,6 +149,11 @@ def _is_innermost(op: Node) -> bool:
     return dim == (1 if is_channels_last(value) and value.dim() == 4 else value.dim() - 1)
 
 
+INNERMOST = of_call(
+    _is_innermost, "the dimension whose values lie side by side in memory is expected"
+)
+
+
 def _has_256_steps(step: Step, constants: Constants) -> bool:
     y = result(step)
     return abs(y.scale - 1 / 256) < 1e-12 and y.zero_point == -128
@@ -177,9 +182,7 @@ ROWS = {
         (
             int8_operands(0),
             Condition(_has_256_steps, "a result in steps of 1/256 from -128 is expected"),
-            of_call(
-                _is_innermost, "the dimension whose values lie side by side in memory is expected"
-            ),
+            INNERMOST,
         ),
         annotation=FROM_0_TO_1,
     ),

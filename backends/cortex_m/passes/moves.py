@@ -26,6 +26,7 @@ from executorch.exir.backend.lowering.kernels.rows import (
     operand,
     quantized,
     result,
+    stored_fill,
     write_move,
 )
 from executorch.exir.backend.lowering.kernels.writer import KernelWriter
@@ -123,9 +124,7 @@ def _write_pad(writer: KernelWriter, step: Step) -> Node:
         before[3 - place], behind[3 - place] = amounts[2 * place : 2 * place + 2]
     if rank == 4 and is_channels_last(value) and not value.is_contiguous():
         before, behind = ([each[dim] for dim in (0, 2, 3, 1)] for each in (before, behind))
-    fill = op.args[2] if len(op.args) > 2 else 0
-    stored = quantize_value(float(fill), x)
-    return writer.call(OWN.pad.default, x.source, before, behind, stored)
+    return writer.call(OWN.pad.default, x.source, before, behind, stored_fill(op, x))
 
 
 def _is_small_pad(op: Node) -> bool:
@@ -144,8 +143,8 @@ ROWS = {
         (
             int8_operands(0),
             SAME,
-            IMAGES,
             of_call(_is_plain_mean, "no ceil_mode and no divisor_override are expected"),
+            IMAGES,
         ),
         annotation=STARTS,
     ),
@@ -154,8 +153,8 @@ ROWS = {
         (
             int8_operands(0),
             SAME,
-            IMAGES,
             of_call(_is_plain_maximum, "no dilation and no ceil_mode are expected"),
+            IMAGES,
         ),
         annotation=STARTS,
     ),

@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 
 from executorch.backends import discovery
 from executorch.backends.test.corpus.row import Row
+from executorch.exir import EdgeCompileConfig
 from executorch.exir.backend.lowering.kernels.library import KernelLibrary
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.extension.pybindings import libraries
@@ -61,7 +62,8 @@ class Backend:
     `refuses_options`: compile specs that it does not know are an error. `dynamic_shapes`: sizes may be dynamic inside a
     delegate. `weighted`: a model that is delegated as a whole, with so many bytes of weights.
 
-    `wide_integers`: those of 64 bits are computed in 64. `precision`: the dtype of the floats that it takes.
+    `wide_integers`: those of 64 bits are computed in 64. `precision`: the dtype of the floats that it takes;
+    `floats_inside`: that its delegates compute in.
     `quantize`: makes the quantizer of one that takes 8 bits only; what it does not annotate stays undelegated.
     `reference`: runs payloads where there is no runtime half: a library's interpreter, a simulator, a few lines of
     Python; `by_memory`: it takes and gives tensors with their dimensions in the order of memory, as a payload has them
@@ -80,6 +82,7 @@ class Backend:
     wide_integers: bool = True
     weighted: Callable[[int], Sample] = added_weight
     precision: torch.dtype = torch.float32
+    floats_inside: torch.dtype = torch.float32
     quantize: Callable[[], Any] | None = None
     reference: Reference | None = None
     by_memory: bool = False
@@ -153,6 +156,10 @@ class KernelBackend:
     def passes(self, method: str, program: ExportedProgram) -> list[Any]:
         manifest = discovery.all_backends()[self.name]
         return manifest.load(manifest.passes)(method, program)
+
+    def edge_config(self) -> EdgeCompileConfig | None:
+        manifest = discovery.all_backends()[self.name]
+        return manifest.load(manifest.edge_config)() if manifest.edge_config else None
 
 
 def all_backends() -> dict[str, Backend]:

@@ -5,9 +5,10 @@ on the backends of this package; a project of its own imports them: `executorch 
 
 import pytest
 
-for _part in ("compile", "runtime", "value"):
+for _part in ("argument", "compile", "runtime", "value"):
     pytest.register_assert_rewrite(f"executorch.backends.test.conformance.{_part}_checks")
 
+from executorch.backends.test.conformance.argument_checks import *  # noqa: E402, F403
 from executorch.backends.test.conformance.compile_checks import *  # noqa: E402, F403
 from executorch.backends.test.conformance.runtime_checks import *  # noqa: E402, F403
 from executorch.backends.test.conformance.value_checks import *  # noqa: E402, F403

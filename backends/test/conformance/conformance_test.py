@@ -21,7 +21,7 @@ BACKENDS = all_backends()
 BY_REFERENCE = {
     f"{name} by its reference": dataclasses.replace(each, library="", runtime=False)
     for name, each in BACKENDS.items()
-    if each.reference
+    if each.reference and each.runtime  # else it is run by that alone
 }
 
 

@@ -94,7 +94,9 @@ def test_kernels_give_what_operators_do(backend: KernelBackend) -> None:
 
 
 def lowered(backend: KernelBackend, program: ExportedProgram) -> EdgeProgramManager:
-    return to_edge_transform_and_lower(program, transform_passes=backend.passes("forward", program))
+    passes = backend.passes("forward", program)
+    config = backend.edge_config()
+    return to_edge_transform_and_lower(program, transform_passes=passes, compile_config=config)
 
 
 def _exported(row: Row) -> ExportedProgram:
@@ -135,7 +137,8 @@ def _table_passes(backend: KernelBackend, program: ExportedProgram) -> list[Tabl
 def test_what_stays_has_a_reason_and_what_goes_has_none(backend: KernelBackend) -> None:
     """The reasons are those of the calls that stay: nothing with a reason is rewritten, and the other way round."""
     for name, (_, program, _) in _rows(backend).items():
-        graph_module = to_edge(program).exported_program().graph_module
+        edge = to_edge(program, compile_config=backend.edge_config())
+        graph_module = edge.exported_program().graph_module
         for each in backend.passes("forward", program):
             reasons = each.why_not(graph_module) if isinstance(each, TablePass) else {}
             assert all(reasons.values()), f"{name}: a reason without words"

@@ -10,10 +10,13 @@ import pytest
 import torch
 
 from executorch.backends.test.conformance.backend import KernelBackend, all_kernel_backends
+from executorch.runtime import Runtime
 from executorch.test.e2e.build_tree import load_backend
 
-pytest.register_assert_rewrite("executorch.backends.test.conformance.kernel_checks")
+for _part in ("argument", "kernel"):
+    pytest.register_assert_rewrite(f"executorch.backends.test.conformance.{_part}_checks")
 from executorch.backends.test.conformance import kernel_checks  # noqa: E402
+from executorch.backends.test.conformance.argument_checks import *  # noqa: E402, F403
 from executorch.backends.test.conformance.kernel_checks import *  # noqa: E402, F403
 
 BACKENDS = all_kernel_backends()
@@ -28,8 +31,10 @@ def loaded(name: str) -> KernelBackend:
     found = BACKENDS[name]
     try:
         load_backend(found.library or found.name)
-    except FileNotFoundError:
-        return dataclasses.replace(found, runtime=False)
+    except FileNotFoundError:  # those of the Python runtime itself need none
+        names = Runtime.get().operator_registry.operator_names
+        is_here = any(each.startswith(f"{found.namespace}::") for each in names)
+        return dataclasses.replace(found, runtime=is_here)
     return found
 
 

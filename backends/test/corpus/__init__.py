@@ -39,3 +39,11 @@ def rows() -> tuple[Row, ...]:
             for family, members in module.FAMILIES.items():
                 found += [replace(row, family=family) for row in members]
     return tuple(found)
+
+
+def sample() -> list[Row]:
+    """One row of each family."""
+    by_family: dict[str, list[Row]] = {}
+    for row in rows():
+        by_family.setdefault(row.family, []).append(row)
+    return [members[len(members) // 2] for members in by_family.values()]

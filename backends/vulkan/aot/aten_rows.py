@@ -25,11 +25,12 @@ from executorch.backends.vulkan.aot.row import (
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.steps import Step
-from executorch.exir.graph_facts import arguments_by_name
+from executorch.exir.graph_facts import arguments_by_name, op_name
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 UNARY = "abs cos exp hardshrink hardswish neg sigmoid sin sqrt rsqrt tanh round leaky_relu"
 SUMS = "sub.Tensor mul.Tensor"
+WITH_NUMBERS = "add sub mul div"
 DIVISIONS = "div.Tensor div.Tensor_mode pow.Tensor_Tensor"
 COMPARISONS = "eq lt le gt ge"
 LOGICAL = "bitwise_and.Tensor bitwise_or.Tensor logical_and.default logical_or.default"
@@ -67,6 +68,15 @@ def write_index(writer: Any, step: Step) -> None:
     writer.call("aten.index_select.default", args, step.head)
 
 
+def write_with_number(writer: Any, step: Step) -> None:
+    """As the form of two tensors, which is all that the runtime has."""
+    node = step.head
+    x, number, *alpha = arguments_by_name(node).values()
+    dtype = node.meta["val"].dtype
+    args = [writer.read(x), writer.number(node, number, dtype), *map(writer.argument, alpha)]
+    writer.call(f"{op_name(node).removesuffix('.Scalar')}.Tensor", args, node)
+
+
 def write_any(writer: Any, step: Step) -> None:
     """The largest of ones and zeros is one."""
     node = step.head
@@ -78,9 +88,7 @@ def write_any(writer: Any, step: Step) -> None:
         writer.tensor(torch.float32, eval_shape_upper_bound(each.meta["val"].shape))
         for each in (source, node)
     )
-    nothing = writer.null()
-    how = [nothing, nothing, nothing, nothing, writer.scalar(False), nothing]
-    writer.call_on_ids("aten._to_copy.default", [writer.read(source), *how, numbers])
+    writer.convert(writer.read(source), numbers)
     kept = [writer.argument(dims), writer.scalar(given.get("keepdim", False))]
     writer.call_on_ids("aten.amax.default", [numbers, *kept, largest])
     writer.call("aten.eq.Scalar", [largest, writer.scalar(1.0)], node)
@@ -127,6 +135,12 @@ def _elementwise() -> dict[str, VulkanRow]:
     rows |= {f"aten.{name}": row(BOOL) for name in LOGICAL.split()}
     rows |= {f"aten.{name}.default": row(BOOL) for name in ("bitwise_not", "logical_not")}
     rows |= {f"aten.any.{name}": row(BOOL, lower=write_any) for name in ("default", "dim", "dims")}
+    rows |= {
+        f"aten.{name}.Scalar": row(
+            NUMBERS, gives=FLOATS if name == "div" else None, lower=write_with_number, int64=Int64.WRAPPED
+        )
+        for name in WITH_NUMBERS.split()
+    }  # fmt: skip
     known_mode = when(_is_a_known_mode, "no rounding, or trunc or floor, is expected")
     return rows | {
         "aten.add.Tensor": row(NUMBERS, int64=Int64.WRAPPED, annotation=ARITHMETIC),

@@ -12,7 +12,7 @@ from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.patterns import Call, Value
 from executorch.exir.backend.lowering.steps import Step
 
-_MUL, _X = "aten.mul.Tensor", Value("x")
+_ADD, _MUL, _X = ("aten.add.Tensor", "aten.add.Scalar"), "aten.mul.Tensor", Value("x")
 
 
 def _is_of_last(node: Node) -> bool:
@@ -23,7 +23,7 @@ def _is_of_last(node: Node) -> bool:
 
 def _norm(square: Call) -> Call:
     mean = Call("aten.mean.dim", square, where=_is_of_last)
-    root = Call("aten.rsqrt.default", Call("aten.add.Tensor", mean, Value("eps"), commutes=True))
+    root = Call("aten.rsqrt.default", Call(_ADD, mean, Value("eps"), commutes=True))
     scaled = Call(_MUL, _X, root, commutes=True)
     return Call(_MUL, scaled, Value("weight"), commutes=True, name="norm")
 

@@ -14,7 +14,7 @@ from executorch.backends.vulkan.aot.fused_int8 import int8_patterns
 from executorch.backends.vulkan.aot.fused_linear import linear_patterns
 from executorch.backends.vulkan.aot.fused_norm import norm_patterns
 from executorch.backends.vulkan.aot.fused_rotary import rotary_patterns
-from executorch.backends.vulkan.aot.places import is_int64, says_places
+from executorch.backends.vulkan.aot.places import is_int64, reads_places, says_places
 from executorch.backends.vulkan.aot.quantized_rows import quantized_rows
 from executorch.backends.vulkan.aot.row import ALL
 from executorch.backends.vulkan.aot.sizes import is_size
@@ -40,7 +40,8 @@ def _has_sizes_that_fit(tensor: Node, call: Node) -> bool:
 
 def _is_whole(tensor: Node, call: Node) -> bool:
     """Of what only its sizes are read, elements do not matter."""
-    return not is_int64(tensor) or is_size(call) or says_places(TABLE, tensor)
+    is_other = not is_int64(tensor) or is_size(call) or reads_places(TABLE, tensor, call)
+    return is_other or says_places(TABLE, tensor)
 
 
 _DTYPES = ", ".join(sorted(str(each).removeprefix("torch.") for each in ALL))

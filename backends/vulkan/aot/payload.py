@@ -33,8 +33,6 @@ from executorch.exir.sym_util import eval_shape_upper_bound
 
 PREPACK = "et_vk.prepack.default"
 _WRITTEN_AS_NULL = (torch.dtype, torch.layout, torch.device, torch.memory_format)
-_LARGEST_HALF = 65504.0
-_INT32 = torch.iinfo(torch.int32)
 
 
 class VulkanWriter(Writer[Any, Any]):
@@ -50,6 +48,7 @@ class VulkanWriter(Writer[Any, Any]):
     ) -> None:
         super().__init__(table, constants)
         self.options = options
+        self.in_halves = options.force_fp16
         self.inputs: list[int] = []
         self.data: list[Any] = []  # VkBytes
         self.buffers: dict[Node, Tensor] = {}  # that the program writes
@@ -66,11 +65,32 @@ class VulkanWriter(Writer[Any, Any]):
         super().lower(program, steps)
 
     def read(self, node: Node, layout: Layout = PLAIN, rank: int = 4) -> int:
-        """A buffer that is written is on the device from the start."""
+        """As the step reads it. A buffer that is written is on the device from the start."""
         if node in self.buffers:
             make = lambda: self._prepacked(self.raw(node))  # noqa: E731
-            return self.constant_once(("prepacked", node), make)
-        return super().read(node, layout, rank)
+            return self._converted(self.constant_once(("prepacked", node), make), node)
+        return self._converted(super().read(node, layout, rank), node)
+
+    def _converted(self, there: int, node: Node) -> int:
+        """A copy of the dtype that the step computes in, where it is another: one for all that read it so."""
+        found = node.meta.get("val")
+        if self.step is None or not isinstance(found, Tensor) or not found.is_floating_point():
+            return there
+        wanted = self.dtype_inside(found.dtype)
+        if self.values[there].value.datatype == DATA_TYPES[wanted]:
+            return there
+        return self.constant_once(("converted", there, wanted), lambda: self._copy_of(there, found))
+
+    def _copy_of(self, source: int, like: Tensor) -> int:
+        target = self.tensor(like.dtype, eval_shape_upper_bound(like.shape))
+        self.convert(source, target)
+        return target
+
+    def convert(self, source: int, target: int) -> None:
+        """Into the dtype of `target`."""
+        nothing = self.null()
+        how = [nothing, nothing, nothing, nothing, self.scalar(False), nothing]
+        self.call_on_ids("aten._to_copy.default", [source, *how, target])
 
     # ---- Values ----
 
@@ -108,9 +128,8 @@ class VulkanWriter(Writer[Any, Any]):
         return self.add_value(made)
 
     def dtype_inside(self, dtype: torch.dtype) -> torch.dtype:
-        dtype = NARROWED.get(dtype, dtype) if self.options.downcast_64_bit else dtype
-        is_halved = self.options.force_fp16 and dtype == torch.float32
-        return torch.float16 if is_halved else dtype
+        narrowed = NARROWED.get(dtype, dtype) if self.options.downcast_64_bit else dtype
+        return super().dtype_inside(narrowed)
 
     def list_of(self, ids: Sequence[int]) -> int:
         return self.add_value(value("ValueList", items=list(ids)))
@@ -131,12 +150,19 @@ class VulkanWriter(Writer[Any, Any]):
 
     def read_constant(self, node: Node, layout: Layout, rank: int) -> int:
         """On the device, where a call copies it to."""
-        return self.constant_once(("prepacked", node), lambda: self._prepacked(self.raw(node)))
+        key = ("prepacked", node, self.is_wide)
+        return self.constant_once(key, lambda: self._prepacked(self.raw(node)))
 
     def raw(self, node: Node) -> int:
         """As it is in the file."""
         found = self.buffers if node in self.buffers else self.constants
-        return self.constant_once(node, lambda: self.constant(node, found[node]))
+        make = lambda: self.constant(node, found[node])  # noqa: E731
+        return self.constant_once((node, self.is_wide and node not in self.buffers), make)
+
+    def number(self, node: Node, number: float, dtype: torch.dtype) -> int:
+        """Of a call, as a tensor without dimensions."""
+        make = lambda: self._prepacked(self.constant(node, torch.tensor(number, dtype=dtype)))  # noqa: E731
+        return self.constant_once(("number", number, dtype, self.is_wide), make)
 
     def packed(self, node: Node, kind: Hashable, tensor: Tensor) -> int:
         """What is made of the data of a node; `kind` tells such constants of one node apart."""
@@ -144,7 +170,7 @@ class VulkanWriter(Writer[Any, Any]):
 
     def constant(self, node: Node, tensor: Tensor) -> int:
         """`node`: whose tag says in which file the bytes are."""
-        tensor = self._converted(tensor.detach())
+        tensor = self.narrowed(tensor)
         if tensor.numel() == 0:
             entry = SCHEMA.make("VkBytes", offset=0, length=0)
         else:
@@ -160,16 +186,6 @@ class VulkanWriter(Writer[Any, Any]):
         while node.op != "placeholder" and node.all_input_nodes:
             node = node.all_input_nodes[0]
         return node
-
-    def _converted(self, tensor: Tensor) -> Tensor:
-        dtype = self.dtype_inside(tensor.dtype)
-        if dtype == tensor.dtype:
-            return tensor
-        if dtype == torch.int32:
-            tensor = tensor.clamp(_INT32.min, _INT32.max)
-        elif dtype == torch.float16:
-            tensor = tensor.clamp(-_LARGEST_HALF, _LARGEST_HALF)
-        return tensor.to(dtype)
 
     def _prepacked(self, raw: int) -> int:
         source = self.values[raw].value
@@ -237,7 +253,9 @@ class VulkanWriter(Writer[Any, Any]):
     def write_back(self, node: Node, buffer: Node) -> None:
         """Into the tensor on the device, which stays from run to run."""
         if buffer not in self.kept_by_calls:
-            self.copy_to(self.read(node), self.read(buffer))
+            source, target = self.read(node), self.read(buffer)
+            kinds = {self.values[each].value.datatype for each in (source, target)}
+            (self.copy_to if len(kinds) == 1 else self.convert)(source, target)
 
     def why_not_taken(self, node: Node) -> str:
         found = node.meta.get("val")

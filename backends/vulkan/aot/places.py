@@ -8,7 +8,7 @@ or what is moved, added or multiplied of it: if the result is a place, its lower
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
@@ -26,25 +26,48 @@ def is_int64(node: Node) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype == torch.int64
 
 
-def says_places(rows: Mapping[str, VulkanRow], value: Node) -> bool:
-    """`value`: of int64, in a graph whose calls have these rows, or none."""
-    return _is_given_as_places(rows, value) or _is_read_as_places(rows, value)
+class Taken:
+    """Rows of the calls of a graph that meet the conditions; of `calls` alone, where some are given."""
+
+    def __init__(self, rows: Mapping[str, VulkanRow], calls: Collection[Node] | None) -> None:
+        self.rows, self._calls = rows, calls
+
+    def get(self, call: Node) -> VulkanRow | None:
+        row = self.rows.get(call_name(call))
+        is_one = self._calls is None or call in self._calls
+        is_taken = row is not None and is_one and all(c.test(call, ()) for c in row.conditions)
+        return row if is_taken else None
 
 
-def _is_given_as_places(rows: Mapping[str, VulkanRow], value: Node) -> bool:
-    call = value.args[0] if value.target is operator.getitem else value
+def says_places(
+    rows: Mapping[str, VulkanRow], value: Node, calls: Collection[Node] | None = None
+) -> bool:
+    """`value`: of int64, in a graph of whose calls these are taken, all with a row unless said."""
+    taken = Taken(rows, calls)
+    return _is_given_as_places(taken, value) or _is_read_as_places(taken, value)
+
+
+def reads_places(rows: Mapping[str, VulkanRow], value: Node, call: Node) -> bool:
+    """Whether a call does, taken or not."""
     row = rows.get(call_name(call))
+    said = [arguments_of(call)[place] for place in row.places] if row is not None else []
+    return value in pytree.tree_leaves(said)
+
+
+def _is_given_as_places(taken: Taken, value: Node) -> bool:
+    call = value.args[0] if value.target is operator.getitem else value
+    row = taken.get(call)
     if row is None:
         return False
     if row.int64 is Int64.MOVED:
-        return all(_are_places(rows, each) for each in _moved(call))
+        return all(_are_places(taken, each) for each in _moved(call))
     return row.int64 is Int64.PLACES or (row.int64 is Int64.MADE and _fit(call.args))
 
 
-def _are_places(rows: Mapping[str, VulkanRow], source: Node) -> bool:
+def _are_places(taken: Taken, source: Node) -> bool:
     """Each of its elements, also where the result of moving them is read as something else."""
-    selects = any(_selects(rows, source, user) for user in source.users)
-    return selects or _has_32_bits(source) or _is_given_as_places(rows, source)
+    selects = any(_selects(taken, source, user) for user in source.users)
+    return selects or _has_32_bits(source) or _is_given_as_places(taken, source)
 
 
 def _moved(call: Node) -> list[Node]:
@@ -66,19 +89,17 @@ def _fit(args: Any) -> bool:
     )
 
 
-def _is_read_as_places(rows: Mapping[str, VulkanRow], value: Node) -> bool:
-    return any(_reads_places(rows, value, user) for user in value.users)
+def _is_read_as_places(taken: Taken, value: Node) -> bool:
+    return any(_reads_places(taken, value, user) for user in value.users)
 
 
-def _reads_places(rows: Mapping[str, VulkanRow], value: Node, user: Node) -> bool:
+def _reads_places(taken: Taken, value: Node, user: Node) -> bool:
     if user.target is operator.getitem:
-        return _is_read_as_places(rows, user)
-    row = rows.get(call_name(user))
+        return _is_read_as_places(taken, user)
+    row = taken.get(user)
     passes = row is not None and row.int64 in (Int64.MOVED, Int64.WRAPPED)
-    return _selects(rows, value, user) or (passes and _is_read_as_places(rows, user))
+    return _selects(taken, value, user) or (passes and _is_read_as_places(taken, user))
 
 
-def _selects(rows: Mapping[str, VulkanRow], value: Node, user: Node) -> bool:
-    row = rows.get(call_name(user))
-    said = [arguments_of(user)[place] for place in row.places] if row is not None else []
-    return value in pytree.tree_leaves(said)
+def _selects(taken: Taken, value: Node, user: Node) -> bool:
+    return taken.get(user) is not None and reads_places(taken.rows, value, user)

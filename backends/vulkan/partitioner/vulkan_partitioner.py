@@ -19,6 +19,7 @@ from executorch.backends.vulkan.aot.options import (
 from executorch.backends.vulkan.aot.options import (
     parse_compile_options as parse_compile_options,
 )
+from executorch.backends.vulkan.aot.places import is_int64, says_places
 from executorch.backends.vulkan.aot.sizes import is_size, sizes_read, split_sizes
 from executorch.backends.vulkan.aot.table import along
 from executorch.backends.vulkan.vulkan_preprocess import VulkanBackend
@@ -103,7 +104,18 @@ class VulkanPartitioner(TablePartitioner):
                 self._leave(group[-1:], reason)
             else:
                 kept.append(group)
-        return kept
+        return self._with_readers(kept)
+
+    def _with_readers(self, groups: Groups) -> Groups:
+        """Without int64 that says places to calls outside only: a delegate could not tell."""
+        while True:
+            inside = {node for group in groups for node in group}
+            lost = [group for group in groups if any(_is_lost(node, inside) for node in group)]
+            if not lost:
+                return groups
+            for group in lost:
+                self._leave(group[-1:], "int64 that says places is read by calls outside alone")
+            groups = [group for group in groups if group not in lost]
 
     def _why_not_wanted(self, node: Node) -> str:
         types = " ".join(str(kind) for _, kind in node.meta.get("nn_module_stack", {}).values())
@@ -126,6 +138,11 @@ class VulkanPartitioner(TablePartitioner):
             if self._asked.skip_bool_tensors and found.dtype == torch.bool:
                 return "it reads or gives booleans, and skip_bool_tensors is set"
         return ""
+
+
+def _is_lost(node: Node, inside: set[Node]) -> bool:
+    is_value = is_int64(node) and not is_size(node) and call_name(node) in TABLE
+    return is_value and not says_places(TABLE, node, inside)
 
 
 def _with_sources(nodes: list[Node], constants: Constants) -> list[Node]:

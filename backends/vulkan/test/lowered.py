@@ -63,9 +63,9 @@ def machine(edge: EdgeProgramManager) -> Machine:
 
 
 def method_on_device(edge: EdgeProgramManager) -> Any:
-    """The whole program, loaded; None where no device is."""
+    """The whole program, loaded; None where it needs a device and none is."""
     runtime = Runtime.get()
-    if not runtime.backend_registry.is_available("VulkanBackend"):
+    if delegates(edge) and not runtime.backend_registry.is_available("VulkanBackend"):
         return None
     return runtime.load_program(edge.to_executorch().buffer).load_method("forward")
 

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.export import Dim
 
+from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
 from executorch.backends.vulkan.test.lowered import (
     chain,
     delegates,
@@ -19,6 +20,7 @@ from executorch.backends.vulkan.test.lowered import (
     payloads,
 )
 from executorch.backends.vulkan.test.reference import graph_of
+from executorch.exir import to_edge
 from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401  defines llama
 
 
@@ -75,6 +77,54 @@ def test_attention_keeps_its_caches() -> None:
             [pos if each == position else x[:, start:end] for each in loaded.graph.input_ids]
         )
         torch.testing.assert_close(found[0], model(x[:, start:end], pos))
+
+
+class Attention(nn.Module):
+    """One call with caches of `batch`, which `updates` of 2 are written for it, at a position of its own."""
+
+    def __init__(
+        self, batch: int = 1, updates: int = 2, causal: bool = True, scale: float | None = None
+    ) -> None:
+        super().__init__()
+        self.updates, self.causal, self.scale = updates, causal, scale
+        for name in ("k_cache", "v_cache"):
+            self.register_buffer(name, torch.zeros(batch, 16, 2, 8))
+
+    def forward(self, x, pos):
+        start = self.position(pos)
+        torch._check(start >= 0)
+        torch._check(start < 16)
+        for cache in (self.k_cache, self.v_cache)[: self.updates]:
+            torch.ops.llama.update_cache(x[:, :, :2], cache, start)
+        caches = (self.k_cache, self.v_cache)
+        return torch.ops.llama.custom_sdpa(x, *caches, start, None, 0.0, self.causal, self.scale)
+
+    def position(self, pos):
+        return pos[0].item()
+
+
+class Computed(Attention):
+    def position(self, pos):
+        return (pos + 1)[0].item()
+
+
+@pytest.mark.parametrize(
+    ("model", "operator", "reason"),
+    [
+        (Attention(batch=2), "custom_sdpa", "a batch of one is expected"),
+        (Attention(updates=1), "custom_sdpa", "two caches that are written for this call alone are expected"),
+        (Attention(causal=False), "custom_sdpa", "causal attention without mask, scale and dropout is expected"),
+        (Attention(scale=0.3), "custom_sdpa", "causal attention without mask, scale and dropout is expected"),
+        (Computed(), "_local_scalar_dense", "an element of an input is expected"),
+    ],
+)  # fmt: skip
+def test_attention_that_stays_outside(model: nn.Module, operator: str, reason: str) -> None:
+    batch = model.k_cache.shape[0]
+    inputs = (torch.randn(batch, 3, 4, 8), torch.tensor([2]))
+    program = to_edge(torch.export.export(model, inputs)).exported_program()
+    found = VulkanPartitioner().why_not_delegated(program)
+    reasons = {why for node, why in found.items() if operator in str(node.target)}
+    assert reasons == {reason}, found
 
 
 def test_partitioner_of_language_models() -> None:

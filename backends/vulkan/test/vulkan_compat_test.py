@@ -11,9 +11,11 @@ from executorch.backends.vulkan.aot.ops import TABLE
 from executorch.backends.vulkan.op_registry import get_op_features, has_impl, vulkan_supported_ops
 from executorch.backends.vulkan.serialization.vulkan_graph_schema import OperatorCall, VkGraph
 from executorch.backends.vulkan.serialization.vulkan_graph_serialize import (
+    VulkanDelegateHeader,
     convert_to_flatbuffer,
     extract_vk_flatbuffer,
     flatbuffer_to_vk_graph,
+    serialize_vulkan_graph,
 )
 from executorch.backends.vulkan.test.lowered import delegates, lower
 from executorch.exir.dialects._ops import ops as exir_ops
@@ -35,3 +37,27 @@ def test_graphs_there_and_back() -> None:
     assert isinstance(graph, VkGraph) and isinstance(graph.chain[0], OperatorCall)
     assert graph.chain[0].name == "aten.relu.default"
     assert convert_to_flatbuffer(graph) == data
+
+
+def test_a_graph_with_tensors_of_its_own_becomes_a_payload() -> None:
+    (module,) = delegates(lower(nn.ReLU(), (torch.randn(2, 3),)))
+    graph = flatbuffer_to_vk_graph(extract_vk_flatbuffer(module.processed_bytes))
+    tensors = [torch.arange(3.0), torch.arange(8, dtype=torch.int32)]
+    payload = serialize_vulkan_graph(graph, tensors, [])
+    header = VulkanDelegateHeader.from_bytes(payload)
+    assert header.is_valid() and header.to_bytes() == payload[:30]
+    assert (header.flatbuffer_offset, header.bytes_size) == (
+        32,
+        48,
+    )  # 12 bytes padded to 16, and 32
+    assert len(payload) == header.bytes_offset + 48 and header.bytes_offset % 16 == 0
+    entries = flatbuffer_to_vk_graph(extract_vk_flatbuffer(payload)).constants
+    assert [(each.offset, each.length) for each in entries] == [(0, 12), (16, 32)]
+    raw = payload[header.bytes_offset :]
+    assert raw[:12] == tensors[0].numpy().tobytes() and raw[16:] == tensors[1].numpy().tobytes()
+    with pytest.raises(NotImplementedError):
+        serialize_vulkan_graph(graph, [], ["a shader"])
+    for wrong in (b"", payload[:20], b"\0" * 32):
+        with pytest.raises(ValueError, match="expected a header of 30 bytes"):
+            VulkanDelegateHeader.from_bytes(wrong)
+    assert not VulkanDelegateHeader(32, 100, 64, 0).is_valid()

@@ -89,3 +89,14 @@ def test_of_whole_numbers_only_the_size_is_read() -> None:
     assert not left(edge)
     (found,) = method_on_device(edge).execute(list(inputs))
     assert torch.equal(found, function(*inputs))
+
+
+def test_places_that_only_the_cpu_reads_stay_there() -> None:
+    """A row of indices of two dimensions is read outside, and so is a list whose reader is not wanted."""
+    x, i = torch.randn(4, 5, 6), torch.tensor([0, 2, 3])
+    edge = lower(Of(lambda x, i: x[:, i.view(3, 1)] * 2), (x, i))
+    assert left(edge) == ["aten.view_copy.default", "aten.index.Tensor"]
+    check_values(Of(lambda x: x * 2), (x[:, i.view(3, 1)],))
+    read = Of(lambda x, i: x.index_select(0, i.view(-1)) * 2)
+    edge = lower(read, (x, i.view(3, 1)), operator_blocklist=["aten.index_select.default"])
+    assert left(edge) == ["aten.view_copy.default", "aten.index_select.default"]

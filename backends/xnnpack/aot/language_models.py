@@ -26,10 +26,11 @@ def partitioner(dynamic_quant_only_partitioner: bool = True) -> Any:
 
 
 def partitioners(config: Any) -> list[Any]:
-    """Quantized linear layers; all that it can where `extended_ops` asks, or nothing is quantized."""
+    """Quantized linear layers, which are none where a GGUF file's own bits are kept; all that it can where
+    `extended_ops` asks, or nothing is quantized."""
     quantization = config.quantization
     quantized = not quantization.floats or quantization.pt2e_quantize or config.base.preq_mode
-    found = [partitioner()] if quantized else []
+    found = [partitioner()] if quantized and not quantization.own_bits else []
     if config.backend.xnnpack.extended_ops or not quantized:
         found.append(partitioner(dynamic_quant_only_partitioner=False))
     return found

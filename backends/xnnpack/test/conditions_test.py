@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.export import Dim, ExportedProgram
+from torch.export import Dim
 from torch.fx import Graph, Node
 from torch.fx.experimental.symbolic_shapes import (
     DimDynamic,
@@ -25,16 +24,14 @@ from torch.fx.experimental.symbolic_shapes import (
 )
 from torch.utils._sympy.value_ranges import ValueRanges
 
+from executorch.backends.test.conformance.conditions import Seen, watched
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.aot import conditions as c
 from executorch.backends.xnnpack.aot import pooling_conditions as w
-from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
-from executorch.exir.backend.partitioner import PartitionResult
-from executorch.exir.graph_facts import op_name
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
 ops, QD = torch.ops.aten, torch.ops.quantized_decomposed
@@ -403,26 +400,7 @@ BY_HAND = [
 ]
 
 
-class Recorder(XnnpackPartitioner):
-    """Notes why calls are not delegated, and what is claimed."""
-
-    def __init__(self) -> None:
-        super().__init__(configs=ALL_PARTITIONER_CONFIGS)
-        self.reasons: Counter[tuple[str, str]] = Counter()
-        self.claimed: Counter[str] = Counter()
-
-    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
-        constants = Constants(exported_program)
-        for node in exported_program.graph.nodes:
-            if op_name(node) in TABLE:
-                self.reasons[op_name(node), TABLE.why_not(node, constants)] += 1
-        result = super().partition(exported_program)
-        for node in result.tagged_exported_program.graph.nodes:
-            self.claimed[op_name(node)] += "delegation_tag" in node.meta
-        return result
-
-
-def lowered(case: Case) -> tuple[nn.Module, tuple[Tensor, ...], Recorder, EdgeProgramManager]:
+def lowered(case: Case) -> tuple[nn.Module, tuple[Tensor, ...], Seen, EdgeProgramManager]:
     torch.manual_seed(0)
     module = Call(case.function, {"part": case.module()}).eval()
     inputs = tuple(torch.randn(shape) for shape in case.shapes)
@@ -437,16 +415,17 @@ def lowered(case: Case) -> tuple[nn.Module, tuple[Tensor, ...], Recorder, EdgePr
     ]
     shapes = {"inputs": tuple(dims)} if case.dynamic else None
     exported = torch.export.export(module, inputs, dynamic_shapes=shapes)
-    recorder = Recorder()
-    return module, inputs, recorder, to_edge_transform_and_lower(exported, partitioner=[recorder])
+    partitioner = XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS)
+    seen = watched(partitioner)
+    return module, inputs, seen, to_edge_transform_and_lower(exported, partitioner=[partitioner])
 
 
 @needs_runtime
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_call_stays_outside_and_is_exact(case: Case) -> None:
-    module, inputs, recorder, manager = lowered(case)
-    assert recorder.reasons[case.row, case.reason], dict(recorder.reasons)
-    assert not recorder.claimed[case.row]
+    module, inputs, seen, manager = lowered(case)
+    assert seen.reasons[case.row, case.reason], dict(seen.reasons)
+    assert not seen.claimed[case.row]
     found = _load_for_executorch_from_buffer(manager.to_executorch().buffer).forward(inputs)
     expected = module(*inputs)
     expected = expected if isinstance(expected, tuple) else (expected,)

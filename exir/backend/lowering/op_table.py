@@ -137,6 +137,14 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
     def rows_of_patterns(self) -> Mapping[Call, AnyRow]:
         return self._patterns
 
+    @property
+    def of_tensors(self) -> tuple[TensorCondition, ...]:
+        return self._of_tensors
+
+    @property
+    def of_calls(self) -> tuple[Condition, ...]:
+        return self._of_calls
+
     def row(self, node: Node) -> AnyRow:
         """Of a call that has one."""
         return self._rows[call_name(node)]

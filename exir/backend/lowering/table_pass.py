@@ -8,6 +8,9 @@ from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.exir.backend.lowering.kernels.left_in_floats import warn_of_floats
+from executorch.exir.backend.lowering.kernels.memory_order import copied, lie_alike, value_of
+from executorch.exir.backend.lowering.kernels.rows import QUANTIZE
 from executorch.exir.backend.lowering.kernels.writer import KernelWriter, ProgramData
 from executorch.exir.backend.lowering.op_table import OpTable, Row
 from executorch.exir.backend.lowering.patterns import find
@@ -37,23 +40,29 @@ class TablePass:
         for each in changed:
             each.graph.lint()
             each.recompile()
+        if any(QUANTIZE in each.results() for each in self.table.rows_of_patterns):
+            warn_of_floats(graph_module.graph, self.why_not(graph_module))
         return PassResult(graph_module, bool(changed))
 
     def why_not(self, graph_module: GraphModule) -> dict[Node, str]:
-        """Results of what looks like a row and stays as it is, and why: not those that another row takes."""
-        graph = graph_module.graph
+        """Results of what looks like a row and stays as it is, and why: not those that another row takes. Of several
+        rows, the one of most calls."""
+        refused = sorted(self.refused(graph_module.graph), key=lambda pair: len(nodes_of(pair[0])))
+        return {step.result: reason for step, reason in refused}
+
+    def refused(self, graph: Graph) -> list[tuple[Step, str]]:
+        """Steps of all rows whose calls stay as they are, each with its reason."""
         constants = self._constants(graph)
-        found = {
-            node: self.table.why_not(node, constants) for node in graph.nodes if self._has_row(node)
-        }
+        steps = [self.table.step_at(node) for node in graph.nodes if self._has_row(node)]
         for pattern in self.table.rows_of_patterns:
             for node in graph.nodes:
-                calls = find(pattern, node) if op_name(node) in pattern.results() else None
-                if calls is not None:
-                    step = Step(node, node, calls.calls, calls.named, pattern)
-                    found[node] = self.table.step_why_not(step, constants)
+                found = find(pattern, node) if op_name(node) in pattern.results() else None
+                if found is not None:
+                    steps.append(Step(node, node, found.calls, found.named, pattern))
         taken = {node for step in self._taken(graph, constants) for node in nodes_of(step)}
-        return {node: reason for node, reason in found.items() if reason and node not in taken}
+        left = [step for step in steps if step.result not in taken]
+        reasons = [(step, self.table.step_why_not(step, constants)) for step in left]
+        return [(step, reason) for step, reason in reasons if reason]
 
     def _taken(self, graph: Graph, constants: set[Node]) -> list[Step]:
         return [
@@ -69,8 +78,7 @@ class TablePass:
         writer = KernelWriter(graph, self._data, self._options)
         for step in steps:  # all are written before any goes: steps read each other's results
             with graph.inserting_before(step.result):
-                made.append(self.table.row_of(step).lower(writer, step))
-            made[-1].meta = dict(step.result.meta)
+                made.append(_in_its_order(self.table.row_of(step).lower(writer, step), step.result))
         for step, node in zip(steps, made, strict=True):
             step.result.replace_all_uses_with(node)
         gone: set[Node] = set()
@@ -83,6 +91,16 @@ class TablePass:
 
     def _constants(self, graph: Graph) -> set[Node]:
         return {node for node in graph.find_nodes(op="placeholder") if node in self._data}
+
+
+def _in_its_order(made: Node, result: Node) -> Node:
+    """What was written, with the facts of what it stands for; copied where it lies otherwise in memory."""
+    value = value_of(made)
+    made.meta = {**result.meta, "val": value}
+    if lie_alike(value, result.meta["val"]):
+        made.meta["val"] = result.meta["val"]
+        return made
+    return copied(made, list(result.meta["val"].dim_order()))
 
 
 def _erase_unused(node: Node, gone: set[Node]) -> None:

@@ -15,8 +15,10 @@ import safetensors.torch
 import tokenizers
 import torch
 
+import pytorch_tokenizers
 from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
 from executorch.extension.llm.checkpoint.errors import CheckpointError
+from executorch.extension.llm.checkpoint.gguf import GGUFFile
 from executorch.extension.llm.checkpoint.keys import (
     ADAPTER_NAMES,
     NAMES,
@@ -210,6 +212,59 @@ def test_the_tokenizer_of_a_gguf_file(tmp_path: Path) -> None:
     assert made.decode(encoded.ids, skip_special_tokens=False) == "cab<s>1"
 
 
+def tokenizer_of(folder: Path, architecture: str, pre: str | None) -> tokenizers.Tokenizer:
+    """Of a GGUF file that says how text is cut, or does not."""
+    writer = gguf.GGUFWriter(folder / "t.gguf", architecture)
+    writer.add_tokenizer_model("gpt2")
+    if pre is not None:
+        writer.add_tokenizer_pre(pre)
+    pieces = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    writer.add_token_list([*pieces, "ab"])
+    writer.add_token_merges(["a b"])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(GGUFFile(folder / "t.gguf"))))
+
+
+# architecture, tokenizer.ggml.pre, what a text is cut into
+CUTS = [
+    ("llama", "gpt-2", ["it", "'s", "Ġ12345", "Ġ$$.", "Ġa", "Ġ", "Ġb"]),
+    # llama.cpp's src/llama-vocab.cpp: punctuation, words, numbers, three digits, one rule after the other
+    ("llama", "default", ["it", "'", "s", "Ġ", "123", "45", "Ġ", "$$.", "Ġa", "Ġ", "Ġb"]),
+    ("llama", "smollm", ["it", "'s", "Ġ", "1", "2", "3", "4", "5", "Ġ$$.", "Ġa", "Ġ", "Ġb"]),
+    ("granite", None, ["it", "'s", "Ġ", "1", "2", "3", "4", "5", "Ġ$$.", "Ġa", "Ġ", "Ġb"]),
+    ("qwen2", None, ["it", "'s", "Ġ", "1", "2", "3", "4", "5", "Ġ$$.", "Ġa", "Ġ", "Ġb"]),
+    ("qwen3", None, ["it", "'s", "Ġ", "1", "2", "3", "4", "5", "Ġ$$.", "Ġa", "Ġ", "Ġb"]),
+    ("smollm3", None, ["it", "'s", "Ġ", "123", "45", "Ġ$$.", "Ġa", "Ġ", "Ġb"]),
+    ("lfm2", None, ["it", "'s", "Ġ", "123", "45", "Ġ$$.", "Ġa", "Ġ", "Ġb"]),
+]
+
+
+def test_how_text_is_cut_is_named_or_follows_from_the_architecture(tmp_path: Path) -> None:
+    for architecture, pre, expected in CUTS:
+        whole, text = tokenizer_of(tmp_path, architecture, pre), "it's 12345 $$. a  b"
+        found = [piece for piece, _ in whole.pre_tokenizer.pre_tokenize_str(text)]
+        assert found == expected, (architecture, pre)
+        whole.save(str(tmp_path / "tokenizer.json"))
+        ours = pytorch_tokenizers.CppHFTokenizer()
+        ours.load(str(tmp_path / "tokenizer.json"))
+        assert list(ours.encode(text)) == whole.encode(text).ids, (architecture, pre)
+    with pytest.raises(
+        CheckpointError, match="lacks tokenizer.ggml.pre.*'llama'.*base.tokenizer_path"
+    ):
+        tokenizer_of(tmp_path, "llama", None)
+    with pytest.raises(CheckpointError, match="cut as one of .* found 'gpt2', 'bloom'"):
+        tokenizer_of(tmp_path, "llama", "bloom")
+
+
+def test_a_word_of_llama_3_is_never_merged_of_parts(tmp_path: Path) -> None:
+    """As in llama.cpp, for tokenizers of Llama 3 and LFM2."""
+    for pre in ("llama-bpe", "llama3", "lfm2", "qwen2", "smaug-bpe", "smollm"):
+        model = json.loads(tokenizer_of(tmp_path, "llama", pre).to_str())["model"]
+        assert model["ignore_merges"] == (pre in ("llama-bpe", "llama3", "lfm2")), pre
+
+
 def test_names_of_other_projects() -> None:
     key = "model.layers.11.self_attn.q_proj.weight"
     assert get_mapped_key(key, NAMES["base"]) == "layers.11.attention.wq.weight"
@@ -269,6 +324,38 @@ def test_corrupted_gguf_files_never_do_worse_than_an_error(tmp_path: Path) -> No
             assert path.name in str(error)
             refused += 1
     assert 30 < refused < 300
+
+
+def test_a_weight_that_the_model_has_no_place_for_is_named(tmp_path: Path) -> None:
+    """A bias or a norm that is left out would change what is computed; tables of rotary positions are no weights."""
+    state = {**model().state_dict(), "rope.freqs": torch.zeros(8)}
+    load_into(empty(), open_checkpoint(write_safetensors(state, tmp_path)), FAMILIES["llama2"])
+    for name in (
+        "layers.0.attention.wq.bias",
+        "layers.1.attention.k_norm_fn.weight",
+        "layers.2.ffn_norm.weight",
+    ):
+        path = write_safetensors({**state, name: torch.zeros(8)}, tmp_path)
+        with pytest.raises(CheckpointError, match=f"that the model has not: {name}"):
+            load_into(empty(), open_checkpoint(path), FAMILIES["llama2"])
+
+
+@pytest.mark.parametrize("kept", [{"input_prune_map": {0: 3, 1: 90}}, {"output_prune_map": {0: 7}}])
+def test_rows_that_are_kept_come_from_the_whole_tables(
+    kept: dict[str, dict[int, int]], tmp_path: Path
+) -> None:
+    """Each table alone: the file has all rows of both."""
+    original, filled = model(), empty(**kept)
+    load_into(
+        filled,
+        open_checkpoint(write_safetensors(original.state_dict(), tmp_path)),
+        FAMILIES["llama2"],
+    )
+    rows = {name: [there for _, there in sorted(each.items())] for name, each in kept.items()}
+    for table, name in (("tok_embeddings", "input_prune_map"), ("output", "output_prune_map")):
+        whole = getattr(original, table).weight
+        expected = whole[rows[name]] if name in rows else whole
+        assert torch.equal(getattr(filled, table).weight, expected)
 
 
 def test_tensors_of_another_shape_or_too_few_are_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ family says so (`use_hf_rope` false), Hugging Face's files always halves: querie
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 
@@ -97,6 +97,7 @@ _ROTARY_TABLES = (
 GGUF_NAMES: dict[str, str] = {
     "token_embd.weight": "tok_embeddings.weight",
     "output_norm.weight": "norm.weight",
+    "token_embd_norm.weight": "norm.weight",  # LFM2's
     "output.weight": "output.weight",
     **_layer(
         """
@@ -180,6 +181,13 @@ def interleaved(weight: torch.Tensor, heads: int) -> torch.Tensor:
     return halves.transpose(1, 2).reshape(weight.shape)
 
 
+def halved(weight: torch.Tensor, heads: int) -> torch.Tensor:
+    """The inverse of `interleaved`."""
+    rows = weight.shape[0]
+    neighbors = weight.reshape(heads, rows // heads // 2, 2, *weight.shape[1:])
+    return neighbors.transpose(1, 2).reshape(weight.shape)
+
+
 def _rows_of(name: str, args: ModelArgs, total: int, parts: int) -> list[int]:
     """How the rows of a fused tensor are shared out: by heads for queries, keys and values, else equally."""
     if "attention" not in name:
@@ -203,10 +211,20 @@ def _split(name: str, tensor: torch.Tensor, args: ModelArgs) -> Iterator[Pair]:
         yield f"{base}.{part}.{tail}", piece
 
 
-def _ordered(name: str, tensor: torch.Tensor, args: ModelArgs) -> torch.Tensor:
+Order = Callable[[torch.Tensor, int], torch.Tensor]
+
+
+def _order(convention: str, family: Family, args: ModelArgs) -> Order | None:
+    """From the order of queries and keys in files of Hugging Face to the one that the model turns."""
+    if convention not in ("hf", "adapter") or family.has_neighbors != args.use_hf_rope:
+        return None
+    return halved if args.use_hf_rope else interleaved
+
+
+def _ordered(name: str, tensor: torch.Tensor, args: ModelArgs, order: Order) -> torch.Tensor:
     for projection, heads in (("wq", args.n_heads), ("wk", args.n_kv_heads)):
         if f"attention.{projection}." in name and ".lora_a." not in name:
-            return interleaved(tensor, heads)
+            return order(tensor, heads)
     return tensor
 
 
@@ -240,10 +258,11 @@ def to_model_names(
     )
     if convention == "hf":
         table = {theirs: ours for group in family.names for theirs, ours in NAMES[group].items()}
-    reorder = convention in ("hf", "adapter") and not args.use_hf_rope
+    reorder = _order(convention, family, args)
+    prefix = _prefix(names, family) if convention == "hf" else "model."
     gguf_gemma = convention == "gguf" and args.norm_type == "gemma3"
     for name, tensor in pairs:
-        plain = _without_prefix(name, family, convention)
+        plain = _without_prefix(name, prefix)
         if plain is None or plain.endswith(_ROTARY_TABLES):
             continue
         ours = get_mapped_key(plain, table)
@@ -254,20 +273,29 @@ def to_model_names(
         if ours.endswith("conv.conv.weight") and tensor.dim() == 2:
             tensor = tensor.unsqueeze(1)
         for part, piece in _split(ours, tensor, args):
-            yield part, _ordered(part, piece, args) if reorder else piece
+            yield part, piece if reorder is None else _ordered(part, piece, args, reorder)
 
 
 def _holds_gate(tensor: torch.Tensor, args: ModelArgs) -> bool:
     return tensor.shape[0] == 2 * args.hidden_dim
 
 
-def _without_prefix(name: str, family: Family, convention: str) -> str | None:
-    """`model.` instead of the family's prefix; None for tensors of other parts of a larger model."""
-    if convention != "hf" or family.prefix == "model." or name.startswith("lm_head"):
+def _prefix(names: Iterable[str], family: Family) -> str:
+    """What the names of the text model begin with: the family's, or what the file calls the layers' place."""
+    found = {name.partition("layers.")[0] for name in names if "layers.0." in name}
+    if family.prefix in found or not found:
+        return family.prefix
+    texts = {each for each in found if f"{each}embed_tokens.weight" in set(names)}
+    return min(texts, default=family.prefix, key=len)
+
+
+def _without_prefix(name: str, prefix: str) -> str | None:
+    """`model.` instead of the prefix; None for tensors of other parts of a larger model."""
+    if prefix == "model." or name.startswith("lm_head"):
         return name
-    if name.startswith(family.prefix):
-        return "model." + name.removeprefix(family.prefix)
-    if name == family.prefix.removesuffix("model.") + "lm_head.weight":
+    if name.startswith(prefix):
+        return "model." + name.removeprefix(prefix)
+    if name == prefix.removesuffix("model.") + "lm_head.weight":
         return "lm_head.weight"
     # a text-only file of the same family has plain names
     return (

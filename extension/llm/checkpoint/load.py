@@ -52,15 +52,18 @@ def assign(model: nn.Module, name: str, value: torch.Tensor, where: str) -> bool
 
 def load_pairs(
     model: nn.Module, pairs: Iterable[Pair], where: str, dtype: torch.dtype | None
-) -> set[str]:
-    """Assigns what the model has; returns the names assigned. Floats become `dtype`, where one is given."""
-    loaded = set()
+) -> tuple[set[str], list[str]]:
+    """Assigns what the model has; returns the names assigned, and those that it has not. Floats become `dtype`, where
+    one is given."""
+    loaded, foreign = set(), []
     for name, value in pairs:
         if dtype is not None and value.is_floating_point():
             value = value.to(dtype)
         if assign(model, name, value.detach(), where):
             loaded.add(name)
-    return loaded
+        else:
+            foreign.append(name)
+    return loaded, foreign
 
 
 def pruned_pairs(pairs: Iterable[Pair], args: ModelArgs, tied: bool) -> Iterator[Pair]:
@@ -107,7 +110,7 @@ def load_into(
             pairs = quantized_pairs(pairs, prequantized, where)
         if model.params.input_prune_map or model.params.output_prune_map:
             pairs = pruned_pairs(pairs, model.params, family.tied)
-        loaded = load_pairs(model, pairs, where, dtype)
+        loaded, foreign = load_pairs(model, pairs, where, dtype)
         load_pairs(model, adapter, where, dtype)
     except CheckpointError:
         raise
@@ -117,6 +120,7 @@ def load_into(
         same = "output.weight" not in loaded or (prequantized is None and _equal(model))
         if same:
             tie(model)
+    check_none_foreign(model, foreign, where)
     if tensors is None:
         check_complete(model, where)
 
@@ -131,6 +135,21 @@ def _equal(model: nn.Module) -> bool:
 def tie(model: nn.Module) -> None:
     """The output layer takes the embedding table itself, so a program holds it once."""
     model.output.weight = model.tok_embeddings.weight
+
+
+def check_none_foreign(model: nn.Module, foreign: Iterable[str], where: str) -> None:
+    """Raises CheckpointError with the names of weights that the model would have to multiply or add, and has no place
+    for: a bias, a norm, a layer."""
+    left_out = {"rope"}  # tables
+    left_out |= {"tok_embeddings"} if model.tok_embeddings is None else set()
+    left_out |= {"output"} if model.output is None else set()
+    names = [name for name in foreign if name.partition(".")[0] not in left_out]
+    if names:
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        raise CheckpointError(
+            f"{where}: weights that the model has not: {', '.join(names[:_LISTED])}{more}; "
+            "are base.params and base.model_class those of this checkpoint?"
+        )
 
 
 def check_complete(model: nn.Module, where: str) -> None:

@@ -16,7 +16,14 @@ from executorch.extension.llm.checkpoint.gguf import GGUFFile
 from executorch.extension.llm.checkpoint.tokenizer import chat_settings, tokenizer_json
 
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "tekken.json")
-NAMES = (*TOKENIZERS, "tokenizer_config.json", "chat_template.jinja", "generation_config.json")
+NAMES = (
+    *TOKENIZERS,
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "additional_chat_templates/tool_use.jinja",
+    "generation_config.json",
+)
 _PREFIX = "llm/"
 # Names of llama.cpp in `general.sampling.`, and generation_config.json's.
 _SAMPLING = {

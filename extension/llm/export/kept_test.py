@@ -132,19 +132,41 @@ def test_bytes_decide_and_are_read_once(tmp_path: Path, monkeypatch: pytest.Monk
     assert kept._known_digest(model, tmp_path / "kept") != first
 
 
-def test_the_context_is_the_checkpoints_up_to_the_memory(
+def test_the_contexts_are_the_checkpoints_up_to_the_memory(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert kept.context_length(checkpoint, 4) == tiny_llama.CONTEXT
-    longer = json.loads((checkpoint / "config.json").read_text()) | {
-        "max_position_embeddings": 4096
-    }
-    monkeypatch.setattr(json, "loads", lambda text: longer)
-    assert kept.context_length(checkpoint, 4) == 4096
-    # 2 layers of 2 heads of 16: 512 bytes a token; a quarter of 1 MiB is 512 tokens
+    length, shape = kept._length_and_shape(checkpoint)
+    assert length == tiny_llama.CONTEXT
+    # 2 layers of 2 heads of 16: 512 bytes a token in floats; a quarter of 1 MiB is 512 tokens
     monkeypatch.setattr(kept, "_memory", lambda: 1 << 20)
-    assert kept.context_length(checkpoint, 4) == 512
-    assert kept.context_length(checkpoint, 2) == 1024
+    rows = {
+        (4, 4096, 8): (512, 1),
+        (2, 4096, 8): (1024, 1),
+        (4, 128, 8): (128, 4),
+        (4, 128, 2): (128, 2),
+    }
+    for (size, wanted, sessions), expected in rows.items():
+        assert kept.caches_for(shape, size, wanted, sessions) == expected
+    monkeypatch.setattr(kept, "_memory", lambda: 1 << 10)
+    assert kept.caches_for(shape, 4, 4096, 8) == (128, 1), "never less"
+
+
+@pytest.mark.parametrize("shape, expected", [
+    ({}, True), ({"layer_types": ["full_attention", "conv"]}, False), ({"attn_logit_softcapping": 50.0}, False),
+    ({"layer_types": ["sliding_attention"], "sliding_window": 64}, False),
+    ({"layer_types": ["sliding_attention"], "sliding_window": 128}, True)])  # fmt: skip
+def test_several_answers_at_once_are_for_layers_that_see_all(shape: dict, expected: bool) -> None:
+    assert kept.serves_sessions(shape, 128) == expected
+
+
+@pytest.mark.parametrize("option, sessions", [
+    ("debug.verbose=False", 3), ("model.quantize_kv_cache=True", 1), ("export.max_sessions=2", 3)])  # fmt: skip
+def test_a_server_gets_a_program_of_several_sessions(
+    checkpoint: Path, option: str, sessions: int
+) -> None:
+    """Where the other options allow it; the user's come last and win."""
+    assert kept._options(checkpoint, [option], 3)[-1] == f"export.max_sessions={sessions}"
+    assert kept._options(checkpoint, [option], 1)[-1] == "export.max_sessions=1"
 
 
 @pytest.mark.parametrize("options, size", [([], 4), (["model.kv_cache_dtype=fp16"], 2),

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from executorch.extension.llm.checkpoint.config_params import read_config
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.keys import Pair
 from executorch.extension.llm.checkpoint.load import check_complete, load_into, tie
@@ -45,8 +46,12 @@ class LoadedModel:
     search: Search | None = None  # for quantization.budget
 
 
-def family_of(config: LlmConfig) -> Family:
-    return FAMILIES[str(config.base.model_class)]
+def family_of(config: LlmConfig, checkpoint: Checkpoint | None = None) -> Family:
+    """That of base.model_class. What tensors are called says a folder's config.json, as it says the shape."""
+    family = FAMILIES[str(config.base.model_class)]
+    if checkpoint is None or checkpoint.config is None or config.base.params:
+        return family
+    return replace(family, names=read_config(checkpoint.config)[0].names)
 
 
 def dtype_of(config: LlmConfig) -> torch.dtype:
@@ -207,8 +212,9 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
         CheckpointError: the file is corrupted, or its tensors are not those of the shape; names file and tensor.
         ValueError: options that name nothing that exists.
     """
-    family, checkpoint = family_of(config), find_checkpoint(config)
-    own_bits = config.quantization.qmode == GGUF_BITS
+    checkpoint = find_checkpoint(config)
+    family = family_of(config, checkpoint)
+    own_bits = config.quantization.own_bits
     if own_bits and (checkpoint is None or checkpoint.gguf is None):
         raise ValueError(
             f"quantization.qmode={GGUF_BITS} keeps the bits of a GGUF file: expected one as base.checkpoint, found "

@@ -62,7 +62,7 @@ def as_config(options: ExportOptions) -> LlmConfig:
     check(options)
     config = _with_own_bits(options) if takes_blocks(options) else options
     asked = config.quantization
-    blocks = held_as(config) == "blocks" if asked.budget else asked.qmode == GGUF_BITS
+    blocks = held_as(config) == "blocks" if asked.budget else asked.own_bits
     return _with_half_caches(config) if blocks else config
 
 
@@ -153,7 +153,7 @@ def prepare(
 ) -> tuple[LLMEdgeManager, LoadedModel]:
     """The model with its weights, rewritten as the config asks, ready to be captured; `seq_len` fixes the number of
     tokens of a call, `measure` sees the model before and after."""
-    own_bits = config.quantization.qmode == GGUF_BITS
+    own_bits = config.quantization.own_bits
     activation_bits = config.quantization.activation_bits
     if activation_bits != 8 and not own_bits:
         raise ValueError(
@@ -390,6 +390,6 @@ def _write_companions(
         method = sorted(manager.edge_manager.methods)[0]
         trace = str(path.with_name("memory_profile.json"))
         generate_memory_trace(manager.export_program, trace, True, method)
-    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
-    for name, held in companions.of_gguf(gguf).items() if gguf is not None else ():
-        path.with_name(name).write_bytes(held)
+    if loaded.checkpoint is not None and loaded.checkpoint.gguf is not None:
+        for name, held in _companions(config, loaded).items():
+            path.with_name(name).write_bytes(held)

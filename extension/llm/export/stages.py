@@ -35,7 +35,7 @@ class Stage:
 class Stages:
     """`say` prints; by default it does where standard error is a terminal."""
 
-    say: bool = field(default_factory=sys.stderr.isatty)
+    say: bool = field(default_factory=lambda: sys.stderr.isatty())  # of the moment, not of the import
     done: list[Stage] = field(default_factory=list)
 
     @contextmanager

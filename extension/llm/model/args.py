@@ -19,10 +19,13 @@ class ActFn(Enum):
     SILU = "silu"
     GELU = "gelu"
     GELU_APPROX = "gelu_approx"
+    RELU = "relu"
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if self is ActFn.SILU:
             return functional.silu(x)
+        if self is ActFn.RELU:
+            return functional.relu(x)
         return functional.gelu(x, approximate="tanh" if self is ActFn.GELU_APPROX else "none")
 
     @classmethod
@@ -134,6 +137,7 @@ class ModelArgs:
     output_linear_intermediate_dim: int = 0
     low_freq_factor: float = 1  # of Llama 3.1's rule, beside high_freq_factor
     rope_linear_factor: float = 1.0  # all frequencies are divided by it
+    rope_layers: list[bool] | None = None  # of each layer, wins over no_rope_layer_interval
 
     def __post_init__(self) -> None:
         if isinstance(self.act_fn, str):
@@ -157,7 +161,7 @@ class ModelArgs:
                 setattr(self, f"linear_{name}_{like}", self.head_dim)
             if getattr(self, f"linear_num_{name}_heads") is None:
                 setattr(self, f"linear_num_{name}_heads", self.n_heads)
-        for name in ("layer_types", "mlp_type"):
+        for name in ("layer_types", "mlp_type", "rope_layers"):
             given = getattr(self, name)
             if given is not None and len(given) < self.n_layers:
                 raise ValueError(
@@ -197,6 +201,18 @@ class ModelArgs:
 
     def layer_type(self, layer: int) -> str:
         return self.layer_types[layer] if self.layer_types else "full_attention"
+
+    def has_rope(self, layer: int) -> bool:
+        """Whether queries and keys of a layer are turned by their positions."""
+        if self.rope_layers is not None:
+            return bool(self.rope_layers[layer])
+        interval = self.no_rope_layer_interval
+        return not (interval and (layer + 1) % interval == 0)
+
+    def window(self, layer: int) -> int | None:
+        """How many positions a layer sees; None: all, as where the window is no shorter than the context."""
+        window = self.sliding_window if self.layer_type(layer) == "sliding_attention" else None
+        return window if window and window < self.max_context_len else None
 
     @property
     def rotary_dim(self) -> int:

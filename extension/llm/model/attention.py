@@ -139,11 +139,8 @@ class AttentionMHA(Attention):
         self.use_kv_cache = args.use_kv_cache
         self.max_context_len, self.max_batch_size = args.max_context_len, args.max_batch_size
         self.layer_type = args.layer_type(layer_id)
-        sliding = self.layer_type == "sliding_attention"
-        self.window = args.sliding_window if sliding else None
+        self.window, self.use_rope = args.window(layer_id), args.has_rope(layer_id)
         self.use_q_gate = args.use_q_gate
-        interval = args.no_rope_layer_interval
-        self.use_rope = not (interval and (layer_id + 1) % interval == 0)
         first_shared = args.n_layers - args.num_kv_shared_layers
         self.is_kv_shared_layer = bool(args.num_kv_shared_layers) and layer_id >= first_shared
 

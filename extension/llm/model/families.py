@@ -16,6 +16,7 @@ class Family:
     """`params` is relative to the package; `names` are rows of `checkpoint.keys`, later ones winning.
 
     tied: a checkpoint without an output layer means that the embedding table is it.
+    has_neighbors: files of Hugging Face have queries and keys in Llama's own order, not in halves.
     """
 
     params: str | None = None
@@ -23,6 +24,7 @@ class Family:
     names: tuple[str, ...] = ("base",)
     tied: bool = True
     prefix: str = "model."  # of the text model's names
+    has_neighbors: bool = False
 
 
 def _models(folder: str, file: str) -> str:
@@ -107,7 +109,9 @@ FAMILIES: dict[str, Family] = {
         _models("internvl3", "1b_config.json"), None, _QWEN, prefix="language_model.model."
     ),
     "smolvlm_500m": Family(_models("smolvlm", "500M_config.json"), prefix="model.text_model."),
-    "glm_1_5b": Family(_models("glm", "config/1_5b_config.json"), names=("base", "fused")),
+    "glm_1_5b": Family(
+        _models("glm", "config/1_5b_config.json"), names=("base", "fused"), has_neighbors=True
+    ),
     "gemma_2b": Family(_models("gemma", "config/2b_config.json"), "google/gemma-2b"),
     "gemma2_2b": Family(
         _models("gemma2", "config/2b_config.json"),

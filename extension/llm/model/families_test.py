@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import safetensors.torch
 import torch
 import transformers
 
@@ -99,6 +101,68 @@ ROWS: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"layer_types": ["conv", "conv", "full_attention"], "block_multiple_of": 16},
     ),
 }
+# Families whose shape is a params.json: model_class, transformers' config and what it says besides SMALL, the same as
+# params.json has it, what tensors of the text model are called in such a checkpoint.
+_PARAMS = {
+    "dim": 48,
+    "hidden_dim": 80,
+    "n_layers": 3,
+    "n_heads": 4,
+    "n_kv_heads": 2,
+    "vocab_size": VOCABULARY,
+    "rope_theta": 10000.0,
+    "norm_eps": 1e-6,
+}
+_HEADS = {
+    "head_dim": 16,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+}
+_SCALES = {"residual_multiplier": 0.4, "attention_multiplier": 0.2, "logits_scaling": 2.0}
+BY_PARAMS: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
+    (
+        "qwen3_5_0_8b",
+        "Qwen3_5TextConfig",
+        {
+            **_HEADS,
+            "rope_parameters": {"rope_theta": 10000.0, "partial_rotary_factor": 0.25, "rope_type": "default"},
+        },
+        {
+            **_HEADS,
+            "use_hf_rope": True,
+            "use_qk_norm": True,
+            "qk_norm_before_rope": True,
+            "partial_rotary_factor": 0.25,
+            "use_q_gate": True,
+            "rms_norm_add_unit_offset": True,
+        },
+        "model.language_model.",
+    ),
+    (
+        "glm_1_5b",
+        "GlmConfig",
+        {
+            "head_dim": 12,
+            "attention_bias": False,
+            "rms_norm_eps": 1e-6,
+            "rope_parameters": {"rope_theta": 10000.0, "partial_rotary_factor": 1.0, "rope_type": "default"},
+        },
+        {"head_dim": 12, "use_hf_rope": True},
+        "model.",
+    ),
+    ("internvl3_1b", "Qwen2Config", {}, {"use_hf_rope": True, "attention_qkv_bias": True}, "language_model.model."),
+    ("smolvlm_500m", "LlamaConfig", {}, {}, "model.text_model."),
+    (
+        "granite_speech_2b",
+        "GraniteConfig",
+        {"embedding_multiplier": 3.0, **_SCALES},
+        {"embedding_scale_factor": 3.0, **_SCALES},
+        "language_model.model.",
+    ),
+]  # fmt: skip
 TOKENS = torch.tensor([[5, 17, 3, 99, 150, 42, 7, 8, 121]])
 # sums in another order, through a few layers
 TOLERANCE = {"rtol": 2e-4, "atol": 2e-5}
@@ -134,6 +198,45 @@ def config_for(name: str, folder: Path, **groups: dict[str, Any]) -> LlmConfig:
 def test_a_family_computes_what_transformers_does(name: str, checkpoints: dict) -> None:
     folder, expected = checkpoints[name]
     loaded = load_model(config_for(name, folder, debug={"generate_full_logits": True}))
+    torch.testing.assert_close(loaded.model(TOKENS), expected, **TOLERANCE)
+
+
+def test_a_folder_says_itself_what_its_tensors_are_called(checkpoints: dict) -> None:
+    """Whatever base.model_class is, as chat and serve leave it at its default."""
+    for folder, expected in checkpoints.values():
+        base = {"checkpoint": str(folder)}
+        lengths = {"max_seq_length": 32, "max_context_length": 32}
+        given = {"base": base, "export": lengths, "debug": {"generate_full_logits": True}}
+        torch.testing.assert_close(load_model(build(given)).model(TOKENS), expected, **TOLERANCE)
+
+
+@pytest.mark.parametrize("row", BY_PARAMS, ids=lambda row: row[0])
+def test_a_family_with_a_params_json_computes_what_transformers_does(
+    row: tuple[str, str, dict[str, Any], dict[str, Any], str], tmp_path: Path
+) -> None:
+    name, kind, extra, params, prefix = row
+    torch.manual_seed(3)
+    config = getattr(transformers, kind)(**{**SMALL, "tie_word_embeddings": False, **extra})
+    config._attn_implementation = "eager"
+    model = transformers.AutoModelForCausalLM.from_config(config).eval().float()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+        expected = model(TOKENS).logits
+    state = {
+        key.replace("model.", prefix, 1) if key.startswith("model.") else key: value
+        for key, value in model.state_dict().items()
+    }
+    safetensors.torch.save_file(state, tmp_path / "model.safetensors")
+    (tmp_path / "params.json").write_text(json.dumps({**_PARAMS, **params}))
+    base = {
+        "model_class": name,
+        "checkpoint": str(tmp_path / "model.safetensors"),
+        "params": str(tmp_path / "params.json"),
+    }
+    lengths = {"max_seq_length": 32, "max_context_length": 32}
+    given = {"base": base, "export": lengths, "debug": {"generate_full_logits": True}}
+    loaded = load_model(build(given))
     torch.testing.assert_close(loaded.model(TOKENS), expected, **TOLERANCE)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import torch
 from torch.nn import functional
@@ -21,7 +21,7 @@ def windows(tokens: Sequence[int], window: int) -> Iterator[torch.Tensor]:
 
 
 @torch.no_grad()
-def mean_loss(logits: Logits, pieces: Sequence[torch.Tensor]) -> float:
+def mean_loss(logits: Logits, pieces: Iterable[torch.Tensor]) -> float:
     """Nats of a token: the mean negative log-likelihood of all but the first of each piece. Raises ValueError for
     logits of other than one row a token."""
     total, count = 0.0, 0

@@ -141,12 +141,16 @@ class Rope(nn.Module):
         self, input_pos: torch.Tensor | None, seq_len: int, local: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """cos and sin of the tokens of a call, (tokens, width); `local` for sliding layers."""
-        name = "local_freqs" if local and hasattr(self, "local_freqs_cos") else "freqs"
-        cos, sin = getattr(self, f"{name}_cos"), getattr(self, f"{name}_sin")
+        cos, sin = self.tables(local)
         if not self.params.use_kv_cache:
             return cos[:seq_len], sin[:seq_len]
         rows = self.rows(token_positions(input_pos, seq_len))
         return cos[rows], sin[rows]
+
+    def tables(self, local: bool) -> tuple[torch.Tensor, torch.Tensor]:
+        """cos and sin of all positions."""
+        name = "local_freqs" if local and hasattr(self, "local_freqs_cos") else "freqs"
+        return getattr(self, f"{name}_cos"), getattr(self, f"{name}_sin")
 
     def rows(self, positions: torch.Tensor) -> torch.Tensor:
         """Rows of the tables for positions in the text; attention sinks use fewer."""

@@ -146,6 +146,7 @@ def gguf_file(
     writer.add_feed_forward_length(64)
     writer.add_head_count(2)
     writer.add_context_length(131072)
+    writer.add_layer_norm_rms_eps(1e-5)
     writer.add_rope_freq_base(500000.0)
     for key, value in metadata.items():
         (writer.add_string if isinstance(value, str) else writer.add_float32)(

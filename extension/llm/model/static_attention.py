@@ -141,7 +141,7 @@ class StaticRope(nn.Module):
 def _refused(args: ModelArgs) -> Iterable[str]:
     """What a model may have and static attention has not."""
     yield from (name for name in ("use_q_gate", "attn_logit_softcapping", "target_modules", "local_rope_theta",
-                                  "no_rope_layer_interval") if getattr(args, name))  # fmt: skip
+                                  "no_rope_layer_interval", "rope_layers") if getattr(args, name))  # fmt: skip
 
 
 @register_attention("static")

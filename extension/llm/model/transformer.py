@@ -64,8 +64,14 @@ class TransformerBlock(nn.Module):
         return x + (change if self.residual is None else self.residual * change)
 
     def forward(
-        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, options: ForwardOptions
+        self,
+        x: torch.Tensor,
+        cos: torch.Tensor,
+        sin: torch.Tensor,
+        options: ForwardOptions,
+        rows: slice | torch.Tensor | None = None,
     ) -> torch.Tensor:
+        """(batch, tokens, dim); with `rows` those tokens alone, which is all that is computed behind the attention."""
         normed = self.attention_norm(x)
         if self.layer_type == "conv":
             mixed = self.conv(normed, options.get("input_pos"))
@@ -79,6 +85,8 @@ class TransformerBlock(nn.Module):
         inner = self.block_sparse_moe if self.feed_forward is None else self.feed_forward
         if self.layer_type == "skip_attention":
             mixed = torch.zeros_like(x)
+        if rows is not None:
+            x, mixed, normed = x[:, rows], mixed[:, rows], normed[:, rows]
         if inner is None:
             return self._added(x, mixed)
         if self.parallel:  # one norm for both branches
@@ -151,21 +159,25 @@ class Transformer(nn.Module):
         h = self._hidden(tokens, h)
         seqlen = h.shape[1]
         tables: dict[bool, tuple[torch.Tensor, torch.Tensor]] = {}
-        for layer in self.layers:
+        rows = self._rows(options)
+        for number, layer in enumerate(self.layers, 1):
             local = layer.layer_type == "sliding_attention"
             if local not in tables:
                 tables[local] = self._tables(options, seqlen, local)
-            h = layer(h, *tables[local], options)
-        chosen = options.get("logits_of")
-        if chosen is None and not self.generate_full_logits:
-            chosen = options.get("last_valid_token_pos")
-        if chosen is not None:
-            h = h[:, chosen]
-        elif not self.generate_full_logits:
-            h = h[:, -1, :]
-        h = self.norm(h)
+            h = layer(h, *tables[local], options, rows if number == len(self.layers) else None)
+        h = self.norm(h.squeeze(1) if isinstance(rows, slice) else h)
         logits = h if self.output is None else self._logits(h)
         return (logits, options["updates"]) if options["updates"] else logits
+
+    def _rows(self, options: dict[str, Any]) -> slice | torch.Tensor | None:
+        """Tokens whose logits are wanted: all, those that the options choose, or the last."""
+        for name in (
+            "logits_of",
+            *(() if self.generate_full_logits else ("last_valid_token_pos",)),
+        ):
+            if options.get(name) is not None:
+                return options[name]
+        return None if self.generate_full_logits else slice(-1, None)
 
     def _tables(
         self, options: dict[str, Any], seqlen: int, local: bool

@@ -20,6 +20,7 @@ from executorch.extension.llm.custom_ops.blocks_test import HALVES, blocks
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.models import load_model
 from executorch.extension.llm.export.pipeline import as_config, export_llama
+from executorch.extension.llm.quantization.blocks import BlockLinear
 from executorch.runtime import Runtime
 
 OPTIONS = ("base.model_class=smollm2", "model.use_kv_cache=True")
@@ -118,9 +119,11 @@ def test_other_bits_are_for_who_asks(
     said: bool,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     program = _exported(tmp_path, *words)
     assert (b"llama::linear_of_blocks" in program.read_bytes()) == kept
+    assert "claimed no node" not in caplog.text, "blocks are not XNNPACK's, and nothing is wrong"
     assert ("its blocks are quantized once more" in capsys.readouterr().out) == said
 
 
@@ -138,6 +141,16 @@ def test_activations_have_as_many_bits_as_asked_for(bits: int, noise: int, tmp_p
     with pytest.raises(ValueError, match="activation_bits=16 is of a GGUF file's own bits"):
         asked = ("quantization.activation_bits=16", "quantization.qmode=float")
         export_llama(read(None, [*words, *asked]))
+
+
+def test_what_one_token_of_a_prompt_passes_has_16_bits(tmp_path: Path) -> None:
+    """All that is behind the last attention: it costs no prompt any time."""
+    path, _ = write_gguf(tmp_path, gguf.GGMLQuantizationType.Q4_0)
+    model = load_model(as_config(read(None, [*OPTIONS, f"base.checkpoint={path}"]))).model
+    bits = {n: each.bits for n, each in model.named_modules() if isinstance(each, BlockLinear)}
+    fine = {f"layers.1.feed_forward.w{i}" for i in (1, 2, 3)} | {"output"}
+    assert len(bits) == 2 * 7 + 1
+    assert bits == {name: 16 if name in fine else 8 for name in bits}
 
 
 @pytest.mark.parametrize(

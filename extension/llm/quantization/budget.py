@@ -15,6 +15,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from executorch.devtools.progress import counted
 from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import mean_loss, module_logits
 from executorch.extension.llm.quantization.forms import Family, Option, Site, sites_of
@@ -86,7 +87,8 @@ class Search:
 
         def loss(chosen: Choice) -> float:
             with as_chosen(sites, chosen):
-                return mean_loss(logits, held_out) - floats
+                measured = counted(held_out, "budget: texts, for what is chosen", len(held_out))
+                return mean_loss(logits, measured) - floats
 
         if self.budget.loss is None:
             chosen = _within_size(sites, self.budget.bytes, rest)

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from executorch.devtools.progress import counted
 from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
 from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_codes
 from executorch.extension.llm.custom_ops.blocks import rounded
@@ -196,7 +197,8 @@ def sites_of(model: nn.Module, family: Family, texts: Sequence[Any], run: Run) -
             _encode(site, family, None)
         else:
             linears[linear] = site
-    for linear, ties in ties_of(list(linears), texts, run):
+    tied = ties_of(list(linears), texts, run)
+    for linear, ties in counted(tied, "budget: matrices in each form", len(linears)):
         _encode(linears[linear], family, ties)
     return sites
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from executorch.devtools.progress import counted
 from executorch.extension.llm.model.likelihood import Logits
 from executorch.extension.llm.quantization.forms import Option, Site, matrix
 
@@ -34,7 +35,7 @@ def measure_errors(
         for site in sites:
             for layer in site.layers:
                 hooks.enter_context(layer.register_forward_hook(_watch(site.options)))
-        for text in texts:
+        for text in counted(texts, "budget: texts, for what each form costs", len(texts)):
             rows = logits(text).float()
             drawn = torch.multinomial(rows.detach().softmax(-1), 1, generator=draw)
             functional.cross_entropy(rows, drawn[:, 0], reduction="sum").backward()

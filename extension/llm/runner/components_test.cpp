@@ -3,9 +3,11 @@
 // generator, metadata.
 #include <map>
 #include <memory>
+#include <numeric>
 #include <regex>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -258,7 +260,7 @@ TEST_F(LlmComponentsTest, AnErrorMidwayLeavesThePositionOfWhatWasDone) {
   auto tokens = toy_tokens("twelve bytes");
   int64_t position = 0;
   EXPECT_EQ(prefiller.prefill(tokens, position).error(), Error::InvalidArgument);
-  EXPECT_EQ(position, 8);
+  EXPECT_EQ(position, 6);
 }
 
 TEST_F(LlmComponentsTest, NothingToPrefillAborts) {
@@ -329,7 +331,8 @@ TEST_F(LlmComponentsTest, AContextKnowsWhatFitsAndWhereItCanGoBack) {
     EXPECT_EQ(context->shared_beginning({1, 2, 3, Context::kNoToken, Context::kNoToken, 4}), 5);
   }
   EXPECT_EQ(all.shared_beginning({1, 2, 9}), 2);
-  EXPECT_EQ(all.shared_beginning({1}), 0);  // one token is left to compute
+  EXPECT_EQ(all.shared_beginning({1}), 0);                        // one token is left to compute
+  EXPECT_EQ(all.shared_beginning({1, 2, 9}, /*exact=*/true), 0);  // not of a prompt
   EXPECT_EQ(all.check_room(2), Error::Ok);
   EXPECT_EQ(all.check_room(3), Error::InvalidArgument);
   EXPECT_EQ(all.rewind(2), Error::Ok);
@@ -339,6 +342,43 @@ TEST_F(LlmComponentsTest, AContextKnowsWhatFitsAndWhereItCanGoBack) {
   EXPECT_EQ(window.check_room(8), Error::InvalidArgument);
   EXPECT_EQ(window.rewind(2), Error::NotSupported);
   EXPECT_EQ(window.rewind(0), Error::Ok);
+}
+
+TEST_F(LlmComponentsTest, WhatCameOfAPromptIsExact) {
+  const auto counted = [](int64_t count) {
+    std::vector<uint64_t> tokens(static_cast<size_t>(count));
+    std::iota(tokens.begin(), tokens.end(), uint64_t{0});
+    return tokens;
+  };
+  Context context({{kMaxContextLen, 256}, {kMaxSeqLen, 256}});
+  context.append_prompt(counted(40), 256);
+  EXPECT_EQ(context.exact(), 40);
+  context.append({40, 41, 42});  // of an answer
+  EXPECT_EQ(context.exact(), 40);
+  EXPECT_EQ(context.shared_beginning(counted(44)), 43);
+  EXPECT_EQ(context.shared_beginning(counted(44), /*exact=*/true), 28);  // 16 are left
+  EXPECT_EQ(context.shared_beginning(counted(63), /*exact=*/true), 40);
+  EXPECT_EQ(context.shared_beginning(counted(9), /*exact=*/true), 0);
+  context.append_prompt(counted(20), 256);  // behind an answer
+  EXPECT_EQ(context.exact(), 40);
+  EXPECT_EQ(context.rewind(30), Error::Ok);
+  EXPECT_EQ(context.exact(), 30);
+  context.append_prompt(counted(15), 256);  // a call of few
+  EXPECT_EQ(context.exact(), 30);
+  for (const auto& [most, exact] : {std::pair<int64_t, int64_t>{32, 33}, {30, 0}}) {
+    Context pieces({{kMaxContextLen, 256}, {kMaxSeqLen, most}, {kKeepsAllPositions, 1}});
+    pieces.append_prompt(counted(most == 32 ? 33 : 31), most);  // 17 and 16; 16 and 15
+    EXPECT_EQ(pieces.exact(), exact);
+  }
+  context.assign(counted(9));
+  EXPECT_EQ(context.exact(), 0);
+}
+
+TEST_F(LlmComponentsTest, CallsOfAPromptAreOfAboutTheSameSize) {
+  EXPECT_EQ(next_call(256, 256), 256);
+  EXPECT_EQ(next_call(257, 256), 129);
+  EXPECT_EQ(next_call(600, 256), 200);
+  EXPECT_EQ(next_call(5, 1), 1);
 }
 
 TEST_F(LlmComponentsTest, AMissingMethodIsNamed) {

@@ -38,13 +38,34 @@ Error Context::rewind(int64_t position) {
   return Error::Ok;
 }
 
-int64_t Context::shared_beginning(const std::vector<uint64_t>& tokens) const {
-  const auto most = tokens.empty() ? 0 : std::min(ids_.size(), tokens.size() - 1);
-  size_t shared = 0;
-  while (shared < most && ids_[shared] == tokens[shared]) {
+void Context::append_prompt(const std::vector<uint64_t>& tokens, int64_t most) {
+  const auto count = static_cast<int64_t>(tokens.size());
+  const int64_t calls = (count + most - 1) / most;
+  if (exact_ == size() && calls > 0 && count / calls >= kMinPromptCall) {
+    exact_ += count;
+  }
+  append(tokens);
+}
+
+void Context::resize(int64_t size) {
+  ids_.resize(static_cast<size_t>(size), kNoToken);
+  exact_ = std::min(exact_, size);
+}
+
+int64_t Context::shared_beginning(const std::vector<uint64_t>& tokens, bool exact) const {
+  const int64_t room = static_cast<int64_t>(tokens.size()) - (exact ? kMinPromptCall : 1);
+  const int64_t most = std::min(exact ? exact_ : size(), room);
+  int64_t shared = 0;
+  while (shared < most &&
+         ids_[static_cast<size_t>(shared)] == tokens[static_cast<size_t>(shared)]) {
     ++shared;
   }
-  return shared < ids_.size() && !keeps_all_positions_ ? 0 : static_cast<int64_t>(shared);
+  return shared < size() && !keeps_all_positions_ ? 0 : shared;
+}
+
+int64_t next_call(int64_t count, int64_t most) {
+  const int64_t calls = (count + most - 1) / most;
+  return (count + calls - 1) / calls;
 }
 
 }  // namespace executorch::extension::llm

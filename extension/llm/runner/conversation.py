@@ -133,11 +133,12 @@ def answer(
 ) -> Answer:
     """Generates after exactly these ids, whatever the runner's context was. `on_text` gets the text as it comes,
     without the token that ends the answer and without what begins with one of `stops`. `repeats`: a loop that ends
-    it, see LoopFinder. RuntimeError if the ids do not fit into the context."""
+    it, see LoopFinder. With a seed the answer is that of a new context, whatever was computed before. RuntimeError if
+    the ids do not fit into the context."""
     if not ids:
         raise ValueError("expected a token at least in the prompt, found none")
     config.echo, config.hide_eos = False, True
-    reused = runner.keep_shared_beginning(ids)
+    reused = runner.keep_shared_beginning(ids, exact=config.seed is not None)
     stop, loop = StopFilter(stops), LoopFinder(repeats)
     shown: list[str] = []
     stats: list[Stats] = []

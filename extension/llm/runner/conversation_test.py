@@ -124,7 +124,7 @@ def test_a_loop_ends_an_answer(llama: TinyLlama, runner: TextLLMRunner) -> None:
 
         finish_reason, logprobs, stopped = "stopped", (), False
 
-        def keep_shared_beginning(self, ids: Any) -> int:
+        def keep_shared_beginning(self, ids: Any, exact: bool) -> int:
             return 0
 
         def stop(self) -> None:
@@ -161,6 +161,38 @@ def test_a_prompt_reuses_the_beginning_it_shares(llama: TinyLlama, runner: TextL
     assert done.text == llama.decode(llama.greedy(second, 6))
     assert answer(runner, second, greedy(6)).reused_tokens == len(second) - 1
     assert runner.keep_shared_beginning([99]) == 0 and runner.context == []
+
+
+def test_with_a_seed_an_answer_from_the_cache_is_that_of_a_new_context(
+    llama: TinyLlama, tmp_path: Path
+) -> None:
+    """Bit for bit: probabilities are equal numbers, though the operators sum few rows in another order than many."""
+    runner = TextLLMRunner(llama.with_calls_of(40), llama.tokenizer)
+    first = llama.encode("Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.")
+    drawn = GenerationConfig(
+        temperature=1, top_p=1, max_new_tokens=12, ignore_eos=True, silent=True, seed=7, top_logprobs=3
+    )  # fmt: skip
+
+    def asked(ids: list[int], new: bool) -> Any:
+        if new:
+            runner.reset()
+        return answer(runner, ids, drawn)
+
+    def numbers(done: Any) -> Any:
+        return done.text, done.logprobs
+
+    fresh = asked(first, new=True)
+    again = asked(first, new=False)
+    assert (fresh.reused_tokens, again.reused_tokens) == (0, len(first) - 16)
+    assert numbers(again) == numbers(fresh)
+    longer = first + llama.encode(fresh.text) + llama.encode("The quick brown fox jumps, why?")
+    assert len(longer) > len(first) + 30
+    from_cache = asked(longer, new=False)
+    assert from_cache.reused_tokens == len(first), "the answer's tokens were computed one by one"
+    assert numbers(from_cache) == numbers(asked(longer, new=True))
+    for cut in (1, 17, 41, len(longer) - 20):
+        asked(longer[:cut], new=True)
+        assert numbers(asked(longer, new=False)) == numbers(from_cache), cut
 
 
 def test_an_answer_ends_at_a_stop_string(llama: TinyLlama, runner: TextLLMRunner) -> None:

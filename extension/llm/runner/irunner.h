@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,8 @@ struct GenerationConfig {
   // Of the tokens of this answer.
   Setting<float> frequency_penalty = Setting<float>::unless_given(0);
   Setting<float> presence_penalty = Setting<float>::unless_given(0);
-  // Of the random numbers of this call; 0: they go on from those of the last one.
-  uint64_t seed = 0;
+  // Of the random numbers of this call; without one they go on from those of the last one.
+  std::optional<uint64_t> seed = std::nullopt;
   // The text of a token that ends the answer does not go to the callback.
   bool hide_eos = false;
   // With each token of the answer, so many of the most probable ones; -1: not even its own

@@ -183,7 +183,9 @@ def test_sampling_follows_its_seed(runner: TextLLMRunner) -> None:
         return text_of(runner, PROMPT, config)
 
     assert sampled(seed=1) == sampled(seed=1)
-    assert len({sampled(seed=seed, top_p=1.0) for seed in range(1, 6)}) == 5
+    assert sampled(seed=0) == sampled(seed=0)
+    assert len({sampled(seed=seed, top_p=1.0) for seed in range(6)}) == 6
+    assert sampled() != sampled(), "without a seed the numbers go on"
     assert sampled(seed=2, top_k=1) == sampled(seed=3, top_k=1), "the best is left alone"
 
 

@@ -29,8 +29,8 @@ void TextDecoderRunner::set_sampling(const GenerationConfig& config) {
   sampler_->set_min_p(config.min_p);
   sampler_->set_repetition_penalty(config.repetition_penalty);
   sampler_->begin_answer_penalties(config.frequency_penalty, config.presence_penalty);
-  if (config.seed != 0) {
-    sampler_->set_seed(config.seed);
+  if (config.seed.has_value()) {
+    sampler_->set_seed(*config.seed);
   }
 }
 

@@ -131,7 +131,7 @@ class TextLLMSession : public LLMSession {
       fed_ = 0;
     }
     while (fed_ < context_.size()) {
-      const int64_t count = std::min(context_.size() - fed_, model_->tokens_per_call);
+      const int64_t count = next_call(context_.size() - fed_, model_->tokens_per_call);
       auto* tokens = const_cast<uint64_t*>(context_.ids().data() + fed_);
       auto input = from_blob(tokens, {1, static_cast<SizesType>(count)}, ScalarType::Long);
       logits_ = ET_UNWRAP(decoder_->step(input, fed_));

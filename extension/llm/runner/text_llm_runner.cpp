@@ -49,9 +49,10 @@ void TextLLMRunner::accept_context() {
   }
 }
 
-Result<int64_t> TextLLMRunner::keep_shared_beginning(const std::vector<uint64_t>& tokens) {
+Result<int64_t> TextLLMRunner::keep_shared_beginning(const std::vector<uint64_t>& tokens,
+                                                     bool exact) {
   ET_CHECK_OR_RETURN_ERROR(!tokens.empty(), InvalidArgument, "Expected a token at least, got none");
-  const int64_t shared = context_.shared_beginning(tokens);
+  const int64_t shared = shared_beginning(tokens, exact);
   if (shared == 0) {
     reset();
   }
@@ -119,7 +120,7 @@ Result<uint64_t> TextLLMRunner::feed(const std::vector<uint64_t>& tokens, float 
     fed.insert(fed.begin(), context_.ids().begin(), context_.ids().end());
   }
   const auto next = text_prefiller_->prefill(fed, position, temperature);
-  context_.append(tokens);
+  context_.append_prompt(tokens, text_prefiller_->max_seq_len());
   if (!next.ok()) {
     context_.resize(std::max(before, position));
     return next.error();

@@ -82,13 +82,16 @@ class TextLLMRunner : public ContextRunner {
   ::executorch::runtime::Error rewind(int64_t position);
 
   // How much of the context keep_shared_beginning() would keep.
-  int64_t shared_beginning(const std::vector<uint64_t>& tokens) const {
-    return context_.shared_beginning(tokens);
+  int64_t shared_beginning(const std::vector<uint64_t>& tokens, bool exact = false) const {
+    return context_.shared_beginning(tokens, exact && !text_prefiller_->is_one_by_one());
   }
 
   // Cuts the context to what `tokens` begin with, and says how many that are; one at least is left
-  // to compute. A program that cannot go back begins anew unless its whole context is shared.
-  ::executorch::runtime::Result<int64_t> keep_shared_beginning(const std::vector<uint64_t>& tokens);
+  // to compute. With `exact` only what came of prompts is kept, and a few tokens more are left, so
+  // that the next ones are bit for bit those of a new context: see Context::exact(). A program that
+  // cannot go back begins anew unless its whole context is shared.
+  ::executorch::runtime::Result<int64_t> keep_shared_beginning(const std::vector<uint64_t>& tokens,
+                                                               bool exact = false);
 
   // The context with all that was computed for it, to a file, and back into a runner of the same
   // program; what that runner had is forgotten. See state_file.h, whose errors they have;

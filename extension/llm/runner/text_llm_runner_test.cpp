@@ -201,10 +201,10 @@ TEST_F(TextLLMRunnerTest, LongPromptsAreFedInChunks) {
   auto runner = make();
   ASSERT_EQ(runner->load(), Error::Ok);
   toy_calls().reset();
-  const std::string prompt = "a prompt of more than one call";  // 30 tokens, 16 in a call
+  const std::string prompt = "a prompt of more than one call";  // 30 tokens, up to 16 in a call
   EXPECT_EQ(text(*runner, prompt, answer_of(1)), expected(prompt, 1));
   EXPECT_EQ(toy_calls().count, 2);
-  EXPECT_EQ(toy_calls().last_num_tokens, 14);
+  EXPECT_EQ(toy_calls().last_num_tokens, 15);
 }
 
 TEST_F(TextLLMRunnerTest, APromptLongerThanTheContextIsRefused) {
@@ -405,6 +405,7 @@ TEST_F(TextLLMRunnerTest, SeedsAndPenaltiesReachTheSampler) {
   // The best token has a logit of 10 among 128: e^10 / (e^10 + 127) = 0.994. Tokens without text
   // end the run with an error, so the texts may be short.
   EXPECT_EQ(sampled(11), sampled(11));
+  EXPECT_EQ(sampled(0), sampled(0));
   auto runner = make();
   GenerationConfig config = answer_of(3);
   config.repetition_penalty = 1e9f;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/llm/runner/text_prefiller.h>
 
-#include <algorithm>
-
+#include <executorch/extension/llm/runner/context.h>
 #include <executorch/runtime/platform/assert.h>
 
 namespace executorch::extension::llm {
@@ -20,16 +19,15 @@ Result<uint64_t> TextPrefiller::prefill(std::vector<uint64_t>& prompt_tokens, in
   if (!text_decoder_runner_->is_method_loaded()) {
     ET_CHECK_OK_OR_RETURN_ERROR(text_decoder_runner_->load());
   }
-  const auto most = static_cast<size_t>(max_seq_len_);
-  if (prompt_tokens.size() <= most || !use_kv_cache_) {
+  const auto count = static_cast<int64_t>(prompt_tokens.size());
+  if (count <= max_seq_len_ || !use_kv_cache_) {
     return prefill_chunk(prompt_tokens, start_pos, temperature);
   }
   uint64_t next = 0;
-  for (size_t begin = 0; begin < prompt_tokens.size(); begin += most) {
-    const size_t end = std::min(begin + most, prompt_tokens.size());
-    std::vector<uint64_t> chunk(prompt_tokens.begin() + static_cast<ptrdiff_t>(begin),
-                                prompt_tokens.begin() + static_cast<ptrdiff_t>(end));
-    const bool is_last = end == prompt_tokens.size();
+  for (int64_t begin = 0, end = 0; begin < count; begin = end) {
+    end = begin + next_call(count - begin, max_seq_len_);
+    std::vector<uint64_t> chunk(prompt_tokens.begin() + begin, prompt_tokens.begin() + end);
+    const bool is_last = end == count;
     Sampler* sampler = text_decoder_runner_->sampler();
     if (sampler != nullptr) {
       sampler->set_preview(!is_last);

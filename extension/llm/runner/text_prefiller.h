@@ -24,10 +24,10 @@ class TextPrefiller {
         max_seq_len_(max_seq_len > 0 ? max_seq_len : 128) {}
   virtual ~TextPrefiller() = default;
 
-  // Appends tokens at start_pos, in chunks of max_seq_len, and gives the token that follows:
-  // sampled with the temperature, or the best one. start_pos moves on by the tokens that were done,
-  // also if an error ends it midway. Loads the decoder. Aborts without tokens; InvalidArgument if
-  // the temperature is not from 0 to 2; errors of TextDecoderRunner.
+  // Appends tokens at start_pos, in chunks of about the same size, max_seq_len at most, and gives
+  // the token that follows: sampled with the temperature, or the best one. start_pos moves on by
+  // the tokens that were done, also if an error ends it midway. Loads the decoder. Aborts without
+  // tokens; InvalidArgument if the temperature is not from 0 to 2; errors of TextDecoderRunner.
   virtual ::executorch::runtime::Result<uint64_t> prefill(std::vector<uint64_t>& prompt_tokens,
                                                           int64_t& start_pos) {
     return prefill(prompt_tokens, start_pos, 0.0f);
@@ -44,6 +44,8 @@ class TextPrefiller {
       std::vector<uint64_t>& prompt_tokens, int64_t& start_pos, float temperature);
 
   int64_t max_seq_len() const { return max_seq_len_; }
+  // Whether tokens of a prompt go through the decoder as those of an answer do, one by one.
+  bool is_one_by_one() const { return use_kv_cache_ && !enable_parallel_prefill_; }
 
   ::executorch::runtime::Error load() { return text_decoder_runner_->load(); }
   bool is_loaded() const { return text_decoder_runner_->is_method_loaded(); }

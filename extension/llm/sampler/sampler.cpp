@@ -59,8 +59,9 @@ int32_t pick(const ProbIndex<float>* tokens, size_t count, float random) {
 Sampler::Sampler(int32_t vocab_size, float temperature, float topp, unsigned long long rng_seed)
     : vocab_size_(vocab_size),
       temperature_(temperature < 0 ? 0 : temperature),
-      topp_(topp),
-      rng_state_(rng_seed) {}
+      topp_(topp) {
+  set_seed(rng_seed);
+}
 
 Sampler::Sampler(int32_t vocab_size, float temperature)
     : Sampler(vocab_size, temperature, kTopp, static_cast<unsigned long long>(std::time(nullptr))) {

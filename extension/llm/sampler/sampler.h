@@ -39,8 +39,8 @@ struct TokenLogprobs {
 // whose exp() agrees.
 class Sampler {
  public:
-  // vocab_size: how many logits sample(T*) reads. topp: see set_topp(). rng_seed: the state of the
-  // generator as it is; with 0 every random number is 0.
+  // vocab_size: how many logits sample(T*) reads. topp: see set_topp(). rng_seed: see
+  // set_seed().
   Sampler(int32_t vocab_size, float temperature, float topp, unsigned long long rng_seed);
 
   // topp is kTopp, the seed comes from the clock.
@@ -89,7 +89,10 @@ class Sampler {
     taken_.clear();
   }
 
-  void set_seed(unsigned long long rng_seed) { rng_state_ = rng_seed; }
+  // The state of the generator as it is; 0, which it would never leave, stands for another.
+  void set_seed(unsigned long long rng_seed) {
+    rng_state_ = rng_seed != 0 ? rng_seed : kStateOfSeedZero;
+  }
 
   // Borrowed; null: no token is forbidden. It is told of each token that sample() takes.
   void set_filter(TokenFilter* filter) { filter_ = filter; }
@@ -126,6 +129,8 @@ class Sampler {
   void begin_logprobs();
   float next_random();
 
+  static constexpr unsigned long long kStateOfSeedZero = 0x9E3779B97F4A7C15ull;
+
   int32_t vocab_size_;
   float temperature_;
   float topp_;
@@ -135,7 +140,7 @@ class Sampler {
   float penalty_ = 1;
   float frequency_penalty_ = 0;
   float presence_penalty_ = 0;
-  unsigned long long rng_state_;
+  unsigned long long rng_state_ = kStateOfSeedZero;
   std::unordered_set<int64_t> accepted_;
   std::unordered_map<int32_t, int32_t> taken_;  // how often; empty unless it counts
   TokenFilter* filter_ = nullptr;

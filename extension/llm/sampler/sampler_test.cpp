@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -211,6 +212,22 @@ TEST_F(SamplerTest, RandomNumbersAreThoseOfXorshift) {
   Sampler sampler(1000, 1.0f, 1.0f, 1);
   std::vector<float> logits(1000, 0.0f);
   EXPECT_EQ(sampler.sample(logits.data()), 280);
+}
+
+TEST_F(SamplerTest, ZeroIsASeedLikeAnother) {
+  const auto drawn = [](unsigned long long seed) {
+    Sampler sampler(1000, 1.0f, 1.0f, seed);
+    std::vector<float> logits(1000, 0.0f);
+    std::vector<int32_t> tokens(8);
+    for (int32_t& token : tokens) {
+      token = sampler.sample(logits.data());
+    }
+    return tokens;
+  };
+  EXPECT_EQ(drawn(0), drawn(0));
+  EXPECT_NE(drawn(0), drawn(1));
+  const std::vector<int32_t> tokens = drawn(0);
+  EXPECT_EQ(std::set<int32_t>(tokens.begin(), tokens.end()).size(), 8);
 }
 
 TEST_F(SamplerTest, WithoutTemperatureTheFirstOfTheBestTokensIsTaken) {

@@ -16,6 +16,7 @@ from pathlib import Path
 
 def parser(prog: str = "python -m executorch.extension.llm.server") -> argparse.ArgumentParser:
     from executorch.extension.llm.chat import add_export_option
+    from executorch.extension.llm.export.kept import SESSIONS
 
     made = argparse.ArgumentParser(
         prog=prog, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -44,7 +45,8 @@ def parser(prog: str = "python -m executorch.extension.llm.server") -> argparse.
     made.add_argument(
         "--num-runners",
         type=int,
-        help="answers at the same time; default: the sessions of the program (export.max_sessions), else 1",
+        help="answers at the same time; default: the sessions of the program (export.max_sessions), of a checkpoint "
+        f"{SESSIONS}, or as many as a quarter of the memory keeps contexts of; 1 where layers have windows or states",
     )
     made.add_argument("--max-waiting", type=int, default=64, help="requests in the queue")
     made.add_argument("--host", default="127.0.0.1")
@@ -75,7 +77,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def make_service(options: argparse.Namespace):
     from executorch.extension.llm.chat import checkpoint_sampling
-    from executorch.extension.llm.export.kept import program_of
+    from executorch.extension.llm.export.kept import SESSIONS, program_of
     from executorch.extension.llm.runner import TextLLMRunner
     from executorch.extension.llm.runner.chat_template import ChatTemplate
     from executorch.extension.llm.server.app import Service
@@ -86,7 +88,10 @@ def make_service(options: argparse.Namespace):
     given = options.model_path or options.model
     if given is None:
         raise ValueError("expected a MODEL: a .pte or .gguf file, or a folder of Hugging Face")
-    program = program_of(given, options.export_option, tokenizer=options.tokenizer_path)
+    sessions = options.num_runners or SESSIONS
+    program = program_of(
+        given, options.export_option, tokenizer=options.tokenizer_path, sessions=sessions
+    )
     if options.worker_bin is not None:
         print("note: --worker-bin is not used: runners are part of this process", file=sys.stderr)
     template = ChatTemplate.beside(

@@ -73,7 +73,7 @@ SAMPLING: dict[str, Field] = {
     "stream": FLAG,
     "stream_options": OBJECT,
     **{name: number(_OPEN[name], *bounds) for name, bounds in sampling_settings().items()},
-    "seed": Field(0, lambda v: is_whole(v, 0, (1 << 63) - 1), "a whole number"),
+    "seed": Field(None, lambda v: is_whole(v, 0, (1 << 63) - 1), "a whole number"),
     # As llama.cpp's server has it.
     "grammar": of_type("", str, "a grammar in GBNF"),
 }

@@ -38,7 +38,7 @@ class Pool:
         self._threads = ThreadPoolExecutor(len(self._free), thread_name_prefix="runner")
 
     @contextlib.asynccontextmanager
-    async def _runner(self, ids: Sequence[int]) -> AsyncIterator[TextLLMRunner]:
+    async def _runner(self, ids: Sequence[int], exact: bool) -> AsyncIterator[TextLLMRunner]:
         if not self._free and self.waiting >= self.max_waiting:
             raise RequestError(
                 f"{self.waiting} requests wait already: try again later",
@@ -50,7 +50,7 @@ class Pool:
             await self._turn.acquire()
         finally:
             self.waiting -= 1
-        best = max(self._free, key=lambda runner: runner.shared_beginning(ids))
+        best = max(self._free, key=lambda runner: runner.shared_beginning(ids, exact=exact))
         self._free.remove(best)
         try:
             yield best
@@ -66,7 +66,7 @@ class Pool:
                 code="context_length_exceeded",
             )
         loop = asyncio.get_running_loop()
-        async with self._runner(ids) as runner:
+        async with self._runner(ids, wanted.config.seed is not None) as runner:
             queue: asyncio.Queue[Piece | None] = asyncio.Queue()
             is_wanted = True
 
@@ -83,7 +83,7 @@ class Pool:
                         if not is_wanted:
                             return
                         # The prompt is computed for the first alone: the others find it in the context.
-                        config.seed = seed + choice if seed else 0
+                        config.seed = None if seed is None else seed + choice
                         show = partial(_put_text, put, choice)
                         put((choice, answer(runner, ids, config, show, wanted.stops)))
                 finally:

@@ -42,7 +42,8 @@ class RopeOfSessions(Rope):
         if input_pos is None:
             raise ValueError("input_pos: expected the place of each token, found None")
         rows = input_pos % self.params.max_context_len
-        return self.freqs_cos[rows], self.freqs_sin[rows]
+        cos, sin = self.tables(local)
+        return cos[rows], sin[rows]
 
 
 def _check(layer: nn.Module) -> None:

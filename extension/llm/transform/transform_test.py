@@ -20,6 +20,7 @@ from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
 from executorch.extension.llm.quantization.schemes import WeightBits, embedding_bits, linear_bits
 from executorch.extension.llm.quantization.weights import report
+from executorch.extension.llm.transform.sessions import RopeOfSessions
 from executorch.runtime import Runtime
 
 SHAPE = {
@@ -230,3 +231,13 @@ def test_groups_that_do_not_divide_are_said(checkpoint: tuple) -> None:
         prepared(config_for(folder, quantization=wrong))
     kept = prepared(config_for(folder, quantization={"qmode": "8da4w", "group_size": 96}))
     assert "32-bit" in report(kept)  # only rows of 96 are divided
+
+
+def test_sessions_turn_sliding_layers_by_the_tables_of_these() -> None:
+    """Windows that no text outgrows leave layers their own base."""
+    shape = {"dim": 16, "n_heads": 2, "max_context_len": 8, "local_rope_theta": 100.0}
+    rope = RopeOfSessions(ModelArgs(**shape, use_kv_cache=True))
+    places = torch.tensor([3, 8 + 5, 16])  # of three sessions
+    for local, table in ((False, rope.freqs_cos), (True, rope.local_freqs_cos)):
+        assert torch.equal(rope.get_freqs(places, 3, local)[0], table[[3, 5, 0]])
+    assert not torch.equal(rope.freqs_cos, rope.local_freqs_cos)

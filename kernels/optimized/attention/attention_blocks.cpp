@@ -484,6 +484,12 @@ Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
 
 Error attend_side_by_side(KernelRuntimeContext& ctx,
                           runtime::Span<const AttentionProblem> problems) {
+  if (2 * static_cast<int64_t>(problems.size()) <= extension::get_num_threads()) {
+    for (const AttentionProblem& p : problems) {
+      ET_CHECK_OK_OR_RETURN_ERROR(attend(ctx, p));
+    }
+    return Error::Ok;
+  }
   int64_t most = 0;
   for (const AttentionProblem& p : problems) {
     most = is_empty(p) ? most : std::max(most, work_of(p).floats(1));

@@ -46,8 +46,8 @@ struct AttentionProblem {
 [[nodiscard]] runtime::Error attend(runtime::KernelRuntimeContext& ctx,
                                     const AttentionProblem& problem);
 
-// The same for several, a thread each; results are those of attend() bit for bit. For problems of
-// few queries, which do not fill the threads.
+// The same for several, a thread each, or all threads where that would leave half of them idle;
+// results are those of attend() bit for bit. For problems of few queries.
 [[nodiscard]] runtime::Error attend_side_by_side(runtime::KernelRuntimeContext& ctx,
                                                  runtime::Span<const AttentionProblem> problems);
 

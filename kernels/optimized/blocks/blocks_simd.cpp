@@ -200,7 +200,13 @@ HWY_INLINE VB codes_of(const uint8_t* planes, int part) {
   return codes;
 }
 
-// sum + codes * activations, 4 a lane. kSmall: codes of at most 6 bits.
+// Whether products are those of codes less their offset, 128, instead of codes: where a product of
+// 8 bits with and 8 bits without sign is added to its neighbor in 16, there is room for these only.
+template <bool kSmall>
+constexpr bool kTakesOffset =
+    !kSmall && !(HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86) && !HWY_ARCH_ARM;
+
+// sum + codes * activations, 4 a lane. kSmall: codes of at most 6 bits, others are 128 too high.
 template <bool kSmall>
 HWY_INLINE VI add_products(VB codes, int32_t activations, VI sum) {
   const auto x = hn::BitCast(DS(), hn::Set(DI(), activations));
@@ -220,13 +226,11 @@ HWY_INLINE VI add_products(VB codes, int32_t activations, VI sum) {
   if constexpr (kSmall) {
     const auto pairs = hn::SatWidenMulPairwiseAdd(d16, codes, x);
     return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), pairs, hn::Set(d16, int16_t{1})));
-  } else {  // a code at a time of 16 bits, so that no sum of two is too large
-    const auto even = hn::BitCast(d16, hn::And(hn::BitCast(D16(), codes), hn::Set(D16(), 0xFF)));
-    const auto odd = hn::BitCast(d16, hn::ShiftRight<8>(hn::BitCast(D16(), codes)));
-    const auto x16 = hn::BitCast(d16, x);
-    const auto x_even = hn::ShiftRight<8>(hn::ShiftLeft<8>(x16)), x_odd = hn::ShiftRight<8>(x16);
-    sum = hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), even, x_even));
-    return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), odd, x_odd));
+  } else {  // magnitudes up to 128 times 127, whose signs activations take over
+    const auto values = hn::BitCast(DS(), hn::Xor(codes, hn::Set(DB(), uint8_t{0x80})));
+    const auto pairs = hn::SatWidenMulPairwiseAdd(d16, hn::BitCast(DB(), hn::Abs(values)),
+                                                  hn::IfNegativeThenNegOrUndefIfZero(values, x));
+    return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), pairs, hn::Set(d16, int16_t{1})));
   }
 #endif
 }
@@ -297,7 +301,7 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
-      sums[r][part] = kFacts.offset == 0
+      sums[r][part] = kFacts.offset == 0 || kTakesOffset<kIsSmall<kFormat>>
                           ? hn::Zero(DI())
                           : hn::Set(DI(), x.starts[(rows[r] * units + index) * kGroups + kGroup]);
     }
@@ -494,8 +498,9 @@ HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows, Fet
     VI sums[kRows][kPanels][kParts];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const VI start =
-          kOffset ? hn::Set(DI(), x.starts[places[r] * kGroups + group]) : hn::Zero(DI());
+      const VI start = kOffset && !kTakesOffset<kSmall>
+                           ? hn::Set(DI(), x.starts[places[r] * kGroups + group])
+                           : hn::Zero(DI());
 #pragma GCC unroll 8
       for (int p = 0; p < kPanels; ++p) {
 #pragma GCC unroll 8

@@ -15,6 +15,7 @@ from torch.export import ExportedProgram
 from executorch.backends.apple.coreml.aot import specs, torch_ops
 from executorch.backends.apple.coreml.aot.boundary import check_boundary
 from executorch.backends.apple.coreml.aot.frontend_program import adapt, adapt_more
+from executorch.backends.apple.coreml.aot.halves import precision
 from executorch.backends.apple.coreml.aot.library import VERSION, ct, quiet, without_old_garbage
 from executorch.backends.apple.coreml.aot.package import payload_of
 from executorch.exir.backend.compile_spec_schema import CompileSpec
@@ -78,7 +79,7 @@ def _converted(
         convert_to="mlprogram",
         pass_pipeline=specs.pass_pipeline(said),
         skip_model_load=specs.model_type(said) is not specs.MODEL_TYPE.COMPILED_MODEL,
-        compute_precision=specs.compute_precision(said),
+        compute_precision=precision(specs.compute_precision(said)),
         minimum_deployment_target=target,
         compute_units=specs.compute_unit(said),
         inputs=None if shapes is None else shapes.inputs(program, target),

@@ -14,6 +14,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from executorch.backends.apple.coreml.aot.translations import TRANSLATIONS
 from executorch.exir.graph_facts import arguments_by_name, called_op, op_name
 
 # The frontend counts the arguments of these, and reads no keywords.
@@ -24,10 +25,14 @@ _WRITTEN_OUT = {
         "avg_pool1d avg_pool2d avg_pool3d"
     ).split()
 } | {"aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input"}
-# What it says where it counts those of others.
-_COUNTED = re.compile(r"node (\w+) \(\w+\) got \d+ input\(s\), expected \[(\d+)\]")
+# Those of our own take all of them.
+_WRITTEN_OUT |= {f"aten.{name if '.' in name else name + '.default'}" for name in TRANSLATIONS} | {
+    "aten.log_softmax.int"
+}
 # Of these, None is 1 for PyTorch, and 0 for the frontend.
 _CORRECTED = {"aten.var.correction", "aten.std.correction"}
+# What it says where it counts those of others.
+_COUNTED = re.compile(r"node (\w+) \(\w+\) got \d+ input\(s\), expected \[(\d+)\]")
 
 
 def adapt(program: ExportedProgram) -> None:

@@ -36,14 +36,23 @@ DTYPES = (
 )  # fmt: skip
 # What the frontend knows by name and does not compute as PyTorch.
 REFUSED = {
-    f"aten.{name}.default" for name in ("diagonal", "diagonal_copy", "acosh", "asinh", "rand")
+    f"aten.{name}.default"
+    for name in (
+        "diagonal",
+        "diagonal_copy",
+        "acosh",
+        "asinh",
+        "rand",
+        "logcumsumexp",
+        "_logcumsumexp",  # exp() of what may be large
+    )
 } | {f"aten._upsample_bilinear2d_aa.{name}" for name in ("default", "vec")}
-# Left to decompose: the frontend knows them of other graphs only.
+# Left to decompose: the frontend knows them of other graphs only, or counts targets that a loss is to ignore.
 DECOMPOSED = {
     f"aten.{name}"
     for name in (
         "triu.default", "tril.default", "repeat_interleave.self_int",
-        "repeat_interleave.self_Tensor",
+        "repeat_interleave.self_Tensor", "nll_loss.default", "nll_loss_nd.default",
     )
 }  # fmt: skip
 

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from executorch.backends.apple.coreml.aot import stored_weights
 from executorch.backends.apple.coreml.aot.library import ct
+from executorch.backends.apple.coreml.aot.translations import TRANSLATIONS
 
 _HINT = (
     "ExecuTorch hint: pass `compile_specs=CoreMLBackend.generate_compile_specs(minimum_deployment_target="
@@ -20,9 +23,11 @@ def register() -> None:
     """Once."""
     for names, translation in (
         (["gelu"], _gelu),
+        (["elu"], _elu),
         (_both("dim_order_ops", "_clone_dim_order"), _clone_dim_order),
         (_both("torchao", "dequantize_affine"), stored_weights.dequantize_affine),
         (_both("quant", "dequantize_codebook"), stored_weights.dequantize_codebook),
+        *(([name], _called(function)) for name, function in TRANSLATIONS.items()),
     ):
         ct.converters.mil.frontend.torch.register_torch_op(
             translation, torch_alias=names, override=True
@@ -33,6 +38,24 @@ def _both(space: str, name: str) -> list[str]:
     return [f"{space}::{name}", f"{space}.{name}"]
 
 
+def _called(function: Callable[..., Any]) -> Callable[[Any, Any], None]:
+    """As the frontend calls a translation: with the names of what a call reads."""
+    code = function.__code__
+    takes = None if code.co_flags & inspect.CO_VARARGS else code.co_argcount
+
+    def executorch_translation(context: Any, node: Any) -> None:
+        given = [
+            context[each] if isinstance(each, str) and each in context else each
+            for each in node.inputs[:takes]
+        ]
+        found = function(*given)
+        if not isinstance(found, tuple):
+            found = ct.converters.mil.Builder.identity(x=found, name=node.name)
+        context.add(found, torch_name=node.name)
+
+    return executorch_translation
+
+
 def _gelu(context: Any, node: Any) -> None:
     """The frontend's own does not read the keyword, and takes every gelu for the exact one."""
     said = (node.kwinputs or {}).get("approximate", ["none"])[0]
@@ -40,6 +63,17 @@ def _gelu(context: Any, node: Any) -> None:
     mode = {"none": "EXACT", "tanh": "TANH_APPROXIMATION"}[said]
     builder = ct.converters.mil.Builder
     context.add(builder.gelu(x=context[node.inputs[0]], mode=mode, name=node.name))
+
+
+def _elu(context: Any, node: Any) -> None:
+    """The frontend's own reads the first of three numbers."""
+    x, *numbers = (context[each] for each in node.inputs)
+    alpha, scale, input_scale = (*(float(each.val) for each in numbers), 1.0, 1.0, 1.0)[:3]
+    builder = ct.converters.mil.Builder
+    made = builder.elu(x=x if input_scale == 1 else builder.mul(x=x, y=input_scale), alpha=alpha)
+    if input_scale != 1:
+        made = builder.select(cond=builder.greater(x=x, y=0.0), a=x, b=made)
+    context.add(builder.mul(x=made, y=scale, name=node.name))
 
 
 def _clone_dim_order(context: Any, node: Any) -> None:

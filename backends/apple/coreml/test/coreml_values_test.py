@@ -11,55 +11,55 @@ import torch
 pytest.importorskip("coremltools")
 
 from executorch.backends.apple.coreml.test.corpus_values import backend, in_runtime
-from executorch.backends.test.conformance.corpus_values import BAD, HALF, bad_rows, outcome_of
+from executorch.backends.test.conformance.calls import ATTENTION, extremes
+from executorch.backends.test.conformance.corpus_values import (
+    BAD,
+    bad_rows,
+    beside_whole,
+    chunks,
+    outcome_of,
+)
 from executorch.backends.test.conformance.lowered import lower
-from executorch.backends.test.corpus import NETWORKS, rows
-from executorch.backends.test.corpus.row import numbers, row
+from executorch.backends.test.corpus import NETWORKS, rows, sample
+from executorch.backends.test.corpus.row import Row, numbers, row
 
-SAMPLE = 40  # every so many rows in the usual tests, all in test-full
-NUMBERS = [("FLOAT32", 0.0), ("FLOAT16", HALF)]
-
-
-# Rows that ask for more than a precision holds. Core ML has no integers of 64 bits.
-WIDE = {"look-alikes/int64 that floats cannot hold"}
-LIMITS = {
-    "FLOAT32": WIDE,
-    "FLOAT16": WIDE
-    | {
-        "elementwise/nan_to_num",  # gives float32's largest number, which is infinite in 16 bits
-        "look-alikes/NaN and infinities",  # the same
-        "calls/ceil",  # of numbers that round up to a whole one, or down
-        "calls/floor",
-    },
-}
+# In the usual tests an old target in float32 and a new one in halves; all in test-full.
+MADE_FOR = pytest.mark.parametrize(
+    ("target", "precision"), [("iOS15", "FLOAT32"), ("iOS18", "FLOAT16")]
+)
+# Core ML has no integers of 64 bits.
+LIMITS = {"look-alikes/int64 that floats cannot hold"}
 
 
-def check(
-    chosen: Any, target: str | None, precision: str, tolerance: float, is_loaded: bool
-) -> None:
+def check(chosen: Any, target: str | None, precision: str, is_loaded: bool = False) -> None:
     """All but the rows of LIMITS, and those not. `is_loaded`: into the runtime, with the delegate on a stand-in."""
     made_for = backend(target, precision)
     made_for = in_runtime(made_for) if is_loaded else made_for
-    bad = bad_rows(chosen, made_for, tolerance)
-    assert bad.keys() == LIMITS[precision] & {row.id for row in chosen}, bad
+    bad = bad_rows(chosen, made_for)
+    assert bad.keys() == LIMITS & {row.id for row in chosen}, bad
 
 
-@pytest.mark.parametrize("is_loaded", [False, True])
-@pytest.mark.parametrize(("precision", "tolerance"), NUMBERS)
-def test_a_sample_of_the_corpus_is_right(precision: str, tolerance: float, is_loaded: bool) -> None:
-    check(rows()[7::SAMPLE], None, precision, tolerance, is_loaded)
+@MADE_FOR
+@pytest.mark.parametrize("chosen", chunks(sample(), 3), ids=lambda chosen: chosen[0].family)
+def test_a_row_of_each_family_is_right(chosen: list[Row], target: str, precision: str) -> None:
+    check(chosen, target, precision)
+
+
+@pytest.mark.parametrize("precision", ["FLOAT32", "FLOAT16"])
+def test_the_delegate_gives_and_takes_what_a_model_does(precision: str) -> None:
+    check(rows()[7::40], None, precision, is_loaded=True)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("is_loaded", [False, True])
 @pytest.mark.parametrize("is_network", [False, True])
-@pytest.mark.parametrize(("precision", "tolerance"), NUMBERS)
+@pytest.mark.parametrize("precision", ["FLOAT32", "FLOAT16"])
 @pytest.mark.parametrize("target", ["iOS15", "iOS17", "iOS18"])
 def test_the_corpus_is_right(
-    target: str, precision: str, tolerance: float, is_network: bool, is_loaded: bool
+    target: str, precision: str, is_network: bool, is_loaded: bool
 ) -> None:
     chosen = [row for row in rows() if (row.family in NETWORKS) == is_network]
-    check(chosen, target, precision, tolerance, is_loaded)
+    check(chosen, target, precision, is_loaded)
 
 
 X, Y = numbers(3, 4), numbers(4, 3)
@@ -95,13 +95,25 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("target", ["iOS15", "iOS18"])
-def test_arguments_that_the_frontend_reads_otherwise(target: str) -> None:
-    made_for = backend(target, "FLOAT32")
-    found = {row.name: outcome_of(row, made_for) for row in ARGUMENTS}
+# Of these some calls stay on the CPU.
+LEFT = {"antialias", "sub", "rsub", "rsub number", "scatter"}
+
+
+@MADE_FOR
+@pytest.mark.parametrize("chosen", chunks(extremes(), 3), ids=lambda chosen: chosen[0].name)
+def test_small_and_large_numbers(chosen: list[Row], target: str, precision: str) -> None:
+    assert beside_whole(chosen, backend(target, precision), ATTENTION) == {}
+
+
+@MADE_FOR
+@pytest.mark.parametrize("chosen", chunks(ARGUMENTS, 4), ids=lambda chosen: chosen[0].name)
+def test_arguments_that_the_frontend_reads_otherwise(
+    chosen: list[Row], target: str, precision: str
+) -> None:
+    made_for = backend(target, precision)
+    found = {row.name: outcome_of(row, made_for) for row in chosen}
     assert {name: each.text for name, each in found.items() if each.kind in BAD} == {}
-    left = {name for name, each in found.items() if each.left}
-    assert left == {"antialias", "sub", "rsub", "rsub number", "scatter"}
+    assert {name for name, each in found.items() if each.left} == LEFT & found.keys()
 
 
 class Counter(torch.nn.Module):

@@ -20,11 +20,7 @@ from executorch.backends.apple.coreml.partition import CoreMLPartitioner
 from executorch.backends.apple.coreml.recipes.provider import eight_bits
 from executorch.backends.apple.coreml.test import mil_evaluator
 from executorch.backends.test.conformance.backend import Backend
-from executorch.backends.test.conformance.corpus_values import (
-    HALF,
-    add_choice_of_rows,
-    print_outcomes,
-)
+from executorch.backends.test.conformance.corpus_values import add_choice_of_rows, print_outcomes
 from executorch.backends.test.corpus.row import Row
 
 
@@ -39,6 +35,7 @@ def backend(target: str | None, precision: str, **options: Any) -> Backend:
         reference=mil_evaluator.load,
         converts=True,
         runtime=False,
+        floats_inside=torch.float16 if precision == "FLOAT16" else torch.float32,
     )
 
 
@@ -94,9 +91,8 @@ def main() -> None:
         made_for = in_few_bits(made_for, options.bits)
     if options.runtime:
         made_for = in_runtime(made_for)
-    tolerance = HALF if options.precision == "FLOAT16" else 0.0
     name = f"{options.target} {options.precision} {options.bits or ''}"
-    print_outcomes(options, made_for, tolerance, name, lambda row: has_weights(row, options.bits))
+    print_outcomes(options, made_for, name, lambda row: has_weights(row, options.bits))
 
 
 if __name__ == "__main__":

@@ -162,12 +162,23 @@ def _padded(writer: Any, source: int, padding: Sequence[int]) -> int:
 # ---- Norms and means ----
 
 
+def _factors(
+    writer: Any, call: Node, weight: Node | None, bias: Node | None, shape: Sequence[int]
+) -> list[int]:
+    """Weight and bias of a norm; ones and zeros for absent ones, which the runtime would read out of bounds."""
+    dtype = value_of(call).dtype
+    return [
+        writer.filled(number, dtype, shape) if given is None else writer.operand(given, dtype)
+        for given, number in ((weight, 1.0), (bias, 0.0))
+    ]
+
+
 def batch_norm(writer: Any, step: Any) -> None:
     call = step.head
     dtype = value_of(call).dtype
     x, weight, bias, mean, variance, momentum, epsilon = call.args
     source = writer.operand(x, dtype)
-    weight_id, bias_id = (writer.optional(each, dtype) for each in (weight, bias))
+    weight_id, bias_id = _factors(writer, call, weight, bias, sizes(mean))
     mean_id, variance_id = (writer.operand(each, dtype) for each in (mean, variance))
     first, second, third = (writer.item(call, place) for place in range(3))
     writer.add(
@@ -182,7 +193,7 @@ def layer_norm(writer: Any, step: Any) -> None:
     dtype = value_of(call).dtype
     x, shape, weight, bias, epsilon = call.args
     source = writer.operand(x, dtype)
-    weight_id, bias_id = (writer.optional(each, dtype) for each in (weight, bias))
+    weight_id, bias_id = _factors(writer, call, weight, bias, shape)
     first, second, third = (writer.item(call, place) for place in range(3))
     writer.add(
         "MPSLayerNorm",

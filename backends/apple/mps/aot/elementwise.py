@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, pi, sqrt
 from typing import Any
 
 import torch
@@ -13,14 +13,17 @@ from executorch.backends.apple.mps.aot.row import (
     ALL,
     BOOL,
     FLOATS,
+    HALVES,
     INTS,
     NUMBERS,
     Lower,
     MpsRow,
     argument,
     is_exact,
+    never,
     rank,
     row,
+    sizes,
     value_of,
     when,
 )
@@ -74,9 +77,31 @@ def with_alpha(kind: str) -> Lower:
     return lower
 
 
+def in_float32(kind: str, **more: Any) -> Lower:
+    """The runtime ends the process where it is to compute this on floats of 16 bits."""
+
+    def lower(writer: Any, step: Any) -> None:
+        call = step.head
+        dtype = common_dtype(call)
+        if writer.dtype_inside(dtype) not in HALVES:
+            binary(kind, **more)(writer, step)
+            return
+        left, right = (
+            writer.in_float32(writer.operand(each, dtype, rank(call))) for each in call.args[:2]
+        )
+        found = writer.made(kind, left, sizes(call), input1_id=left, input2_id=right, **more)
+        narrow = writer.data_type(dtype)
+        writer.add("MPSCast", input1_id=found, output_id=writer.write(call), dtype=narrow)
+
+    return lower
+
+
 def divide(writer: Any, step: Any) -> None:
     mode = argument(step.head, "rounding_mode")
-    binary("Div", **({} if mode is None else {"rounding_mode": mode}))(writer, step)
+    if mode == "trunc":
+        in_float32("Div", rounding_mode=mode)(writer, step)
+    else:
+        binary("Div", **({} if mode is None else {"rounding_mode": mode}))(writer, step)
 
 
 def multiply(writer: Any, step: Any) -> None:
@@ -99,7 +124,26 @@ def leaky_relu(writer: Any, step: Any) -> None:
 
 
 def gelu(writer: Any, step: Any) -> None:
-    unary("GELU", approximate=argument(step.head, "approximate"))(writer, step)
+    """The one by tanh is written as x * sigmoid(x * (a + b * x * x)), which is the same: of the format's node the
+    runtime makes x * tanh(x)."""
+    call = step.head
+    approximate = argument(call, "approximate")
+    if approximate == "none":
+        unary("GELU", approximate=approximate)(writer, step)
+        return
+    x = writer.operand(call.args[0], value_of(call).dtype)
+
+    def made(kind: str, left: int, right: int, **more: Any) -> int:
+        return writer.made(kind, x, sizes(call), input1_id=left, input2_id=right, **more)
+
+    root = sqrt(8 / pi)
+    a, b = (
+        writer.operand(each, value_of(call).dtype, rank(call)) for each in (root, 0.044715 * root)
+    )
+    factor = made("Add", made("Mul", made("Mul", x, x), b), a, alpha=1.0)
+    inner = made("Mul", x, factor)
+    gate = writer.made("Sigmoid", x, sizes(call), input1_id=inner)
+    writer.add("MPSMul", input1_id=x, input2_id=gate, output_id=writer.write(call))
 
 
 def clamp(writer: Any, step: Any) -> None:
@@ -116,11 +160,8 @@ def where(writer: Any, step: Any) -> None:
     writer.add("MPSWhere", **dict(zip(names, ids, strict=True)), output_id=writer.write(call))
 
 
-def softmax(kind: str) -> Lower:
-    def lower(writer: Any, step: Any) -> None:
-        unary(kind, dim=argument(step.head, "dim"), half_to_float=False)(writer, step)
-
-    return lower
+def softmax(writer: Any, step: Any) -> None:
+    unary("Softmax", dim=argument(step.head, "dim"), half_to_float=False)(writer, step)
 
 
 def _reads(dtypes: frozenset[torch.dtype]) -> Any:
@@ -131,6 +172,7 @@ def _reads(dtypes: frozenset[torch.dtype]) -> Any:
     )
 
 
+FAR_BELOW = "the runtime takes the logarithm of softmax, which is 0 far below the largest"
 KEPT_HALF = when(lambda call: not argument(call, "half_to_float"), "half_to_float is not expected")
 OF_BOOL = when(
     lambda call: value_of(call.args[0]).dtype == torch.bool, "a condition of dtype bool is expected"
@@ -168,12 +210,15 @@ def elementwise_rows() -> dict[str, MpsRow]:
             for name, kind in BITWISE.items()
         }
         rows |= {
-            f"aten.{name}.{form}": row(kind, binary(kind), NUMBERS)
-            for name, kind in (("fmod", "Fmod"), ("remainder", "Remainder"))
+            f"aten.{name}.{form}": row(f"{kind} Cast", lower(kind), NUMBERS)
+            for name, kind, lower in (
+                ("fmod", "Fmod", in_float32),
+                ("remainder", "Remainder", binary),
+            )
         }
         rows[f"aten.mul.{form}"] = row("Mul BitwiseAnd", multiply, ALL)
         rows[f"aten.div.{form}"] = row("Div", binary("Div"), FLOATS)
-        rows[f"aten.div.{form}_mode"] = row("Div", divide, FLOATS)
+        rows[f"aten.div.{form}_mode"] = row("Div Cast", divide, FLOATS)
         rows[f"aten.pow.Tensor_{form}"] = row("Pow", binary("Pow"), FLOATS)
     not_bool = _reads(BOOL)
     return rows | {
@@ -183,9 +228,9 @@ def elementwise_rows() -> dict[str, MpsRow]:
         "aten.bitwise_not.default": row("BitwiseNot LogicalNot", invert, INTS | BOOL),
         "aten.hardtanh.default": row("HardTanh", hardtanh, FLOATS),
         "aten.leaky_relu.default": row("LeakyReLU", leaky_relu, FLOATS),
-        "aten.gelu.default": row("GELU", gelu, FLOATS),
+        "aten.gelu.default": row("GELU Mul Add Sigmoid", gelu, FLOATS),
         "aten.clamp.default": row("Clamp", clamp, FLOATS),
         "aten.where.self": row("Where", where, ALL, OF_BOOL),
-        "aten._softmax.default": row("Softmax", softmax("Softmax"), FLOATS, KEPT_HALF),
-        "aten._log_softmax.default": row("LogSoftmax", softmax("LogSoftmax"), FLOATS, KEPT_HALF),
+        "aten._softmax.default": row("Softmax", softmax, FLOATS, KEPT_HALF),
+        "aten._log_softmax.default": never(FAR_BELOW),
     }

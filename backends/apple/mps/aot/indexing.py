@@ -34,18 +34,19 @@ def index_select(writer: Any, step: Any) -> None:
 
 
 def embedding(writer: Any, step: Any) -> None:
+    """Without a padding_idx, which is of training alone: the runtime gives zeros for that row, whatever it holds."""
     call = step.head
     weight, indices = (writer.read(each) for each in call.args[:2])
-    said = {name: argument(call, name) for name in ("padding_idx", "scale_grad_by_freq", "sparse")}
+    said = {name: argument(call, name) for name in ("scale_grad_by_freq", "sparse")}
     writer.add(
-        "MPSEmbedding", input1_id=weight, input2_id=indices, output_id=writer.write(call), **said
-    )
+        "MPSEmbedding",
+        input1_id=weight, input2_id=indices, output_id=writer.write(call), padding_idx=-1, **said,
+    )  # fmt: skip
 
 
 def index(writer: Any, step: Any) -> None:
     call = step.head
     source, indices = writer.read(call.args[0]), _indices(writer, call)
-    writer.graph_type = "metal_kernel" if is_kernel(call) else writer.graph_type
     writer.add("MPSIndexTensor", input1_id=source, indices_id=indices, output_id=writer.write(call))
 
 
@@ -56,9 +57,7 @@ def index_put(writer: Any, step: Any) -> None:
     shape = list(_read_by(call).shape)
     if sizes(call.args[2]) != shape:
         spread = writer.like(values, shape)
-        writer.add(
-            "MPSExpand", input1_id=values, output_id=spread, num_dims=len(shape), shape=shape
-        )
+        writer.expand(values, spread)
         values = spread
     writer.add(
         "MPSIndexPut",
@@ -81,11 +80,6 @@ def _read_by(call: Node) -> torch.Tensor:
     return torch.ops.aten.index.Tensor(value_of(call.args[0]), indices)
 
 
-def is_kernel(call: Node) -> bool:
-    """A node of MPSGraph takes one index, or one for each dimension; any other is a kernel, and a delegate."""
-    return len(_given(call)) not in (1, rank(call.args[0]))
-
-
 def slice_scatter(writer: Any, step: Any) -> None:
     call = step.head
     source, values = (writer.operand(each, value_of(call).dtype) for each in call.args[:2])
@@ -106,9 +100,10 @@ OF_INTS = when(
     "indices of dtype int32 or int64 are expected",
 )
 OVERWRITES = when(lambda call: not argument(call, "accumulate"), "accumulate is not expected")
+# With several, the runtime refuses the payload or reads other elements.
+ONE_INDEX = when(lambda call: len(_given(call)) == 1, "one tensor of indices is expected")
 PUTS_LISTS = when(
-    lambda call: not is_kernel(call) and all(rank(each) == 1 for each in _given(call)),
-    "a list of indices for one dimension, or one for each, is expected",
+    lambda call: all(rank(each) == 1 for each in _given(call)), "a list of indices is expected"
 )
 IS_LIST = when(lambda call: rank(call.args[2]) == 1, "a list of indices is expected")
 
@@ -117,9 +112,9 @@ def indexing_rows() -> dict[str, MpsRow]:
     return {
         "aten.index_select.default": row("IndexSelect", index_select, ALL, IS_LIST),
         "aten.embedding.default": row("Embedding", embedding, FLOATS),
-        "aten.index.Tensor": row("IndexTensor", index, ALL, OF_INTS, alone=is_kernel),
+        "aten.index.Tensor": row("IndexTensor", index, ALL, OF_INTS, ONE_INDEX),
         "aten.index_put.default": row(
-            "Expand IndexPut", index_put, ALL, OF_INTS, OVERWRITES, PUTS_LISTS
+            "View Expand IndexPut", index_put, ALL, OF_INTS, OVERWRITES, ONE_INDEX, PUTS_LISTS
         ),
         "aten.slice_scatter.default": row("Scatter", slice_scatter, ALL),
     }

@@ -42,7 +42,8 @@ def view(writer: Any, step: Any) -> None:
 
 
 def expand(writer: Any, step: Any) -> None:
-    _moved(writer, step.head, "Expand", num_dims=rank(step.head), shape=sizes(step.head))
+    call = step.head
+    writer.expand(writer.read(call.args[0]), writer.write(call))
 
 
 def unsqueeze(writer: Any, step: Any) -> None:
@@ -127,7 +128,7 @@ def convert(writer: Any, step: Any) -> None:
         left = writer.read(source)
         right = writer.operand(0, value_of(source).dtype, rank(call))
         writer.add("MPSNe", input1_id=left, input2_id=right, output_id=writer.write(call))
-    elif dtype != before and writer.inside(dtype) == writer.inside(before):
+    elif dtype != before and writer.dtype_inside(dtype) == writer.dtype_inside(before):
         _moved(writer, call, "Cast", dtype=writer.data_type(dtype))
     else:
         writer.define(call, writer.cast(writer.read(source), dtype))
@@ -193,7 +194,7 @@ def movement_rows() -> dict[str, MpsRow]:
     return {
         "aten.permute_copy.default": row("Permute", permute, ALL),
         "aten.view_copy.default": row("View", view, ALL),
-        "aten.expand_copy.default": row("Expand", expand, ALL),
+        "aten.expand_copy.default": row("View Expand", expand, ALL),
         "aten.unsqueeze_copy.default": row("Unsqueeze", unsqueeze, ALL),
         "aten.squeeze_copy.dims": row("Squeeze", squeeze, ALL),
         "aten.select_copy.int": row("Select", select, ALL),

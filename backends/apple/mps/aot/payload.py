@@ -24,7 +24,6 @@ from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.writer import Writer
 
 VERSION = "0"
-_LARGEST_HALF = torch.finfo(torch.float16).max
 
 
 class MpsWriter(Writer[Any, Any]):
@@ -39,12 +38,12 @@ class MpsWriter(Writer[Any, Any]):
         self, table: OpTable[Any], constants: Mapping[Node, torch.Tensor], options: MpsOptions
     ) -> None:
         super().__init__(table, constants)
-        self._halves = options.use_fp16
+        self.in_halves = options.use_fp16
         self._inputs: list[int] = []
         self._constants: list[int] = []
-        self.graph_type = "mps_graph"
         self._segment = bytearray()
         self._dtypes: list[torch.dtype] = []  # of the values, in the program
+        self._inside: list[torch.dtype] = []  # in which nodes compute them
 
     # ---- For rows ----
 
@@ -71,6 +70,27 @@ class MpsWriter(Writer[Any, Any]):
         """A new value of the same dtype."""
         return self.value(self._dtypes[source], shape)
 
+    def made(self, kind: str, like: int, shape: Sequence[int], **fields: Any) -> int:
+        """The result of a new node, of the dtype of `like`."""
+        result = self.like(like, shape)
+        self.add(f"MPS{kind}", output_id=result, **fields)
+        return result
+
+    def expand(self, source: int, result: int) -> None:
+        """To the sizes of the result, which has as many dimensions for the runtime: those before are added first."""
+        shape, before = self.values[result].dims, self.values[source].dims
+        if len(before) < len(shape):
+            source = self.viewed(source, [1] * (len(shape) - len(before)) + list(before))
+        self.add(
+            "MPSExpand", input1_id=source, output_id=result, num_dims=len(shape), shape=list(shape)
+        )
+
+    def in_float32(self, value: int) -> int:
+        """A value of 16 bits as one of 32, also where use_fp16 computes in halves."""
+        wide = self.value(torch.float32, self.values[value].dims)
+        self.add("MPSCast", input1_id=value, output_id=wide, dtype=DATA_TYPES[torch.float32])
+        return wide
+
     def addmm(self, bias: int, left: int, right: int, result: int, **factors: float) -> None:
         self.add(
             "MPSAddmm", input1_id=bias, input2_id=left, input3_id=right, output_id=result, **factors
@@ -81,21 +101,30 @@ class MpsWriter(Writer[Any, Any]):
         where that has no dimensions."""
         if given in self.constants:
             data = self.constants[given].detach()
-            return self.constant_once((given, dtype), lambda: self.constant(data.to(dtype)))
+            key = (given, self.dtype_inside(dtype))
+            return self.constant_once(key, lambda: self.constant(data.to(dtype)))
         if isinstance(given, Node):
             return self.cast(self.read(given), dtype)
         sizes = [1] if rank else []
         return self.constant_once(
-            (given, dtype, rank > 0),
+            (given, dtype, self.is_wide, rank > 0),
             lambda: self.constant(torch.full(sizes, given, dtype=dtype)),
         )
 
     def optional(self, given: Node | None, dtype: torch.dtype) -> int:
         return ABSENT if given is None else self.operand(given, dtype)
 
+    def filled(self, number: float, dtype: torch.dtype, shape: Sequence[int]) -> int:
+        """A constant of equal numbers."""
+        key = ("filled", number, dtype, self.is_wide, tuple(shape))
+        return self.constant_once(
+            key, lambda: self.constant(torch.full(shape, number, dtype=dtype))
+        )
+
     def cast(self, value: int, dtype: torch.dtype) -> int:
         """A value as it is, or cast once for all that want it so."""
-        if self.inside(self._dtypes[value]) == self.inside(dtype):
+        inside = self.dtype_inside(dtype)
+        if self._inside[value] == inside:
             return value
 
         def make() -> int:
@@ -104,11 +133,11 @@ class MpsWriter(Writer[Any, Any]):
             self.add("MPSCast", input1_id=value, output_id=made, dtype=self.data_type(dtype))
             return made
 
-        return self.constant_once(("cast", value, dtype), make)
+        return self.constant_once(("cast", value, dtype, inside), make)
 
     def data_type(self, dtype: torch.dtype) -> Any:
         """That a node names, for numbers that it makes."""
-        return DATA_TYPES[self.inside(dtype)]
+        return DATA_TYPES[self.dtype_inside(dtype)]
 
     def value(self, dtype: torch.dtype, sizes: Sequence[int]) -> int:
         """A new value that no call of the program has."""
@@ -122,6 +151,7 @@ class MpsWriter(Writer[Any, Any]):
             segment_offset=0,
         )
         self._dtypes.append(dtype)
+        self._inside.append(self.dtype_inside(dtype))
         return self.add_value(tensor)
 
     def item(self, call: Node, place: int) -> int:
@@ -135,27 +165,19 @@ class MpsWriter(Writer[Any, Any]):
 
     def constant(self, tensor: torch.Tensor) -> int:
         """Of its own bytes, behind those of the constants before it."""
-        dtype, tensor = tensor.dtype, self._stored(tensor.detach())
+        dtype, tensor = tensor.dtype, self.narrowed(tensor)
         data = bytes(memoryview(tensor_bytes(tensor.contiguous())))
         made = self.value(tensor.dtype, tensor.shape)
-        self._dtypes[made] = dtype
+        self._dtypes[made], self._inside[made] = dtype, tensor.dtype
         self.values[made].constant_buffer_size = len(data)
         self.values[made].segment_offset = len(self._segment)
         self._segment += data
         self._constants.append(made)
         return made
 
-    def inside(self, dtype: torch.dtype) -> torch.dtype:
-        """In which nodes compute what is of `dtype` in the program."""
-        return torch.float16 if self._halves and dtype == torch.float32 else dtype
-
-    def _stored(self, tensor: torch.Tensor) -> torch.Tensor:
-        """In halves, what is finite stays so."""
-        dtype = self.inside(torch.float32 if tensor.dtype == torch.float64 else tensor.dtype)
-        if dtype == torch.float16 and tensor.dtype != dtype:
-            is_finite = tensor.isfinite()
-            tensor = torch.where(is_finite, tensor.clamp(-_LARGEST_HALF, _LARGEST_HALF), tensor)
-        return tensor.to(dtype)
+    def dtype_inside(self, dtype: torch.dtype) -> torch.dtype:
+        """In which nodes of the step compute."""
+        return super().dtype_inside(torch.float32 if dtype == torch.float64 else dtype)
 
     # ---- For the kit ----
 
@@ -168,6 +190,11 @@ class MpsWriter(Writer[Any, Any]):
         found = node.meta["val"]
         return self.value(found.dtype, found.shape)
 
+    def read(self, node: Node, layout: Layout = PLAIN, rank: int = 4) -> int:
+        """As the step computes it; results as they are."""
+        found = super().read(node, layout, rank)
+        return found if self.step is None else self.cast(found, self._dtypes[found])
+
     def read_constant(self, node: Node, layout: Layout, rank: int) -> int:
         return self.operand(node, node.meta["val"].dtype)
 
@@ -175,8 +202,8 @@ class MpsWriter(Writer[Any, Any]):
         self._cast_in_place(self._inputs, torch.float16)
 
     def _cast_in_place(self, ids: Sequence[int], dtype: torch.dtype) -> None:
-        for each in ids if self._halves else ():
-            if self._dtypes[each] == torch.float32:
+        for each in ids:
+            if self._dtypes[each] == torch.float32 and self._inside[each] == torch.float16:
                 self.add("MPSCast", input1_id=each, output_id=each, dtype=DATA_TYPES[dtype])
 
     def _results(self) -> list[int]:
@@ -203,7 +230,7 @@ class MpsWriter(Writer[Any, Any]):
             input_ids=self._inputs,
             output_ids=outputs,
             constant_ids=self._constants,
-            graph_type=SCHEMA.classes["OpType"][self.graph_type],
+            graph_type=SCHEMA.classes["OpType"].mps_graph,
             constant_segment=SCHEMA.make("DataSegment", offset=0, size=0),
         )
         constants = bytes(self._segment) + bytes(-len(self._segment) % ALIGNMENT)

@@ -14,7 +14,8 @@ from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
 from executorch.exir.graph_facts import arguments_by_name
 
 Dtypes = frozenset[torch.dtype]
-FLOATS: Dtypes = frozenset({torch.float16, torch.float32, torch.bfloat16})
+HALVES: Dtypes = frozenset({torch.float16, torch.bfloat16})
+FLOATS: Dtypes = HALVES | {torch.float32}
 INTS: Dtypes = frozenset({torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8})
 BOOL: Dtypes = frozenset({torch.bool})
 NUMBERS = FLOATS | INTS
@@ -24,20 +25,28 @@ Lower = Callable[[Any, Any], None]  # of writer and step
 
 @dataclass(frozen=True)
 class MpsRow(Row):
-    """`nodes`: the kinds that it writes. `alone`: whether a call is a delegate of its own."""
+    """`nodes`: the kinds that it writes."""
 
     nodes: tuple[str, ...] = field(default=(), kw_only=True)
-    alone: Callable[[Node], bool] | None = field(default=None, kw_only=True)
 
 
-def row(nodes: str, lower: Lower, gives: Dtypes, *conditions: Condition, **more: Any) -> MpsRow:
+def row(nodes: str, lower: Lower, gives: Dtypes, *conditions: Condition) -> MpsRow:
     """`nodes`: their names without MPS. `gives`: the dtypes of the first result."""
     names = ", ".join(sorted(str(each).removeprefix("torch.") for each in gives))
     check = when(
         lambda call: value_of(call).dtype in gives, f"a result of dtype {names} is expected"
     )
     kinds = tuple(f"MPS{each}" for each in nodes.split())
-    return MpsRow(lower, (check, *conditions), nodes=kinds, **more)
+    return MpsRow(lower, (check, *conditions), nodes=kinds)
+
+
+def never(reason: str) -> MpsRow:
+    """Of an operator that the format has and its only runtime computes otherwise."""
+
+    def lower(writer: Any, step: Any) -> None:
+        raise AssertionError("a call that is never taken")
+
+    return MpsRow(lower, (when(lambda call: False, reason),))
 
 
 def when(test: Callable[[Node], bool], reason: str) -> Condition:

@@ -30,12 +30,6 @@ class MPSPartitioner(TablePartitioner):
         deprecation.warn("partitioner")
         super().__init__(compile_specs)
 
-    def is_alone(self, group: list[Node]) -> bool:
-        rows = ((node, self.table.get(op_name(node))) for node in group)
-        return any(
-            row is not None and row.alone is not None and row.alone(node) for node, row in rows
-        )
-
     def why_leave(self, nodes: list[Node]) -> str:
         rows = (self.table.get(op_name(node)) for node in nodes)
         return "" if any(row is not None and row.nodes for row in rows) else "it is only copied"

@@ -11,18 +11,20 @@ import argparse
 import dataclasses
 from functools import partial
 
+import torch
+
 from executorch.backends.apple.mps.test import conformance
 from executorch.backends.test.conformance.backend import Backend
-from executorch.backends.test.conformance.corpus_values import (
-    HALF,
-    add_choice_of_rows,
-    print_outcomes,
-)
+from executorch.backends.test.conformance.corpus_values import add_choice_of_rows, print_outcomes
 
 
 def backend(use_fp16: bool) -> Backend:
     (found,) = conformance.BACKENDS
-    return dataclasses.replace(found, partitioner=partial(conformance.partitioner, use_fp16))
+    return dataclasses.replace(
+        found,
+        partitioner=partial(conformance.partitioner, use_fp16),
+        floats_inside=torch.float16 if use_fp16 else torch.float32,
+    )
 
 
 def main() -> None:
@@ -30,8 +32,8 @@ def main() -> None:
     parser.add_argument("--use_fp16", action="store_true", help="in half precision")
     add_choice_of_rows(parser)
     options = parser.parse_args()
-    name, tolerance = ("float16", HALF) if options.use_fp16 else ("float32", 0.0)
-    print_outcomes(options, backend(options.use_fp16), tolerance, name)
+    name = "float16" if options.use_fp16 else "float32"
+    print_outcomes(options, backend(options.use_fp16), name)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs payloads on any computer: what each kind of node means, by PyTorch. Tests of values use it, as MPS itself is on
-Apple's devices alone. It is stricter than a device may be: operands of one node have one dtype, and results the sizes
-and dtypes that the payload says. What it does not know is Unknown, with the node's kind."""
+Apple's devices alone. It is as the one runtime of the format is, ExecuTorch 1.4.1's: what that computes otherwise than
+PyTorch is so here, and what it refuses or ends on is Fault. It is stricter than a device may be: operands of one node
+have one dtype, and results the sizes and dtypes that the payload says. What it does not know is Unknown."""
 
 from __future__ import annotations
 
@@ -16,11 +17,16 @@ from executorch.backends.apple.mps.aot.schema import DATA_TYPES, graph_of, value
 from executorch.backends.test.conformance.backend import Run, Unknown
 
 _DTYPES = {kind: dtype for dtype, kind in DATA_TYPES.items()}
+_NARROW = (torch.float16, torch.bfloat16)
 _ONE_DTYPE = frozenset(
     """MPSAdd MPSSub MPSMul MPSDiv MPSFmod MPSRemainder MPSMinimum MPSPow MPSBitwiseAnd MPSBitwiseOr MPSBitwiseXor
     MPSMatMul MPSAddmm MPSCat MPSConv2D MPSDepthwiseConv2D MPSBatchNorm MPSLayerNorm MPSEq MPSNe MPSGe MPSGt MPSLe
     MPSLt MPSScatter""".split()
 )
+
+
+class Fault(ValueError):
+    """What the runtime refuses, reads out of bounds for, or ends the process on."""
 
 
 def load(payload: bytes, data: Mapping[str, bytes] | None = None) -> Run:
@@ -110,7 +116,13 @@ class Call:
         if place == -1:
             return None
         found = self._machine.values[place or 0]
-        return found.float() if found.dtype in (torch.float16, torch.bfloat16) else found
+        return found.float() if found.dtype in _NARROW else found
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it computes on floats of 16 bits."""
+        ids = value_ids(self._kind, are_results=False)
+        return any(self._machine.values[each].dtype in _NARROW for each in ids)
 
     @property
     def made_dtype(self) -> torch.dtype:
@@ -131,9 +143,26 @@ def _binary(function: Callable[..., torch.Tensor]) -> Callable[[Call], torch.Ten
 
 
 def _divided(call: Call) -> torch.Tensor:
+    if call.rounding_mode == "trunc":
+        _not_in_halves(call)
     quotient = call.input1 / call.input2
     rounded = {0: torch.clone, "floor": torch.floor, "trunc": torch.trunc}[call.rounding_mode]
     return rounded(quotient)
+
+
+def _remainder_of_truncated(call: Call) -> torch.Tensor:
+    _not_in_halves(call)
+    return torch.fmod(call.input1, call.input2)
+
+
+def _not_in_halves(call: Call) -> None:
+    if call.is_narrow:
+        raise Fault("rounding to zero in halves ends the process")
+
+
+def _gelu(call: Call) -> torch.Tensor:
+    x = call.input1
+    return x * torch.tanh(x) if call.approximate == "tanh" else F.gelu(x)
 
 
 def _conv(call: Call) -> torch.Tensor:
@@ -151,14 +180,17 @@ def _conv(call: Call) -> torch.Tensor:
 
 
 def _windows(call: Call, x: torch.Tensor, filler: float) -> torch.Tensor:
-    """[images, channels, kernel's elements, rows, columns] of a padded image."""
+    """[images, channels, kernel's elements, rows, columns] of a padded image; ceil_mode adds a window for a rest."""
     sides = (call.padding_left, call.padding_right, call.padding_top, call.padding_bottom)
     x = F.pad(x, sides, value=filler)
     for dim, size, stride, apart in (
         (2, call.kernel_height, call.stride_height, call.dilation_height),
         (3, call.kernel_width, call.stride_width, call.dilation_width),
     ):
-        x = x.unfold(dim, apart * (size - 1) + 1, stride)[..., ::apart]
+        reach = apart * (size - 1) + 1
+        rest = (reach - x.shape[dim]) % stride if call.ceil_mode else 0
+        x = F.pad(x, [0, 0] * (3 - dim) + [0, rest], value=filler)
+        x = x.unfold(dim, reach, stride)[..., ::apart]
     return x.flatten(4).permute(0, 1, 4, 2, 3)
 
 
@@ -175,13 +207,20 @@ def _avg_pool(call: Call) -> torch.Tensor:
     return total / _windows(call, torch.ones_like(call.input1), 0.0).sum(2)
 
 
+def _has_factors(call: Call) -> None:
+    if call.weight is None or call.bias is None:
+        raise Fault("a norm reads element -1 for a weight or bias that is absent")
+
+
 def _batch_norm(call: Call) -> torch.Tensor:
+    _has_factors(call)
     return F.batch_norm(
         call.input, call.mean, call.var, call.weight, call.bias, False, call.momentum, call.epsilon
     )
 
 
 def _layer_norm(call: Call) -> torch.Tensor:
+    _has_factors(call)
     return F.layer_norm(call.input1, call.normalized_shape, call.weight, call.bias, call.eps)
 
 
@@ -198,21 +237,31 @@ def _range(call: Call) -> torch.Tensor:
 
 
 def _rows(call: Call) -> torch.Tensor:
-    return call.input1[call.input2.long()]
+    """That of padding_idx is zeros."""
+    places = call.input2.long()
+    is_padding = (places == call.padding_idx).unsqueeze(-1)
+    return call.input1[places].masked_fill(is_padding, 0.0)
+
+
+def _expanded(call: Call) -> torch.Tensor:
+    if call.input1.dim() != len(call.shape or []):
+        raise Fault("an expand to more dimensions is refused")
+    return call.input1.expand(call.shape or [])
 
 
 def _chosen(call: Call) -> torch.Tensor:
-    return torch.ops.aten.index.Tensor(call.input1, [_places(each) for each in call.indices])
+    return torch.ops.aten.index.Tensor(call.input1, _one_index(call))
 
 
 def _put(call: Call) -> torch.Tensor:
     assert not call.values_shape, "values that are broadcast"
-    places = [_places(each) for each in call.indices]
-    return torch.ops.aten.index_put.default(call.input1, places, call.values)
+    return torch.ops.aten.index_put.default(call.input1, _one_index(call), call.values)
 
 
-def _places(index: torch.Tensor | None) -> torch.Tensor | None:
-    return None if index is None else index.long()
+def _one_index(call: Call) -> list[torch.Tensor | None]:
+    if sum(each is not None for each in call.indices) != 1:
+        raise Fault("several indices are refused, or read other elements")
+    return [None if each is None else each.long() for each in call.indices]
 
 
 def _sliced(call: Call) -> torch.Tensor:
@@ -271,7 +320,6 @@ KINDS: dict[str, Callable[[Call], Any]] = {
         f"MPS{name}": _binary(function)
         for name, function in {
             "Mul": torch.mul,
-            "Fmod": torch.fmod,
             "Remainder": torch.remainder,
             "Minimum": torch.minimum,
             "Pow": torch.pow,
@@ -287,14 +335,15 @@ KINDS: dict[str, Callable[[Call], Any]] = {
             "Lt": torch.lt,
         }.items()
     },
+    "MPSFmod": _remainder_of_truncated,
     "MPSAdd": lambda call: torch.add(call.input1, call.input2 * _number(call, call.alpha)),
     "MPSSub": lambda call: torch.sub(call.input1, call.input2 * _number(call, call.alpha)),
     "MPSDiv": _divided,
     "MPSHardTanh": lambda call: torch.clamp(call.input1, call.min_value, call.max_value),
     "MPSLeakyReLU": lambda call: F.leaky_relu(call.input1, call.negative_slope),
-    "MPSGELU": lambda call: F.gelu(call.input1, approximate=call.approximate),
+    "MPSGELU": _gelu,
     "MPSSoftmax": lambda call: torch.softmax(call.input1, call.dim),
-    "MPSLogSoftmax": lambda call: torch.log_softmax(call.input1, call.dim),
+    "MPSLogSoftmax": lambda call: torch.log(torch.softmax(call.input1, call.dim)),
     "MPSClamp": _clamped,
     "MPSWhere": lambda call: torch.where(call.input1, call.input2, call.input3),
     "MPSAddmm": lambda call: call.beta * call.input1 + call.alpha * (call.input2 @ call.input3),
@@ -313,7 +362,7 @@ KINDS: dict[str, Callable[[Call], Any]] = {
     "MPSCast": lambda call: call.input1.to(call.made_dtype),
     "MPSPermute": _permuted,
     "MPSView": lambda call: call.input1.reshape(call.shape or []),
-    "MPSExpand": lambda call: call.input1.expand(call.shape or []),
+    "MPSExpand": _expanded,
     "MPSCat": lambda call: torch.cat(call.input, call.dim),
     "MPSSqueeze": lambda call: call.input1.squeeze(call.dims),
     "MPSUnsqueeze": lambda call: call.input1.unsqueeze(call.dim),

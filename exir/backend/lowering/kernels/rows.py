@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 from torch.fx import Node
 
 from executorch.exir.backend.lowering.kernels.writer import KernelWriter
@@ -14,6 +15,7 @@ from executorch.exir.backend.lowering.op_table import Condition
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize, quantization_of
 from executorch.exir.backend.lowering.steps import Step, limited
+from executorch.exir.graph_facts import op_name
 
 QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
 DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
@@ -83,5 +85,18 @@ def keeps_parameters(step: Step) -> bool:
 
 
 def write_move(writer: KernelWriter, step: Step) -> Node:
-    """The same call on what is stored."""
-    return writer.graph.node_copy(call_of(step), lambda node: said_of(node).source)
+    """The same call on what is stored, with what it fills in and the dtype that it gives as they are stored."""
+    call, said = call_of(step), result(step)
+    made = writer.graph.node_copy(call, lambda node: said_of(node).source)
+    if op_name(call) == "aten.constant_pad_nd.default":
+        made.update_arg(2, stored_fill(call, said))
+    if made.kwargs.get("dtype") is not None:
+        made.update_kwarg("dtype", said.dtype)
+    return made
+
+
+def stored_fill(pad: Node, said: Quantization) -> int:
+    """What a pad fills in, as a tensor of it is quantized: float32, ties to even."""
+    value = torch.tensor(float(pad.args[2]) if len(pad.args) > 2 else 0.0)
+    steps = torch.round(value / said.scale + said.zero_point)
+    return int(steps.clamp(said.quant_min, said.quant_max))

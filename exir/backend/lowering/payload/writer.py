@@ -30,6 +30,7 @@ from executorch.exir.backend.lowering.layout import PLAIN, Layout, Ports, Way, s
 from executorch.exir.backend.lowering.op_table import OpTable, tensor_text
 from executorch.exir.backend.lowering.payload.constant_store import ConstantStore
 from executorch.exir.backend.lowering.steps import Step, nodes_of, sources_of
+from executorch.exir.backend.lowering.wide_values import wide_calls
 from executorch.exir.backend.payload import operator_key
 from executorch.exir.error import ExportError, ExportErrorType, InternalError, source_line
 from executorch.exir.graph_facts import call_name, written_placeholders
@@ -37,6 +38,17 @@ from executorch.exir.sym_util import eval_shape_upper_bound
 
 Value = TypeVar("Value")
 Operation = TypeVar("Operation")
+
+
+def narrowed(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """As `dtype`, which may hold less. Infinities stay, as a mask means them; a finite number beyond the range becomes
+    the nearest one."""
+    is_real = dtype.is_floating_point
+    if dtype == torch.bool or tensor.dtype == torch.bool or is_real != tensor.is_floating_point():
+        return tensor.to(dtype)
+    limits = torch.finfo(dtype) if is_real else torch.iinfo(dtype)
+    near = tensor.clamp(limits.min, limits.max)
+    return torch.where(tensor.isinf(), tensor, near).to(dtype)
 
 
 class NotCompiled(ExportError, RuntimeError):
@@ -52,6 +64,7 @@ class Writer(ABC, Generic[Value, Operation]):
     partitioner: ClassVar[str]
     alignment: ClassVar[int] = 16  # of constants
     names_outputs: ClassVar[bool] = False
+    in_halves: bool = False  # what is float32 in the program
     writes_buffers: ClassVar[bool] = False  # in `write_back`
 
     def __init__(self, table: OpTable[Any], constants: Mapping[Node, torch.Tensor]) -> None:
@@ -64,6 +77,8 @@ class Writer(ABC, Generic[Value, Operation]):
             str, tuple[int, ...]
         ] = {}  # in names of operators -> what they stand for
         self.step: Step | None = None  # that is being lowered
+        self._wide: set[Node] = set()  # calls and inputs that are in float32 with `in_halves`
+        self._input: Node | None = None  # that is being made
         self.layout: Layout = PLAIN  # around it
         self.way = Way(())  # that its row runs in that
         self._ids: dict[Node, dict[Layout, int]] = {}  # by the layouts in which it exists
@@ -123,6 +138,20 @@ class Writer(ABC, Generic[Value, Operation]):
 
     def _is_computed(self, node: Node) -> bool:
         return node not in self.constants and isinstance(node.meta.get("val"), torch.Tensor)
+
+    def dtype_inside(self, dtype: torch.dtype) -> torch.dtype:
+        """In which the payload has what is of `dtype` in the program, for the step that is being lowered."""
+        is_narrow = self.in_halves and not self.is_wide
+        return torch.float16 if is_narrow and dtype == torch.float32 else dtype
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the step that is being lowered is in float32 although others are in halves."""
+        return (self._input if self.step is None else self.step.head) in self._wide
+
+    def narrowed(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A constant as the payload has it."""
+        return narrowed(tensor.detach(), self.dtype_inside(tensor.dtype))
 
     def why_not_taken(self, node: Node) -> str:
         """Of an argument or result, why the format has no type for it."""
@@ -206,6 +235,7 @@ class Writer(ABC, Generic[Value, Operation]):
     def lower(self, program: ExportedProgram, steps: Sequence[Step] | None = None) -> None:
         """Writes all of it; `steps` are those of the table unless given."""
         steps = self.table.steps(program.graph, self.constants) if steps is None else steps
+        self._wide = wide_calls(steps, self.constants) if self.in_halves else set()
         self._tell_arguments(program)
         self.begin()
         chosen = self._chosen_ways(steps)
@@ -267,7 +297,9 @@ class Writer(ABC, Generic[Value, Operation]):
             if kinds[node.name] == InputKind.USER_INPUT:
                 if reason := self.why_not_taken(node):
                     raise self.refused(f"input {node.name} is {tensor_text(node)}, {reason}")
+                self._input = node
                 self.define(node, *self.make_input(node, self.num_inputs))
+                self._input = None
                 self.num_inputs += 1
         kinds_out = {spec.kind for spec in signature.output_specs}
         owned = {OutputKind.BUFFER_MUTATION} if self.writes_buffers else set()

@@ -15,7 +15,7 @@ from executorch.exir import to_edge
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
 from executorch.exir.backend.lowering.op_table import Condition, OpTable, Row
-from executorch.exir.backend.lowering.payload.writer import NotCompiled, Writer
+from executorch.exir.backend.lowering.payload.writer import NotCompiled, Writer, narrowed
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.error import InternalError
 
@@ -193,3 +193,22 @@ def test_programs_that_write_buffers_are_refused() -> None:
 
     with pytest.raises(NotCompiled, match="it writes buffers"):
         _lines(Counts(), torch.ones(2))
+
+
+def test_narrowed_constants() -> None:
+    """The largest number of 16 bits is 65504; of int32 2**31 - 1."""
+    inf, nan = torch.inf, torch.nan
+    floats = torch.tensor([-inf, -3.4e38, -1e9, -65504.0, 0.1, 65519.0, 1e5, inf, nan])
+    found = narrowed(floats, torch.float16)
+    assert found.dtype == torch.float16
+    largest = 65504.0
+    expected = [-inf, -largest, -largest, -largest, 0.0999755859375, largest, largest, inf]
+    assert found[:-1].tolist() == expected and found[-1].isnan()
+    assert narrowed(torch.tensor([1e300, inf], dtype=torch.float64), torch.float32).tolist() == [
+        torch.finfo(torch.float32).max,
+        inf,
+    ]
+    wide = torch.tensor([-(2**40), 7, 2**40])
+    assert narrowed(wide, torch.int32).tolist() == [-(2**31), 7, 2**31 - 1]
+    same = torch.tensor([True])
+    assert narrowed(same, torch.bool) is same

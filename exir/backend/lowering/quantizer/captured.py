@@ -168,6 +168,22 @@ def is_float(node: Node) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype == torch.float32
 
 
+def qualified(kind: type | str) -> str:
+    """The name of a class with its module's, as a captured graph may have it already."""
+    return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def module_paths(node: Node) -> list[str]:
+    """Qualified names of the modules that a node is in, the innermost last."""
+    stack = node.meta.get("nn_module_stack", {}).values()
+    return [str(path).removeprefix("L['self'].") for path, _ in stack]
+
+
+def module_types(node: Node) -> list[str]:
+    """Qualified names of the classes of those."""
+    return [qualified(kind) for _, kind in node.meta.get("nn_module_stack", {}).values()]
+
+
 def attribute(model: GraphModule, node: Node) -> torch.Tensor | None:
     """The tensor that a get_attr node reads."""
     found: object = model

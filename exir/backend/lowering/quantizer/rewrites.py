@@ -16,7 +16,6 @@ from executorch.exir.backend.lowering.quantizer.captured import (
     CapturedTable,
     attribute,
     captured_name,
-    function_name,
     is_float,
 )
 from executorch.exir.graph_facts import is_pure
@@ -26,7 +25,7 @@ _BY_NAME_OF_PADDING = {
     "aten.conv2d.padding": torch.ops.aten.conv2d.default,
     "aten.conv3d.padding": torch.ops.aten.conv3d.default,
 }
-_WITH_NUMBERS = frozenset({"add", "div", "mul", "sub"})
+_WITH_NUMBERS = frozenset(f"aten.{name}.Tensor" for name in ("add", "div", "mul", "sub"))
 _LINEAR = "aten.linear.default"
 # Where the first factor of a product stands.
 _FIRST_FACTORS = {"aten.mm.default": 0, "aten.matmul.default": 0, "aten.addmm.default": 1}
@@ -44,7 +43,7 @@ _ARGUMENTS = {  # of a convolution, with their defaults
 def numbers_to_tensors(model: GraphModule, table: CapturedTable) -> None:
     """add(x, 2) -> add(x, constant): a constant can be quantized."""
     for node in list(model.graph.nodes):
-        is_one = function_name(node) in _WITH_NUMBERS and table.kind_of(node) is Kind.ARITHMETIC
+        is_one = captured_name(node) in _WITH_NUMBERS and table.kind_of(node) is Kind.ARITHMETIC
         if not is_one or not is_float(node):
             continue
         if len(node.args) != 2 or not isinstance(node.args[1], int | float):
@@ -118,7 +117,7 @@ def computed_weights_to_tensors(model: GraphModule, table: CapturedTable) -> Non
 
 def computed_operands_to_tensors(model: GraphModule) -> None:
     """add(x, linear(zeros, w)) -> add(x, constant): what is computed of nothing but data, where anything else reads
-    it. Not for what is trained."""
+    it. Not for what is trained, nor for what is written: a constant that add_ writes would grow with each run."""
     constants: set[Node] = set()
     read: dict[Node, None] = {}
     for node in model.graph.nodes:
@@ -127,12 +126,26 @@ def computed_operands_to_tensors(model: GraphModule) -> None:
         else:
             read |= dict.fromkeys(each for each in node.all_input_nodes if each in constants)
     for node in read:
-        if node.op != "get_attr" and isinstance(node.meta.get("val"), torch.Tensor):
+        is_tensor = isinstance(node.meta.get("val"), torch.Tensor)
+        if node.op != "get_attr" and is_tensor and _is_only_read(node):
             with torch.no_grad():
                 value = _value(model, node)
             node.replace_all_uses_with(_constant(model, node, "_computed", value))
     model.graph.eliminate_dead_code()
     model.recompile()
+
+
+def _is_only_read(node: Node) -> bool:
+    """Once add_(x, y), where nobody else reads x, is add(x, y)."""
+    for user in node.users:
+        if not getattr(getattr(user.target, "_schema", None), "is_mutable", False):
+            continue
+        packet, _, overload = captured_name(user).removeprefix("aten.").partition(".")
+        form = getattr(getattr(torch.ops.aten, packet, None), overload, None)
+        if len(node.users) > 1 or user.args[0] is not node or form is None:
+            return False
+        user.target = form
+    return True
 
 
 def _is_made(node: Node) -> bool:

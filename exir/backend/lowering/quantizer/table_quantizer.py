@@ -16,7 +16,13 @@ from typing_extensions import Self
 
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.quantizer.annotate import CLAMPS, Annotator
-from executorch.exir.backend.lowering.quantizer.captured import CapturedTable, function_name
+from executorch.exir.backend.lowering.quantizer.captured import (
+    CapturedTable,
+    function_name,
+    module_paths,
+    module_types,
+    qualified,
+)
 from executorch.exir.backend.lowering.quantizer.rewrites import (
     computed_weights_to_tensors,
     numbers_to_tensors,
@@ -140,13 +146,11 @@ class TableQuantizer(Quantizer):
     def _config_of(self, node: Node) -> Config:
         if self.filter_fn is not None and not self.filter_fn(node):
             return None
-        named = [path for path in reversed(_paths(node)) if path in self.module_name_config]
+        named = [path for path in reversed(module_paths(node)) if path in self.module_name_config]
         if named:
             return self.module_name_config[named[0]]
-        by_type = {_qualified(kind): config for kind, config in self.module_type_config.items()}
-        stack = node.meta.get("nn_module_stack", {}).values()
-        types = [kind if isinstance(kind, str) else _qualified(kind) for _, kind in stack]
-        typed = [kind for kind in reversed(types) if kind in by_type]
+        by_type = {qualified(kind): config for kind, config in self.module_type_config.items()}
+        typed = [kind for kind in reversed(module_types(node)) if kind in by_type]
         if typed:
             return by_type[typed[0]]
         by_name = {_function(kind): config for kind, config in self.operator_type_config.items()}
@@ -154,7 +158,7 @@ class TableQuantizer(Quantizer):
 
     def _warn_of_unknown_names(self, model: GraphModule) -> None:
         """A name with a slip would leave its module to the other configurations, in silence."""
-        known = {path for node in model.graph.nodes for path in _paths(node)}
+        known = {path for node in model.graph.nodes for path in module_paths(node)}
         unknown = [name for name in self.module_name_config if name not in known]
         if unknown:
             warnings.warn(
@@ -178,13 +182,3 @@ def _checked(config: Any) -> Config:
 def _function(kind: Callable[..., Any]) -> str:
     """`linear` of an operator, one of its overloads, or torch.nn.functional.linear."""
     return (kind.overloadpacket if isinstance(kind, OpOverload) else kind).__name__
-
-
-def _qualified(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _paths(node: Node) -> list[str]:
-    """Qualified names of the modules that a node is in, the innermost last."""
-    stack = node.meta.get("nn_module_stack", {}).values()
-    return [str(path).removeprefix("L['self'].") for path, _ in stack]

@@ -293,6 +293,24 @@ def test_everywhere() -> None:
     assert inputs_of(every, "view") == [result_of(every, "view")]
 
 
+class OfNumbers(OfAll):
+    table = table(**{"aten.mul.Scalar": ARITHMETIC})
+
+
+def test_numbers_become_tensors_where_a_call_takes_one() -> None:
+    """add(x, 2) does; mul.Scalar takes its number as it is."""
+
+    class Model(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return ATEN.mul.Scalar(x + 2, 0.5)
+
+    x = torch.linspace(-1, 1, 12).reshape(3, 4)
+    model = quantized(Model(), OfNumbers().set_global(quantization_config()), x)
+    assert isinstance(call_of(model, "add").args[1], Node)
+    assert call_of(model, "mul").args[1] == 0.5
+    torch.testing.assert_close(model(x), (x + 2) / 2, rtol=0, atol=0.02)
+
+
 def test_inputs_and_outputs_of_their_own() -> None:
     quantizer = OfKinds().set_global(quantization_config())
     model = quantized(layers(), quantizer.set_io(quantization_config((0, 255), None)), X)

@@ -228,6 +228,11 @@ class QuantizationConfig:
         return self.qmode in (None, FLOAT_WEIGHTS)
 
     @property
+    def own_bits(self) -> bool:
+        """Whether matrices stay the blocks of a GGUF file, which operators on the CPU read."""
+        return self.qmode == GGUF_BITS
+
+    @property
     def few_bits(self) -> str | None:
         """The qmode that makes integers of weights; None where they stay floats, or the blocks that they are."""
         return None if self.qmode in (GGUF_BITS, FLOAT_WEIGHTS) else self.qmode

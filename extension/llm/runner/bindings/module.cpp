@@ -215,13 +215,13 @@ class PyTextLLMRunner : public PyRunner<TextLLMRunner> {
     guarded("Rewinding failed", [&] { return runner_->rewind(position); });
   }
 
-  int64_t shared_beginning(const std::vector<uint64_t>& ids) const {
-    return runner_->shared_beginning(ids);
+  int64_t shared_beginning(const std::vector<uint64_t>& ids, bool exact) const {
+    return runner_->shared_beginning(ids, exact);
   }
-  int64_t keep_shared_beginning(const std::vector<uint64_t>& ids) {
+  int64_t keep_shared_beginning(const std::vector<uint64_t>& ids, bool exact) {
     int64_t shared = 0;
     guarded("Rewinding failed", [&] {
-      shared = ET_UNWRAP(runner_->keep_shared_beginning(ids));
+      shared = ET_UNWRAP(runner_->keep_shared_beginning(ids, exact));
       return Error::Ok;
     });
     return shared;
@@ -363,7 +363,7 @@ void define_config(py::module_& module) {
   py::class_<GenerationConfig> type(module, "GenerationConfig");
   type.def(py::init([](bool echo, int32_t max_new_tokens, bool warming, int32_t seq_len,
                        std::optional<double> temperature, int32_t num_bos, int32_t num_eos,
-                       bool ignore_eos, uint64_t seed, bool hide_eos, bool silent,
+                       bool ignore_eos, std::optional<uint64_t> seed, bool hide_eos, bool silent,
                        std::string grammar, std::string grammar_type, int32_t top_logprobs,
                        int32_t prompt_lookup, const py::kwargs& sampling) {
              GenerationConfig config;
@@ -395,7 +395,7 @@ void define_config(py::module_& module) {
            py::arg("warming") = unset.warming, py::arg("seq_len") = unset.seq_len,
            py::arg_v("temperature", py::none(), "0.8"), py::arg("num_bos") = unset.num_bos,
            py::arg("num_eos") = unset.num_eos, py::kw_only(),
-           py::arg("ignore_eos") = unset.ignore_eos, py::arg("seed") = unset.seed,
+           py::arg("ignore_eos") = unset.ignore_eos, py::arg("seed") = py::none(),
            py::arg("hide_eos") = unset.hide_eos, py::arg("silent") = unset.silent,
            py::arg("grammar") = unset.grammar, py::arg("grammar_type") = unset.grammar_type,
            py::arg("top_logprobs") = unset.top_logprobs,
@@ -518,12 +518,14 @@ void define_text_runner(py::module_& module) {
       .def("reset", &PyTextLLMRunner::reset, "Forgets the context.")
       .def("rewind", &PyTextLLMRunner::rewind, py::arg("position"),
            "Forgets what follows the first `position` ids of the context.")
-      .def("shared_beginning", &PyTextLLMRunner::shared_beginning, py::arg("ids"),
-           "How many ids keep_shared_beginning() would keep.")
+      .def("shared_beginning", &PyTextLLMRunner::shared_beginning, py::arg("ids"), py::kw_only(),
+           py::arg("exact") = false, "How many ids keep_shared_beginning() would keep.")
       .def("keep_shared_beginning", &PyTextLLMRunner::keep_shared_beginning, py::arg("ids"),
+           py::kw_only(), py::arg("exact") = false,
            "Cuts the context to what `ids` begin with, and says how many that are; one id at least "
-           "is left to compute. A program that cannot go back begins anew unless its whole context "
-           "is shared.")
+           "is left to compute. With `exact` what follows is bit for bit that of a new context: "
+           "only what came of prompts is kept, and a few ids more are left. A program that cannot "
+           "go back begins anew unless its whole context is shared.")
       .def("save_state", &PyTextLLMRunner::save_state, py::arg("path"),
            "Writes the context, with all that was computed for it, to a file.")
       .def("restore_state", &PyTextLLMRunner::restore_state, py::arg("path"),

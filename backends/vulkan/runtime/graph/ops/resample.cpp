@@ -11,7 +11,7 @@ using runtime::Error;
 
 namespace {
 
-enum ResampleCode : int32_t { kNearest, kBilinear, kGrid };
+enum ResampleCode : int32_t { kNearest, kBilinear, kGrid, kGridToBorder };
 
 Error upsample(Call& call) {
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
@@ -60,8 +60,9 @@ Error grid_sampler(Call& call) {
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
   const Tensor& grid = *ET_UNWRAP(call.tensor(1));
   Tensor& out = *ET_UNWRAP(call.output());
-  if (ET_UNWRAP(call.integer(2)) != 0 || ET_UNWRAP(call.integer(3)) != 0) {
-    return call.refuse("expected bilinear interpolation and padding with zeros");
+  const int64_t padding = ET_UNWRAP(call.integer(3));  // 0 zeros, 1 the border
+  if (ET_UNWRAP(call.integer(2)) != 0 || (padding != 0 && padding != 1)) {
+    return call.refuse("expected bilinear interpolation, and padding with zeros or the border");
   }
   const bool aligns = ET_UNWRAP(call.boolean(4));
   if (x.shape.rank != 4 || grid.shape.rank != 4 || grid.shape[3] != 2 ||
@@ -74,7 +75,7 @@ Error grid_sampler(Call& call) {
       .read(x)
       .read(grid)
       .write(out)
-      .constant(kGrid)
+      .constant(padding == 1 ? kGridToBorder : kGrid)
       .params(x.shape[2], x.shape[3], out.shape[2], out.shape[3])
       .param(out.numel())
       .param(int64_t{x.shape[1]})

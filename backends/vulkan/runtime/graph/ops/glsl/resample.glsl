@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planes of another size: the nearest element, or of four neighbours by distance; by a grid of places with CODE 2.
+// Planes of another size: the nearest element, or of four neighbours by distance; by a grid of places with CODE 2 and 3.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "buffers.glslh"
@@ -7,7 +7,7 @@
 BUFFER(1, x)
 BUFFER(2, grid)
 BUFFER(3, y)
-layout(constant_id = 3) const int CODE = 0;  // 0 nearest, 1 bilinear, 2 grid
+layout(constant_id = 3) const int CODE = 0;  // 0 nearest, 1 bilinear, 2 grid with zeros around, 3 with its border
 layout(std140, set = 0, binding = 0) uniform Params {
   ivec4 sizes;  // in height, width, out height, width
   int numel;
@@ -42,12 +42,16 @@ void main() {
   }
   float fy;
   float fx;
-  if (CODE == 2) {
+  if (CODE >= 2) {
     const int place = ((plane / channels * sizes.z + oy) * sizes.w + ox) * 2;
     const float gx = grid_float(place);
     const float gy = grid_float(place + 1);
     fx = aligns_corners == 1 ? (gx + 1.0) * 0.5 * float(sizes.y - 1) : ((gx + 1.0) * float(sizes.y) - 1.0) * 0.5;
     fy = aligns_corners == 1 ? (gy + 1.0) * 0.5 * float(sizes.x - 1) : ((gy + 1.0) * float(sizes.x) - 1.0) * 0.5;
+    if (CODE == 3) {
+      fx = min(max(fx, 0.0), float(sizes.y - 1));
+      fy = min(max(fy, 0.0), float(sizes.x - 1));
+    }
   } else {
     fy = source(oy, step_y, float(sizes.x));
     fx = source(ox, step_x, float(sizes.y));
@@ -58,7 +62,7 @@ void main() {
   const float dx = fx - float(x0);
   int y1 = y0 + 1;
   int x1 = x0 + 1;
-  if (CODE == 1) {
+  if (CODE == 1 || CODE == 3) {
     y1 = min(y1, sizes.x - 1);
     x1 = min(x1, sizes.y - 1);
   }

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Integer rows through the TOSA reference model beside float64: each within half a quantum of what is exact, and what
+it says that it loses besides."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from executorch.backends.arm.test.arm_operators_test import is_whole
+from executorch.backends.arm.test.arm_reference import lowered, needs_model, through_reference_all
+from executorch.backends.arm.test.arm_stored_rows import FAMILIES
+
+SPEC = "TOSA-1.0+INT+int16"
+OTHER_SPECS = {"turns": "TOSA-1.0+INT+int16+u55"}
+
+
+@needs_model
+@pytest.mark.req("ARM-008")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rows_round_once(family: str) -> None:
+    torch.manual_seed(0)
+    rows, spec = list(FAMILIES[family]()), OTHER_SPECS.get(family, SPEC)
+    programs = [(lowered(each.call, each.inputs, spec), each.inputs) for each in rows]
+    outside = [
+        each.name for each, (edge, _) in zip(rows, programs, strict=True) if not is_whole(edge)
+    ]
+    assert outside == []
+    found = through_reference_all(programs)
+    wrong = [each.why_wrong(results[0]) for each, results in zip(rows, found, strict=True)]
+    assert [each for each in wrong if each] == []

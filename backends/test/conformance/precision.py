@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far results in a dtype may be from exact ones: what PyTorch itself loses where each value between two operators
+is rounded to that dtype, times a few, and a few units in the last place of the largest result. A fault is off by more.
+
+    own = in_dtype(torch.float16, module, inputs)    exact = exactly(module, inputs)
+    bound = times * max(abs(own - exact)) + units * eps * max(abs(own))
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+# Times of what PyTorch loses, and units in the last place. Float32 has room for norms that compilers fold into weights,
+# whose factors are 5e-6 off (coremltools).
+ROOM = {torch.float32: (8.0, 128.0), torch.float16: (4.0, 4.0)}
+
+
+class _Converted(TorchDispatchMode):
+    """What operators read is converted first; views and what they write in place stay as they are."""
+
+    def __init__(self, convert: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self._convert = convert
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not (func.is_view or func._schema.is_mutable):
+            args, kwargs = pytree.tree_map_only(Tensor, self._convert, (args, kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+
+def _float(tensor: Tensor, convert: Callable[[Tensor], Tensor]) -> Tensor:
+    return convert(tensor) if tensor.dtype == torch.float32 else tensor
+
+
+def in_dtype(dtype: torch.dtype, module: Callable[..., Any], inputs: Any) -> list[Any]:
+    """Results where all float32 between operators is rounded to `dtype`; they are of float32."""
+    rounded = lambda tensor: _float(tensor, lambda each: each.to(dtype).float())  # noqa: E731
+    return pytree.tree_map_only(Tensor, rounded, _converted(rounded, module, inputs))
+
+
+def exactly(module: Callable[..., Any], inputs: Any) -> list[Any]:
+    """Results in float64, where PyTorch computes the module so; else in float32."""
+    return _converted(lambda tensor: _float(tensor, Tensor.double), module, inputs)
+
+
+def _converted(
+    convert: Callable[[Tensor], Tensor], module: Callable[..., Any], inputs: Any
+) -> list[Any]:
+    """As they are where PyTorch refuses what is converted, or control flow beside a mode."""
+    try:
+        with _Converted(convert):
+            return _results(module, inputs)
+    except (RuntimeError, ValueError):
+        torch._dynamo.reset()  # it keeps what it could not trace
+        return _results(module, inputs)
+
+
+def _results(module: Callable[..., Any], inputs: Any) -> list[Any]:
+    with torch.no_grad():
+        return pytree.tree_leaves(module(*pytree.tree_map_only(Tensor, torch.clone, inputs)))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Of the results of one run. `own`: PyTorch's where all values are of `dtype`; `least`: of the largest result, what
+    it may be off by in any case."""
+
+    dtype: torch.dtype
+    expected: list[Any]
+    own: list[Any]
+    exact: list[Any]
+    least: float = 0.0
+
+    @staticmethod
+    def of(
+        dtype: torch.dtype, module: Callable[..., Any], inputs: Any, least: float = 0.0
+    ) -> Bounds:
+        """Buffers that the module writes are written once."""
+        exact = exactly(copy.deepcopy(module), inputs)
+        is_narrow = dtype != torch.float32
+        own = in_dtype(dtype, copy.deepcopy(module), inputs) if is_narrow else None
+        expected = _results(module, inputs)
+        return Bounds(dtype, expected, expected if own is None else own, exact, least)
+
+    def difference(self, found: Sequence[Any], is_random: bool = False) -> str:
+        """Where results are not these; "" where they are. `is_random`: sizes and dtypes alone are compared."""
+        if len(found) != len(self.expected):
+            return f"{len(found)} results, eager has {len(self.expected)}"
+        every = zip(found, self.expected, self.own, self.exact, strict=True)
+        for place, (have, want, own, exact) in enumerate(every):
+            if not isinstance(want, Tensor):
+                text = "" if have == want else f"{have}, eager has {want}"
+            elif have.shape != want.shape or have.dtype != want.dtype:
+                text = f"{have.dtype}{list(have.shape)}, eager has {want.dtype}{list(want.shape)}"
+            else:
+                text = "" if is_random else self._beyond(*map(_real, (have, own, exact)))
+            if text:
+                return f"result {place}: {text}" if place else text
+        return ""
+
+    def _beyond(self, found: Tensor, own: Tensor, exact: Tensor) -> str:
+        """Where PyTorch's own are infinite and exact ones are not, what is not finite, what the dtype does not hold and
+        what is near the exact ones are right, too."""
+        limits, (times, units) = torch.finfo(self.dtype), ROOM[self.dtype]
+        is_known = own.isfinite() & exact.isfinite()
+        lost = _largest((own - exact).abs()[is_known])
+        largest = _largest(own.abs()[is_known])
+        bound = times * lost + max(units * limits.eps, self.least) * largest
+        near = (found - own).abs() <= bound
+        same = (found == own) | (found.isnan() & own.isnan())
+        room = bound + times * units * limits.eps * _largest(exact.abs()[exact.isfinite()])
+        is_lost = ~found.isfinite() | (found.abs() >= limits.max)
+        wider = ~own.isfinite() & exact.isfinite() & (is_lost | ((found - exact).abs() <= room))
+        wrong = ~(near | same | wider)
+        if not wrong.any():
+            return ""
+        place = int(wrong.flatten().nonzero()[0])
+        off = _largest((found - own).abs()[wrong & found.isfinite()])
+        return (
+            f"{int(wrong.sum())} of {found.numel()} elements: at {place} {found.flatten()[place]:.6g}, PyTorch has "
+            f"{own.flatten()[place]:.6g}; off by {off:.3g}, {bound:.3g} is allowed"
+        )
+
+
+def _real(tensor: Tensor) -> Tensor:
+    tensor = tensor.detach()
+    return (torch.view_as_real(tensor) if tensor.is_complex() else tensor).double()
+
+
+def _largest(values: Tensor) -> float:
+    return float(values.max()) if values.numel() else 0.0
