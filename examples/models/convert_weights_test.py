@@ -80,7 +80,7 @@ def test_the_text_model_of_a_larger_one_is_taken(
 def test_fused_projections_of_glm_are_parted(tmp_path: Path) -> None:
     from executorch.examples.models.glm.convert_weights import convert_weights
 
-    layer, both, query = "model.layers.1", torch.rand(6, 4), torch.rand(4, 4)
+    layer, both, query = "model.layers.1", torch.rand(6, 4), torch.rand(64, 4)
     state = {
         "model.embed_tokens.weight": torch.rand(3, 4),
         f"{layer}.mlp.gate_up_proj.weight": both,
@@ -91,7 +91,9 @@ def test_fused_projections_of_glm_are_parted(tmp_path: Path) -> None:
     found = torch.load(tmp_path / "converted.pth")
     assert torch.equal(found["layers.1.feed_forward.w1.weight"], both[:3])  # the gate comes first
     assert torch.equal(found["layers.1.feed_forward.w3.weight"], both[3:])
-    assert torch.equal(found["layers.1.attention.wq.weight"], query)
+    # Of each of 16 heads: GLM turns neighbors, the model turns halves.
+    halves = query.reshape(16, 4, 4)[:, [0, 2, 1, 3]].reshape(64, 4)
+    assert torch.equal(found["layers.1.attention.wq.weight"], halves)
     assert torch.equal(found["output.weight"], state["model.embed_tokens.weight"])
 
 

@@ -44,8 +44,9 @@ def test_a_bound_for_all(dim: str, partitioner: Any, bound: Any, largest: int) -
     for size in (1, 2, largest):
         x = torch.randn(size, 4)
         torch.testing.assert_close(method.call([x])[0], model(x))
+    least = 1 if dim == "minimum" else 0
     with pytest.raises(
-        RuntimeError, match=f"dimension 0: expected 0 to {largest}, found {largest + 1}"
+        RuntimeError, match=f"dimension 0: expected {least} to {largest}, found {largest + 1}"
     ):
         method.call([torch.randn(largest + 1, 4)])
 

@@ -273,9 +273,13 @@ class TestRunner:
 
 
 def _run_lowered(
-    module: torch.nn.Module, example: torch.Tensor, given: torch.Tensor, **options: Any
+    module: torch.nn.Module,
+    example: torch.Tensor,
+    given: torch.Tensor,
+    least: int = 1,
+    **options: Any,
 ) -> None:
-    shapes = ({0: torch.export.Dim("rows", min=1, max=8)},)
+    shapes = ({0: torch.export.Dim("rows", min=least, max=8)},)
     program = torch.export.export(module, (example,), dynamic_shapes=shapes)
     data = to_edge_transform_and_lower(program, **options).to_executorch().buffer
     Runtime.get().load_program(data).load_method("forward").execute([given])
@@ -288,9 +292,11 @@ def test_an_embedding_says_which_index_is_out_of_range(index: int) -> None:
         _run_lowered(table, torch.tensor([1, 2]), torch.tensor([2, index]))
 
 
-def test_an_empty_batch_for_a_delegate_is_called_empty() -> None:
-    partitioner = [XnnpackPartitioner()]
-    with pytest.raises(RuntimeError, match="expected at least one element, found none"):
-        _run_lowered(
-            torch.nn.Linear(6, 3), torch.randn(4, 6), torch.randn(0, 6), partitioner=partitioner
-        )
+@pytest.mark.parametrize(
+    ("least", "message"),
+    [(0, "expected at least one element, found none"), (1, "expected 1 to 8, found 0")],
+)
+def test_an_empty_batch_for_a_delegate_is_called_empty(least: int, message: str) -> None:
+    options = {"partitioner": [XnnpackPartitioner()], "least": least}
+    with pytest.raises(RuntimeError, match=message):
+        _run_lowered(torch.nn.Linear(6, 3), torch.randn(4, 6), torch.randn(0, 6), **options)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError, ExportErrorType
@@ -58,7 +60,20 @@ class Options:
         given = dict(self.properties)
         if not _PRECISION.intersection(given) and self.device != "NPU":
             given["EXECUTION_MODE_HINT"] = "ACCURACY"
+            if self.device == "CPU" and products_saturate():
+                given["LP_TRANSFORMS_MODE"] = "NO"
         return given
+
+
+@cache
+def products_saturate() -> bool:
+    """Whether this processor's 8-bit products, two of which are added, saturate at 16 bits: x86 without VNNI. OpenVINO
+    uses them all the same, and is off by a third; without its low precision transformations it computes in floats."""
+    try:
+        flags = Path("/proc/cpuinfo").read_text().split()
+    except OSError:
+        return False
+    return "avx2" in flags and not {"avx512_vnni", "avx_vnni"}.intersection(flags)
 
 
 def _text(spec: CompileSpec) -> str:

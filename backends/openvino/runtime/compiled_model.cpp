@@ -6,6 +6,10 @@
 #include <unordered_map>
 #include <vector>
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#endif
+
 namespace executorch::backends::openvino {
 
 using runtime::Error;
@@ -31,6 +35,21 @@ std::vector<std::string> available_devices(const Api& api, ov_core_t* core) {
   return names;
 }
 
+/// Whether 8-bit products, two of which are added, saturate at 16 bits: x86 without VNNI. OpenVINO
+/// uses them all the same; without its low precision transformations it computes in floats.
+bool products_saturate() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  constexpr unsigned kExtendedFeatures = 7, kAvx512Vnni = 1U << 11, kAvxVnni = 1U << 4;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid_count(kExtendedFeatures, 0, &eax, &ebx, &ecx, &edx) && (ecx & kAvx512Vnni)) {
+    return false;
+  }
+  return !(__get_cpuid_count(kExtendedFeatures, 1, &eax, &ebx, &ecx, &edx) && (eax & kAvxVnni));
+#else
+  return false;
+#endif
+}
+
 /// Float32 stays float32 where devices would compute in fewer bits. A device that chooses among
 /// others knows no such property, or does not hand it on: each of them is told. An NPU has no
 /// choice.
@@ -44,6 +63,9 @@ void keep_precision(const Api& api, ov_core_t* core, const std::string& device) 
     if (name != "NPU") {
       static_cast<void>(
           api.ov_core_set_property(core, name.c_str(), "EXECUTION_MODE_HINT", "ACCURACY"));
+    }
+    if (name == "CPU" && products_saturate()) {
+      static_cast<void>(api.ov_core_set_property(core, "CPU", "LP_TRANSFORMS_MODE", "NO"));
     }
   }
 }

@@ -202,8 +202,8 @@ def _edge_program(program: Any) -> ExportedProgram:
     found = program.exported_program() if hasattr(program, "exported_program") else program
     if not isinstance(found, ExportedProgram):
         kind = type(found).__name__
-    elif any(isinstance(node.target, torch._ops.OpOverload) for node in found.graph.nodes):
-        kind = "calls of another dialect"
+    elif found.dialect != "EDGE":
+        kind = f"one of the dialect {found.dialect}"
     else:
         return found
     raise ExportError(

@@ -32,7 +32,6 @@ _MAX_CONTEXT = 8192
 # Longer prompts are read piece by piece, as fast, in less memory.
 _TOKENS_PER_CALL = 256
 _SHARE_OF_MEMORY = 0.25  # that caches may take
-SESSIONS = 8  # of a server: as many answers in one call, which reads the weights once
 
 
 @dataclass(frozen=True)

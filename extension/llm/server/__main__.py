@@ -13,10 +13,12 @@ import re
 import sys
 from pathlib import Path
 
+# Of a checkpoint: as many answers in one call, which reads the weights once.
+SESSIONS = 8
+
 
 def parser(prog: str = "python -m executorch.extension.llm.server") -> argparse.ArgumentParser:
     from executorch.extension.llm.chat import add_export_option
-    from executorch.extension.llm.export.kept import SESSIONS
 
     made = argparse.ArgumentParser(
         prog=prog, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -77,7 +79,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def make_service(options: argparse.Namespace):
     from executorch.extension.llm.chat import checkpoint_sampling
-    from executorch.extension.llm.export.kept import SESSIONS, program_of
+    from executorch.extension.llm.export.kept import program_of
     from executorch.extension.llm.runner import TextLLMRunner
     from executorch.extension.llm.runner.chat_template import ChatTemplate
     from executorch.extension.llm.server.app import Service
