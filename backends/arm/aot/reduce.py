@@ -274,7 +274,8 @@ def covers_image(node: Node) -> bool:
 
 
 def avg_pool(w: TosaWriter, step: Step) -> None:
-    """With padding that counts, over the zeros; another divisor is a product behind."""
+    """Integers are sums that are divided once. In floats, AVG_POOL2D divides by what is no padding: zeros that count
+    are there before, and so are all that windows read, where a divisor is said."""
     source = step.head.args[0]
     x = w.read(source, NHWC)
     if covers_image(step.head):
@@ -282,53 +283,76 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
         return
     kernel, window = pool_window(step.head)
     args = [*step.head.args[1:], *[None] * 6]
-    counts = True if args[4] is None else args[4]
+    counts, divisor = args[4] is not False, args[5]
     said = w.said_of(source) if step.is_quantized else None
-    if counts and any(window.padding):
-        ends = [(0, 0), *((each, each) for each in window.padding), (0, 0)]
-        x = w.pad(x, ends, 0 if said is None else said.zero_point)
+    zero = 0 if said is None else said.zero_point
+    if said is not None:
+        divisors = torch.tensor(divisor) if divisor else _counts(w, step, x, kernel, window, counts)
+        if _divides_exactly(w, x, divisors):
+            w.give(_exact_average(w, step, x, kernel, window, divisors))
+            return
+    if divisor:
+        x = _all_read(w, step, x, kernel, window, zero)
+    elif counts and any(window.padding):
+        x = w.pad(x, [(0, 0), *((each, each) for each in window.padding), (0, 0)], zero)
+    if divisor or counts:
         window = Window(window.stride, [0, 0], window.dilation)
-    divisor = args[5] or prod(kernel)
-    if (
-        said is not None
-        and not any(window.padding)
-        and not _reads_beyond(w, step, x, kernel, window)
-    ):
-        w.give(_exact_average(w, step, x, kernel, window, divisor))
-        return
-    zeros = [w.one(0 if said is None else said.zero_point, w.dtype(x))] * 2
-    acc = _average_type(w, x)
-    made = _pooled(w, step, "AVG_POOL2D", x, kernel, window, zeros=zeros, acc_type=acc)
-    factor = prod(kernel) / divisor
-    if said is None:
-        made = made if factor == 1.0 else w.with_number("MUL", made, factor)
-    elif factor == 1.0:
+    zeros = [w.one(zero, w.dtype(x))] * 2
+    made = _pooled(
+        w, step, "AVG_POOL2D", x, kernel, window, zeros=zeros, acc_type=_average_type(w, x)
+    )
+    if said is not None:
         made = w.requantized(made, said)
-    else:
-        made = w.narrowed(w.rescale(made, "INT32", [1.0], said.zero_point), said.scale * factor)
+    elif divisor and divisor != prod(kernel):
+        made = w.with_number("MUL", made, prod(kernel) / divisor)
     w.give(made)
 
 
-def _reads_beyond(w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window) -> bool:
-    """Whether windows, of ceil_mode, end behind the image: they count what is in it."""
-    out = in_layout(shape_of_result(step), NHWC)
-    ends = [(out[p + 1] - 1) * window.stride[p] + kernel[p] for p in range(2)]
-    return any(end > w.shape(x)[p + 1] for p, end in enumerate(ends))
+def _counts(
+    w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window, counts: bool
+) -> torch.Tensor:
+    """How many elements each window divides by: of the image, and of its padding where that counts."""
+    out, found = in_layout(shape_of_result(step), NHWC), []
+    for place in range(2):
+        padding = window.padding[place]
+        edge = padding if counts else 0
+        first = torch.arange(out[place + 1]) * window.stride[place] - padding
+        last = (first + kernel[place]).clamp(max=w.shape(x)[place + 1] + edge)
+        found.append(last - first.clamp(min=-edge))
+    return torch.outer(*found).reshape(1, *out[1:3], 1)
+
+
+def _divides_exactly(w: TosaWriter, x: int, divisors: torch.Tensor) -> bool:
+    """By one number; or by several, when averages in units of a part of all of them fit in INT32."""
+    several = divisors.unique().tolist()
+    return len(several) == 1 or (w.dtype(x) == "INT8" and 255 * math.lcm(*several) < 2**31)
 
 
 def _average_type(w: TosaWriter, x: int) -> Any:
     return w.accumulator("INT8" if w.dtype(x) == "INT16" else w.dtype(x))[1]
 
 
-def _exact_average(
-    w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window, divisor: int
+def _all_read(
+    w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window, zero: int
 ) -> int:
-    """Sums of windows, by a convolution with ones, rounded once; AVG_POOL2D rounds in the operand's scale before."""
-    said = w.said_of(step.head.args[0])
+    """What windows read, `zero` where there is no image."""
     out = in_layout(shape_of_result(step), NHWC)
-    for place in range(2):
-        read = (out[place + 1] - 1) * window.stride[place] + kernel[place]
-        x = w.slice_axis(x, place + 1, 0, read)
+    ends = [(0, 0)] * 4
+    for place, before in enumerate(window.padding, 1):
+        read = (out[place] - 1) * window.stride[place - 1] + kernel[place - 1] - before
+        ends[place] = (before, max(0, read - w.shape(x)[place]))
+        x = w.slice_axis(x, place, 0, min(read, w.shape(x)[place]))
+    return w.pad(x, ends, zero) if any(map(any, ends)) else x
+
+
+def _exact_average(
+    w: TosaWriter, step: Step, x: int, kernel: list[int], window: Window, divisors: torch.Tensor
+) -> int:
+    """Sums of windows, by a convolution with ones, rounded once; AVG_POOL2D rounds in the operand's scale before.
+    Where divisors differ, sums are made as many parts of all of them: of 4, 6 and 9 elements 9, 6 and 4 times 36ths."""
+    said = w.said_of(step.head.args[0])
+    x = _all_read(w, step, x, kernel, window, said.zero_point)
+    out = in_layout(shape_of_result(step), NHWC)
     channels, kind = out[3], w.dtype(x)
     sums, acc_type = w.accumulator(kind)
     inputs = [
@@ -349,7 +373,10 @@ def _exact_average(
         local_bound=False,
         acc_type=acc_type,
     )
-    return w.narrowed(made, said.scale / divisor)
+    parts = math.lcm(*divisors.unique().tolist())
+    if (divisors != parts).any():
+        made = w.mul32(made, w.const(parts // divisors, "INT32"))
+    return w.narrowed(made, said.scale / parts)
 
 
 def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
@@ -368,7 +395,7 @@ def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
         return
     if said is not None:
         window = Window(kernel, [0, 0], [1, 1])
-        w.give(_exact_average(w, step, x, kernel, window, prod(kernel)))
+        w.give(_exact_average(w, step, x, kernel, window, torch.tensor(prod(kernel))))
         return
     zeros = [w.one(0, w.dtype(x))] * 2
     attributes = {"kernel": kernel, "stride": kernel, "pad": [0] * 4}

@@ -203,6 +203,8 @@ def along_axes() -> Iterator[Case]:
         "avg pool pad": lambda x: F.avg_pool2d(x, 3, 1, 1),
         "avg pool ceil": lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True),
         "avg pool uncounted": lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
+        "avg pool divided": lambda x: F.avg_pool2d(x, 3, 1, 1, False, False, 7),
+        "avg pool ceil divided": lambda x: F.avg_pool2d(x, 3, 2, 0, True, True, 7),
         "adaptive pool": lambda x: F.adaptive_avg_pool2d(x, 1),
         "adaptive pool 2": lambda x: F.adaptive_avg_pool2d(x, 2),
         "nearest 2x": lambda x: F.interpolate(x, scale_factor=2),

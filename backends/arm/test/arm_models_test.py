@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whole networks through the TOSA reference model: FP beside eager PyTorch to 1e-3, INT beside the quantized module
-within a quantum of the result. At small sizes: the reference model is slow."""
+"""Whole networks, their TOSA graphs evaluated: FP beside eager PyTorch to 1e-3, INT beside the quantized module within
+a quantum of the result, and each step beside float64."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from executorch.backends.arm.quantizer import get_symmetric_a16w8_quantization_c
 from executorch.backends.arm.test.arm_operators_test import is_whole
 from executorch.backends.arm.test.arm_reference import (
     lowered,
-    needs_model,
     quantized,
     through_reference,
 )
-from executorch.backends.arm.test.arm_steps import quanta_apart
+from executorch.backends.arm.test.arm_steps import steps_of
 from executorch.examples.models.mlperf_tiny import DSCNNKWS
 from executorch.exir.backend.lowering.quantized import quantization_of
 
-pytestmark = [needs_model, pytest.mark.full, pytest.mark.req("ARM-008", "ARM-009")]
+pytestmark = [pytest.mark.full, pytest.mark.req("ARM-008", "ARM-009")]
 Made = tuple[nn.Module, tuple[Tensor, ...]]
 
 
@@ -162,11 +161,11 @@ def check(model: Callable[[], Made], spec: str, config: object = None, one: bool
     errors = [
         (each - module(*inputs)).square().mean().sqrt().item() / scale for each in (found, expected)
     ]
-    steps = quanta_apart(edge, inputs)
+    steps = steps_of(edge, inputs)
     print(f"{model.__name__}: {apart.max():.2f} quanta, {(apart > 0.5).float().mean():.2%} of the values; "
-          f"of {len(steps)} steps {max(steps.values())}; from the floats {errors[0]:.2f}, "
+          f"of {len(steps)} steps {max(each.off for each in steps):.4f}; from the floats {errors[0]:.2f}, "
           f"quantized module {errors[1]:.2f}")  # fmt: skip
-    assert {name for name, most in steps.items() if most > 1} == set()
+    assert [each.why_wrong for each in steps if each.why_wrong] == []
     assert not one or apart.max() <= 1.01
     assert errors[0] <= 1.05 * errors[1]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lowers models to TOSA and runs delegates in the TOSA reference model: in a process of its own, which it ends when a
-graph is bad."""
+"""Lowers models to TOSA and runs their delegates: by our evaluator, or by the TOSA reference model, in a process of its
+own, which it ends when a graph is bad."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from torch.export import ExportedProgram
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from executorch.backends.arm.quantizer import TOSAQuantizer, get_symmetric_quantization_config
+from executorch.backends.arm.test.tosa.evaluator import evaluate
 from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
@@ -39,17 +40,28 @@ HAS_MODEL = tool_path("arm", "tosa_reference_model") is not None
 needs_model = pytest.mark.skipif(not HAS_MODEL, reason="the TOSA reference model is not installed")
 
 
-def run_all(graphs: Sequence[tuple[bytes, Sequence[torch.Tensor]]]) -> list[list[torch.Tensor]]:
+Graph = tuple[bytes, Sequence[torch.Tensor]]
+
+
+def run(graph: bytes, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """By the evaluator, which needs no tool."""
+    found = evaluate(graph, [_array(each) for each in inputs])
+    return [torch.from_numpy(np.ascontiguousarray(each).reshape(each.shape)) for each in found]
+
+
+def run_all(graphs: Sequence[Graph]) -> list[list[torch.Tensor]]:
     """Of each graph the results for its inputs."""
+    return [run(*each) for each in graphs]
+
+
+def run_all_in_model(graphs: Sequence[Graph]) -> list[list[torch.Tensor]]:
+    """By the reference model, which also says whether a graph is valid."""
     python = tool_path("arm", "tosa_reference_model").with_name("python")
     with tempfile.TemporaryDirectory() as folder:
         places = [Path(folder, f"{place:04}.tosa") for place in range(len(graphs))]
         for place, (graph, inputs) in zip(places, graphs, strict=True):
             place.write_bytes(graph)
-            arrays = {
-                f"{i:04}": each.detach().contiguous().numpy() for i, each in enumerate(inputs)
-            }
-            np.savez(f"{place}.npz", **arrays)
+            np.savez(f"{place}.npz", **{f"{i:04}": _array(each) for i, each in enumerate(inputs)})
         ran = subprocess.run(
             [str(python), "-c", _SCRIPT, folder], capture_output=True, text=True, timeout=300
         )
@@ -61,8 +73,8 @@ def run_all(graphs: Sequence[tuple[bytes, Sequence[torch.Tensor]]]) -> list[list
         return [[torch.from_numpy(each[key].copy()) for key in each.files] for each in found]
 
 
-def run(graph: bytes, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    return run_all([(graph, inputs)])[0]
+def _array(values: torch.Tensor) -> np.ndarray[Any, Any]:
+    return values.detach().contiguous().numpy()
 
 
 def quantized(

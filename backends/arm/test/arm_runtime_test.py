@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with Ethos-U's delegates in the runtime, with a stub of the driver whose answers the TOSA reference model
+"""Programs with Ethos-U's delegates in the runtime, with a stub of the driver whose answers TOSA's evaluator
 computes: what goes into the scratch, where, and what comes out."""
 
 from __future__ import annotations

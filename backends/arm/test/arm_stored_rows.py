@@ -89,9 +89,9 @@ def tables() -> Iterator[Row]:
     for name, function in functions.items():
         yield row(name, function, [(X, every)], Stored(0.05, -9))
     fine = Stored(2.0**-13, dtype=torch.int16)
-    # 513 points, and what INT16 has beyond: within 1/512 of the range
+    # a point of 513 is rounded, and a line between two is 128 quanta long: 2^-6 squared / 8 * 2^14 * 0.77
     yield row(
-        "tanh wide", torch.tanh, [(fine, (99, 99))], Stored(2.0**-14, dtype=torch.int16), loss=9
+        "tanh wide", torch.tanh, [(fine, (99, 99))], Stored(2.0**-14, dtype=torch.int16), loss=0.9
     )
 
 
@@ -125,6 +125,17 @@ def layers() -> Iterator[Row]:
         Stored(0.05 * 0.01 * 40, 3),
         weights(X, [0.01], 1, 1, 1, 1),
     )
+    unit = 0.05 * 0.01  # 20.9 of it are 21: a bias that is cut off is nearly one less
+    yield row(
+        "conv of a bias in floats",
+        lambda x, w, b: F.conv2d(x, w, b.to(x)),
+        [(X, (1, 1, 3, 3))],
+        Stored(unit, 3),
+        [
+            (torch.ones(1, 1, 1, 1, dtype=torch.int8), Stored((0.01,))),
+            (torch.tensor([20.9 * unit]), None),
+        ],
+    )
     yield row(
         "transposed",
         lambda x, w, b: F.conv_transpose2d(x, w, b, stride=2, padding=1, output_padding=1),
@@ -156,7 +167,7 @@ def layers() -> Iterator[Row]:
         [(W, (1, 3, 5, 6))],
         Stored(2e-3, dtype=torch.int16),
         weights(W, _SCALES[:4], 4, 3, 2, 2),
-        loss=2,  # multipliers of 16 bits
+        loss=0.5,  # multipliers of 15 bits: 2^15 quanta times 2^-16
     )
 
 
@@ -229,18 +240,15 @@ def along_axes() -> Iterator[Row]:
         "averages padded": lambda x: F.avg_pool2d(x, 3, 2, 1),
         "averages divided": lambda x: F.avg_pool2d(x, 3, 1, divisor_override=7),
         "averages of all": lambda x: F.avg_pool2d(x, 20, ceil_mode=True),
+        "averages uncounted": lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
+        "averages beyond": lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True),
+        "averages uncounted, divided": lambda x: F.avg_pool2d(x, 3, 1, 1, False, False, 7),
+        "averages beyond, divided": lambda x: F.avg_pool2d(x, 3, 2, 0, True, True, 7),
     }
     for name, function in functions.items():
         yield row(name, function, x, Stored(0.02, 6))
     yield row("mean of few", lambda x: x.mean(-1), [(X, (40, 2))], Stored(0.06, 6))
     yield row("sum", lambda x: x.sum(1, keepdim=True), x, Stored(0.15, 6))
-    # AVG_POOL2D rounds in quanta of the operand
-    rounded_before = 0.5
-    for name, function in {
-        "averages uncounted": lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
-        "averages beyond": lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True),
-    }.items():
-        yield row(name, function, x, X, loss=rounded_before)
     pools = {
         "largest of 2": lambda x: F.max_pool2d(x, 2),
         "largest padded": lambda x: F.max_pool2d(x, 3, 2, 1),
@@ -278,7 +286,7 @@ def norms() -> Iterator[Row]:
         lambda x: torch.softmax(x, -1),
         wide,
         Stored(2.0**-15, dtype=torch.int16),
-        loss=4,
+        loss=1,
     )
     yield row("log softmax", lambda x: torch.log_softmax(x, -1), x, Stored(0.06, 120), loss=0.02)
     yield row("variance", lambda x: x.var(1), x, Stored(0.1, -128), loss=0.02)
@@ -294,7 +302,7 @@ def norms() -> Iterator[Row]:
         [(scale, None), (shift, None)],
         loss=0.05,
     )
-    yield row("layer norm wide", lambda x: F.layer_norm(x, (8,)), wide, finer, loss=4)
+    yield row("layer norm wide", lambda x: F.layer_norm(x, (8,)), wide, finer, loss=0.05)
     yield row(
         "group norm",
         lambda x, w, b: F.group_norm(x, 2, w.to(x), b.to(x)),

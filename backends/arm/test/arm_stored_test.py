@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Integer rows through the TOSA reference model beside float64: each within half a quantum of what is exact, and what
-it says that it loses besides."""
+"""Integer rows, their TOSA graphs evaluated, beside float64: each within half a quantum of what is exact, and what it
+says that it loses besides."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import pytest
 import torch
 
 from executorch.backends.arm.test.arm_operators_test import is_whole
-from executorch.backends.arm.test.arm_reference import lowered, needs_model, through_reference_all
+from executorch.backends.arm.test.arm_reference import lowered, through_reference_all
 from executorch.backends.arm.test.arm_stored_rows import FAMILIES
 
 SPEC = "TOSA-1.0+INT+int16"
 OTHER_SPECS = {"turns": "TOSA-1.0+INT+int16+u55"}
 
 
-@needs_model
 @pytest.mark.req("ARM-008")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rows_round_once(family: str) -> None:

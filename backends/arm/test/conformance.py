@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hook of backends/test/conformance. TOSA graphs run in the TOSA reference model; what Vela and the model converter
+"""The hook of backends/test/conformance. TOSA graphs are evaluated; what Vela and the model converter
 make of them runs on no computer, so that of Ethos-U and VGF the compilers' halves are asked alone."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from executorch.backends.arm.quantizer import (
     TOSAQuantizer,
     get_symmetric_quantization_config,
 )
-from executorch.backends.arm.test.arm_reference import HAS_MODEL, run
+from executorch.backends.arm.test.arm_reference import run
 from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
 from executorch.backends.arm.vgf import VgfPartitioner
@@ -29,10 +29,6 @@ _Arm: Callable[..., Backend] = functools.partial(
 
 def reference(payload: bytes, data: Mapping[str, bytes]) -> Run:
     return functools.partial(run, payload)
-
-
-def why_no_model() -> str:
-    return "" if HAS_MODEL else f"the TOSA reference model; {VELA.how_to_get()}"
 
 
 def quantizer() -> EthosUQuantizer:
@@ -53,7 +49,6 @@ BACKENDS = [
         lambda: TOSAPartitioner(TosaCompileSpec("TOSA-1.0+FP")),
         reference=reference,
         by_memory=True,
-        why_missing=why_no_model,
     ),
     _Arm(
         "TOSABackend",
@@ -62,7 +57,6 @@ BACKENDS = [
         reference=reference,
         by_memory=True,
         name="TOSABackend in integers",
-        why_missing=why_no_model,
     ),
     _Arm("EthosUBackend", EthosUPartitioner, quantize=quantizer, why_missing=VELA.why_missing),
     _Arm("VgfBackend", VgfPartitioner, why_missing=CONVERTER.why_missing),

@@ -43,13 +43,38 @@ def loaded(name: str) -> Backend:
     return dataclasses.replace(found, runtime=is_here)
 
 
-@pytest.fixture(params=[*BACKENDS, *BY_REFERENCE])
+def asked(needs: str) -> list[str]:
+    """Of a check. One that needs a runtime is asked of the backend that has it, and left out once for each id that has
+    none on any computer: not again by its reference, or in another configuration."""
+    if needs != "runtime":
+        return [*BACKENDS, *BY_REFERENCE]
+    first = {each.id: name for name, each in reversed(BACKENDS.items())}
+    return [name for name, each in BACKENDS.items() if each.runtime or first[each.id] == name]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "backend" in metafunc.fixturenames:
+        needs = getattr(metafunc.function, "needs", "")
+        metafunc.parametrize("backend", asked(needs), indirect=True)
+
+
+@pytest.fixture
 def backend(request: pytest.FixtureRequest) -> Backend:
     torch.manual_seed(0)  # 8-bit values of other inputs are rounded otherwise
     found = BY_REFERENCE.get(request.param) or loaded(request.param)
     if found.why_missing():
         pytest.skip(found.why_missing())
     return found
+
+
+def test_nothing_is_left_out_twice() -> None:
+    """Neither a check that runs for the same backend elsewhere, nor one that is left out for it already."""
+    every = {**BACKENDS, **BY_REFERENCE}
+    names = asked("runtime")
+    without = [every[name].id for name in names if not every[name].runtime]
+    assert len(without) == len(set(without))
+    assert not {*without} & {every[name].id for name in names if every[name].runtime}
+    assert {each.id for each in BACKENDS.values()} == {every[name].id for name in names}
 
 
 def test_most_checks_need_no_runtime() -> None:

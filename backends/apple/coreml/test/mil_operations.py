@@ -117,7 +117,7 @@ def _product(x: Tensor, dims: list[int], keep: bool) -> Tensor:
 
 
 def _found_at(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    return lambda x, axis=-1, keep_dims=True, output_dtype="int32": function(
+    return lambda x, axis=-1, keep_dims=False, output_dtype="int32": function(
         x, int(axis), keepdim=bool(keep_dims)
     )
 
