@@ -97,8 +97,8 @@ OF_BACKENDS = (
          _of(f"{_VULKAN}/test", "vulkan_values_test vulkan_operators_test vulkan_quantized_test"),
          listed=SHADERS, native="portable_lib", tier="fast"),
     Kind("openvino", "OpenVINO's table, and how programs are given to its compiler",
-         _of(f"{_OPENVINO}/test", "openvino_conditions_test openvino_calls_test cases_test program_test "
-             "openvino_names_test"),
+         _of(f"{_OPENVINO}/test", "openvino_limits_test openvino_conditions_test openvino_model_test "
+             "openvino_names_test program_test cases_test openvino_calls_test"),
          _of(f"{_OPENVINO}/aot", "compiler graph ops options pools quantized static"), _ALL,
          tier="fast", at_import=True),
 )  # fmt: skip
