@@ -77,7 +77,8 @@ OF_BACKENDS = (
                   "backends/cadence/aot/quantizer/*.py"),
          _ALL, tier="fast", at_import=True),
     Kind("mps", "MPS's table, and how its rows and payloads are written",
-         _of(f"{_MPS}/test", "mps_conditions_test mps_values_test mps_lowering_test mps_corrupted_test mps_llm_test"),
+         _of(f"{_MPS}/test", "mps_conditions_test mps_limits_test mps_nodes_test mps_lowering_test mps_values_test "
+             "mps_corrupted_test mps_llm_test"),
          _of(f"{_MPS}/aot", "computing convolution elementwise indexing movement ops options payload row schema"),
          _ALL, tier="fast", at_import=True),
     Kind("coreml", "Core ML's table, its translations, and how models become payloads",

@@ -29,7 +29,7 @@ from executorch.exir.graph_facts import call_name
 WhyNot = Callable[[ExportedProgram, str], str]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Among:
     """A call among others, or of sizes that vary: `code`, a module or function of `inputs`, has calls of operator
     `name`, which stay whole."""
@@ -48,10 +48,10 @@ class Among:
         config = EdgeCompileConfig(preserve_ops=[op], _check_ir_validity=False)
         return to_edge(exported, compile_config=config).exported_program()
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         line = getattr(getattr(self.code, "__code__", None), "co_firstlineno", "module")
         sizes = [list(each.shape) for each in self.inputs if isinstance(each, torch.Tensor)]
-        return f"{self.name} of {sizes}, {line}"
+        return f"{self.name} of {sizes}, line {line}"
 
 
 def among(name: str, code: Any, *inputs: Any, **how: Any) -> Among:

@@ -150,37 +150,6 @@ def test_results_are_values_of_their_own() -> None:
     torch.testing.assert_close(edge.exported_program().module()(X), twice(X))
 
 
-def test_a_window_is_no_larger_than_an_image() -> None:
-    (payload,) = payloads(lowered(torch.nn.AvgPool2d(1280, ceil_mode=True), IMAGE))
-    (pool,) = nodes(payload)
-    assert (pool.kernel_height, pool.kernel_width, pool.padding_bottom, pool.ceil_mode) == (
-        8,
-        8,
-        0,
-        1,
-    )
-
-
-CONVOLUTIONS = {
-    "of one channel": (torch.nn.Conv2d(1, 2, 2), ["Conv2D"]),
-    "per channel": (torch.nn.Conv2d(3, 6, 2, groups=3), ["DepthwiseConv2D"]),
-    "by groups": (torch.nn.Conv2d(4, 4, 2, groups=2), ["Conv2D"]),
-    "transposed": (torch.nn.ConvTranspose2d(3, 2, 2), ["Conv2D"]),
-    "transposed, strides": (
-        torch.nn.ConvTranspose2d(3, 2, 2, stride=2),
-        ["View", "ConstantPadND"] * 2 + ["View", "Conv2D"],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CONVOLUTIONS)
-def test_a_convolution_is_the_fewest_nodes(name: str) -> None:
-    model, expected = CONVOLUTIONS[name]
-    channels = model.in_channels
-    (payload,) = payloads(lowered(model, torch.ones(1, channels, 5, 5)))
-    assert kinds(payload) == expected
-
-
 def test_a_relu_reads_one_value() -> None:
     """Its table has a second, which nobody sets."""
     (payload,) = payloads(lowered(lambda x: torch.relu(torch.exp(x)), X))
