@@ -33,6 +33,7 @@ from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
 pytestmark = pytest.mark.filterwarnings("ignore:The MPS:FutureWarning")
 X = torch.randn(4, 5, 6, generator=torch.Generator().manual_seed(0))
+DATA = torch.ones(6)
 
 
 def lowered(model: Any, *inputs: Any, use_fp16: bool = False, **how: Any) -> EdgeProgramManager:
@@ -137,17 +138,24 @@ def test_equal_numbers_of_several_dtypes_are_several() -> None:
 
 
 def test_results_are_values_of_their_own() -> None:
-    """Also one that is given twice."""
+    """Also one that is given twice, and data."""
 
     def twice(x: torch.Tensor) -> Any:
         y = torch.exp(x)
         return y, y.clone()
 
-    edge = lowered(twice, X)
-    for payload in payloads(edge):
-        graph, _ = graph_of(payload)
-        assert len(set(graph.output_ids)) == len(graph.output_ids)
-    torch.testing.assert_close(edge.exported_program().module()(X), twice(X))
+    def constant(x: torch.Tensor) -> Any:
+        y = DATA.clone()
+        return x + y, y
+
+    for function in (twice, constant):
+        edge = lowered(function, X)
+        assert payloads(edge)
+        for payload in payloads(edge):
+            graph, _ = graph_of(payload)
+            others = [*graph.output_ids, *graph.input_ids, *graph.constant_ids]
+            assert len(set(others)) == len(others)
+        torch.testing.assert_close(edge.exported_program().module()(X), function(X))
 
 
 def test_a_relu_reads_one_value() -> None:

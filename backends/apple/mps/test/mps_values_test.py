@@ -8,6 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from executorch.backends.apple.mps.aot.ops import TABLE
+from executorch.backends.apple.mps.aot.row import ALL, NUMBERS
 from executorch.backends.apple.mps.test.corpus_values import backend
 from executorch.backends.test.conformance.calls import ATTENTION, calls, extremes
 from executorch.backends.test.conformance.condition_cases import among
@@ -123,6 +124,8 @@ ALONE = [
     among("avg_pool2d.default", lambda x: F.avg_pool2d(x, 20, padding=(5, 9), ceil_mode=True), IMAGE),
     among("avg_pool2d.default", lambda x: F.avg_pool2d(x, 3, 2, 1, False, False), IMAGE),
     among("max_pool2d_with_indices.default", lambda x: F.max_pool2d(x, (2, 3), (2, 1), (0, 1), (5, 2)), IMAGE),
+    *(among("view_copy.default", lambda x: x.view(-1, 2), (X * 9).to(dtype)) for dtype in ALL),
+    *(among("add.Tensor", lambda x: x + x, (X * 9).to(dtype)) for dtype in NUMBERS),
 ]  # fmt: skip
 KERNEL = numbers(3, 8, 3, 3)
 
