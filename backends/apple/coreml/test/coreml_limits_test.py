@@ -14,7 +14,13 @@ import torchao.prototype.quantization.codebook_coreml  # noqa: E402, F401  defin
 from torch.export import Dim, ExportedProgram  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
-from executorch.backends.apple.coreml.aot import ops, stored_weights  # noqa: E402
+from executorch.backends.apple.coreml.aot import (  # noqa: E402
+    ops,
+    package,
+    specs,
+    states,
+    stored_weights,
+)
 from executorch.backends.apple.coreml.aot.boundary import check_boundary  # noqa: E402
 from executorch.backends.apple.coreml.aot.compiler import convert  # noqa: E402
 from executorch.backends.apple.coreml.aot.frontend_program import adapt, adapt_more  # noqa: E402
@@ -28,7 +34,9 @@ from executorch.backends.test.conformance.condition_cases import (  # noqa: E402
 from executorch.backends.test.conformance.single_call import Call, Data, program_of  # noqa: E402
 from executorch.backends.test.corpus.row import Function, numbers  # noqa: E402
 from executorch.exir import to_edge  # noqa: E402
+from executorch.exir.backend.compile_spec_schema import CompileSpec  # noqa: E402
 from executorch.exir.backend.lowering.external_compiler import Refused  # noqa: E402
+from executorch.exir.backend.lowering.payload.options import OptionError  # noqa: E402
 from executorch.exir.graph_facts import op_name  # noqa: E402
 
 X, IMAGE = numbers(3, 4), numbers(2, 3, 4, 4)
@@ -116,9 +124,9 @@ def edge(code: Any, *inputs: Any, **how: Any) -> ExportedProgram:
 
 
 class Counter(torch.nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, start: float = 0.0, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
-        self.register_buffer("total", torch.zeros(3, 4))
+        self.register_buffer("total", torch.full((3, 4), start, dtype=dtype))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.total += x
@@ -200,6 +208,69 @@ def test_targets_that_coremltools_asks_for() -> None:
         (rounded, X.half(), 8),
     ):
         assert convert(edge(code, x), []).get_spec().specificationVersion == version
+
+
+def test_buffers_that_can_be_states() -> None:
+    """The first that a written buffer is not."""
+    for model, target, reason in (
+        (Counter(), None, ""),
+        (Counter(), ct.target.iOS18, ""),
+        (Counter(dtype=torch.float16), None, ""),
+        (
+            Counter(),
+            ct.target.iOS17,
+            "needs minimum_deployment_target iOS18 or later, iOS17 was asked for",
+        ),
+        (Counter(dtype=torch.int32), None, "is of float16, found int32"),
+        (Counter(dtype=torch.float64), None, "is of float16, found float64"),
+        (Counter(start=5.0), None, "is zero at the start, and this is not"),
+    ):
+        said = [CompileSpec("min_deployment_target", str(target.value).encode())] if target else []
+        x = X.to(model.total.dtype)
+        (found,) = states.possible(edge(model, x), said).values()
+        assert found.endswith(reason) and bool(found) is bool(reason)
+    assert states.possible(edge(torch.relu, X), []) == {}
+
+
+def test_handles_are_those_of_the_payload() -> None:
+    """Of each of a payload's operations, which the program's calls have."""
+    program = edge(lambda x: x.relu() * 2, X)
+    for handle, node in enumerate(each for each in program.graph.nodes if op_name(each)):
+        node.meta["debug_handle"] = handle + 5
+    found = package.result_of(package.payload_of(convert(program, []), specs.MODEL_TYPE.MODEL))
+    assert {each for handles in found.debug_handle_map.values() for each in handles} <= {5, 6}
+
+
+# ---- Compile specs ----
+
+
+def test_what_compile_specs_say() -> None:
+    """The first of a key holds; what nobody says is as documented."""
+    kinds, sharing = specs.MODEL_TYPE, specs.MULTIMETHOD_WEIGHT_SHARING_STRATEGY
+    for read, key, default, rows in (
+        (specs.compute_unit, "compute_units", ct.ComputeUnit.ALL,
+         {"cpu_only": ct.ComputeUnit.CPU_ONLY, "cpu_and_ne": ct.ComputeUnit.CPU_AND_NE}),
+        (specs.min_deployment_target, "min_deployment_target", None,
+         {str(each.value): each for each in (ct.target.iOS15, ct.target.iOS18)}),
+        (specs.compute_precision, "model_compute_precision", ct.precision.FLOAT16,
+         {each.value: each for each in (ct.precision.FLOAT16, ct.precision.FLOAT32)}),
+        (specs.model_type, "model_type", kinds.MODEL, {each.value: each for each in kinds}),
+        (specs.weight_sharing, "multimethod_weight_sharing_strategy", sharing.POSITIONAL,
+         {each.value: each for each in sharing}),
+    ):  # fmt: skip
+        assert read([]) == default, key
+        for text, meant in rows.items():
+            said = [
+                CompileSpec("other", b"x"),
+                CompileSpec(key, text.encode()),
+                CompileSpec(key, b"nobody's"),
+            ]
+            assert read(said) == meant, (key, text)
+        specs.check_keys([CompileSpec(key, b"")])
+    assert specs.enumerated_shapes([]) is None and specs.op_linear_quantizer_config([]) is None
+    assert specs.pass_pipeline([]).passes == ct.PassPipeline.DEFAULT.passes
+    with pytest.raises(OptionError, match="compile spec other: expected one of compute_units, "):
+        specs.check_keys([CompileSpec("other", b"x")])
 
 
 # ---- Arguments ----
