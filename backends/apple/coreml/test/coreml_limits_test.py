@@ -43,7 +43,11 @@ X, IMAGE = numbers(3, 4), numbers(2, 3, 4, 4)
 q = torch.ops.quantized_decomposed
 AFFINE, CODEBOOK = stored_weights.AFFINE, stored_weights.CODEBOOK
 CLONE = "dim_order_ops._clone_dim_order.default"
-BYTES, ONES = torch.arange(32, dtype=torch.int8).reshape(4, 8), torch.ones(4, 1)
+BYTES, ONES, TWOS = (
+    torch.arange(32, dtype=torch.int8).reshape(4, 8),
+    torch.ones(4, 1),
+    torch.ones(4, 2),
+)
 
 
 def call(name: str, *args: Any, **kwargs: Any) -> Call:
@@ -115,6 +119,25 @@ def test_tables_of_numbers() -> None:
         assert condition.test(node, ()) is is_taken, sizes
 
 
+def test_what_is_wanted_whole() -> None:
+    """Of a captured program: what has a row, but for views and what is left to decompose; and which calls of these are
+    taken in a target."""
+
+    def captured(x: torch.Tensor) -> torch.Tensor:
+        rsub = torch.ops.aten.rsub.Scalar(F.gelu(x).view(4, 3).T.tril(), 2.0, 3)
+        return torch.ops.aten.rsub.Scalar(rsub.lgamma(), 2.0)
+
+    program = torch.export.export(Function(captured), (X,))
+    wanted, is_taken = ops.wanted_whole(program, None)
+    assert sorted(map(str, wanted)) == ["aten.gelu.default", "aten.rsub.Scalar"]
+    calls = [node for node in program.graph.nodes if op_name(node) in map(str, wanted)]
+    assert [is_taken(node) for node in calls] == [True, False, True]
+    program = torch.export.export(Function(by_group), (X,))
+    (call_of,) = (node for node in program.graph.nodes if op_name(node) == AFFINE)
+    for target, is_whole in ((None, True), (ct.target.iOS17, False), (ct.target.iOS18, True)):
+        assert ops.wanted_whole(program, target)[1](call_of) is is_whole
+
+
 # ---- The boundary ----
 
 
@@ -158,13 +181,13 @@ def test_what_a_model_cannot_be_given_or_give() -> None:
 
 
 def by_row(x: torch.Tensor) -> torch.Tensor:
-    data, scale = BYTES, torch.ones(4, 1)
+    data, scale = BYTES, ONES
     return x @ torch.ops.torchao.dequantize_affine.default(data, [1, 8], scale, None, torch.int8, -128,
      127)  # fmt: skip
 
 
 def by_group(x: torch.Tensor) -> torch.Tensor:
-    data, scale = BYTES, torch.ones(4, 2)
+    data, scale = BYTES, TWOS
     return x @ torch.ops.torchao.dequantize_affine.default(data, [1, 4], scale, None, torch.int8, -128,
      127)  # fmt: skip
 
