@@ -71,7 +71,7 @@ class OpenvinoPartitioner(ExternalPartitioner):
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
         """A quantize and its dequantizes go together, or stay."""
-        together = quantized_with(node, constants)
+        together = quantized_with(node)
         for each in together:
             if reason := self._skipped.why(each) or self.table.why_not(each, constants):
                 return reason

@@ -109,7 +109,7 @@ def EXIREdgeDialectVerifier(
         def check_valid_edge_op(self, op: Any) -> None:
             if not self.enable or op in self._core_aten_ops_exception_list or op in preserved:
                 return
-            if not _is_edge_target(op):
+            if not is_edge_target(op):
                 raise SpecViolationError(f"Operator {_name_of(op)} is not an Edge operator.")
             if isinstance(op, EdgeOpOverload):
                 _check_valid_dim_order_ops(op, self.use_dim_order)
@@ -259,7 +259,8 @@ def edge_violations(graph_module: GraphModule, verifier: Any) -> list[str]:
     return found
 
 
-def _is_edge_target(target: Any) -> bool:
+def is_edge_target(target: Any) -> bool:
+    """Whether calls of the edge dialect may be of it; those that give numbers are of torch's operators there, too."""
     if isinstance(target, EdgeOpOverload | torch._ops.HigherOrderOperator):
         return True
     return target in _FUNCTIONS or target in _TORCH_OPS

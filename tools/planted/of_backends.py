@@ -77,19 +77,22 @@ OF_BACKENDS = (
                   "backends/cadence/aot/quantizer/*.py"),
          _ALL, tier="fast", at_import=True),
     Kind("mps", "MPS's table, and how its rows and payloads are written",
-         _of(f"{_MPS}/test", "mps_conditions_test mps_values_test mps_lowering_test mps_corrupted_test mps_llm_test"),
+         _of(f"{_MPS}/test", "mps_conditions_test mps_limits_test mps_nodes_test mps_lowering_test mps_values_test "
+             "mps_corrupted_test mps_llm_test"),
          _of(f"{_MPS}/aot", "computing convolution elementwise indexing movement ops options payload row schema"),
          _ALL, tier="fast", at_import=True),
     Kind("coreml", "Core ML's table, its translations, and how models become payloads",
-         _of(f"{_COREML}/test", "coreml_conditions_test coreml_values_test coreml_lowering_test coreml_weights_test "
+         _of(f"{_COREML}/test", "coreml_limits_test coreml_conditions_test coreml_values_test coreml_lowering_test "
+             "coreml_weights_test "
              "coreml_payload_test coreml_quantizer_test coreml_runtime_test"),
          _of(f"{_COREML}/aot", "boundary compiler enumerated_shapes frontend_program halves ops package "
              "several_methods specs states stored_weights torch_ops translations"), _ALL,
          tier="fast", at_import=True),
     Kind("vulkan", "Vulkan's table, its patterns, and how rows and payloads are written",
-         _of(f"{_VULKAN}/test", "vulkan_conditions_test vulkan_values_test vulkan_operators_test vulkan_program_test "
-             "vulkan_quantized_test vulkan_quantizer_test vulkan_attention_test vulkan_rotary_test vulkan_places_test "
-             "vulkan_layers_test vulkan_dim_orders_test vulkan_runtime_test"),
+         _of(f"{_VULKAN}/aot", "packing_test memory_plan_test options_test limits_test fused_layers_test")
+         + _of(f"{_VULKAN}/test", "vulkan_conditions_test vulkan_values_test vulkan_operators_test vulkan_program_test "
+               "vulkan_quantized_test vulkan_quantizer_test vulkan_attention_test vulkan_rotary_test "
+               "vulkan_places_test vulkan_layers_test vulkan_dim_orders_test vulkan_runtime_test"),
          _of(f"{_VULKAN}/aot", "aten_rows attention convolution_rows eager eager_quantized fused_int8 fused_linear "
              "fused_norm fused_rotary known memory_plan ops options packing passes payload places quantized_rows row "
              "sizes table"), _ALL, tier="fast", at_import=True),
@@ -97,8 +100,8 @@ OF_BACKENDS = (
          _of(f"{_VULKAN}/test", "vulkan_values_test vulkan_operators_test vulkan_quantized_test"),
          listed=SHADERS, native="portable_lib", tier="fast"),
     Kind("openvino", "OpenVINO's table, and how programs are given to its compiler",
-         _of(f"{_OPENVINO}/test", "openvino_conditions_test openvino_calls_test cases_test program_test "
-             "openvino_names_test"),
+         _of(f"{_OPENVINO}/test", "openvino_limits_test openvino_conditions_test openvino_model_test "
+             "openvino_names_test program_test cases_test openvino_calls_test"),
          _of(f"{_OPENVINO}/aot", "compiler graph ops options pools quantized static"), _ALL,
          tier="fast", at_import=True),
 )  # fmt: skip

@@ -63,7 +63,7 @@ def model_of(program: ExportedProgram) -> openvino.Model:
     _check_computes(model)
     _set_inputs(model, module, program)
     model.validate_nodes_and_infer_types()
-    return _with_dtypes(model, module)
+    return with_results(model, module)
 
 
 def portable(model: openvino.Model) -> bytes:
@@ -108,20 +108,16 @@ def _dimension(size: int | torch.SymInt, program: ExportedProgram) -> Any:
     bounds = program.range_constraints.get(size.node.expr)
     if bounds is None:
         return Dimension.dynamic()
-    low, high = (_number(bound) for bound in (bounds.lower, bounds.upper))
-    return Dimension(low if low is not None else 0, high if high is not None else -1)
-
-
-def _number(bound: Any) -> int | None:
-    return int(bound) if bound.is_number and bound.is_finite and bound < 2**31 else None
+    return Dimension(int(bounds.lower), int(bounds.upper) if bounds.upper < 2**31 else -1)
 
 
 def _numpy(dtype: torch.dtype) -> Any:
     return torch.empty(0, dtype=dtype).numpy().dtype
 
 
-def _with_dtypes(model: openvino.Model, module: GraphModule) -> openvino.Model:
-    """Results of the dtypes that the program says, where the frontend chose another."""
+def with_results(model: openvino.Model, module: GraphModule) -> openvino.Model:
+    """Results of the dtypes that the program says, where the frontend chose another. Raises Refused where it gives
+    others: so many, or of other sizes."""
     from openvino import Type
     from openvino.preprocess import PrePostProcessor
 

@@ -33,7 +33,7 @@ from executorch.exir.backend.lowering.op_table import (
     is_tensor_or_size,
     tensors_of,
 )
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import arguments_by_name, op_name
 
 FLOATS = (torch.float32, torch.float16)
 INTS = (torch.int32,)
@@ -69,9 +69,7 @@ def _is_static(node: Node, constants: Constants) -> bool:
 
 def _reads(node: Node, allowed: tuple[torch.dtype, ...], but: tuple[int, ...]) -> bool:
     """Whether all tensors that a call reads have one of the dtypes; those of arguments `but` are indices."""
-    indices = {
-        id(each) for place in but if place < len(node.args) for each in _flat(node.args[place])
-    }
+    indices = {id(each) for place in but for each in _flat(node.args[place])}
     return all(
         _dtype(each) in (None, *(INDICES if id(each) in indices else allowed))
         for each in node.all_input_nodes
@@ -145,14 +143,11 @@ def _has_one_index(node: Node, constants: Constants) -> bool:
 def _is_plain_sum(node: Node, constants: Constants) -> bool:
     """With arithmetic behind it OpenVINO 2026.4 computes the first of the samples alone and leaves 0 for the others,
     where the second of three dimensions is reduced."""
-    source = node.args[0]
-    value = source.meta.get("val")
-    if node in constants or value is None or value.dim() != 3 or value.shape[0] == 1:
+    value = node.args[0].meta["val"]
+    if value.dim() != 3 or value.shape[0] == 1:
         return True
-    dims = node.args[1] if len(node.args) > 1 else ()
-    dims = {
-        dim % 3 for dim in (dims if isinstance(dims, list | tuple) else [dims]) if dim is not None
-    }
+    given = arguments_by_name(node).get("dim")  # all without one, or with an empty list
+    dims = {dim % 3 for dim in ([given] if isinstance(given, int) else given or ())}
     return 1 not in dims or 0 in dims or not any(op_name(user) in ARITHMETIC for user in node.users)
 
 
@@ -182,7 +177,6 @@ PLAIN_SUM = Condition(
     "a reduction of the second of three dimensions without arithmetic behind it is expected",
 )
 OF_NUMBERS = Condition(_fits_in_32_bits, "numbers of 32 bits are expected, known ahead")
-ROUNDS = (DEQUANTIZED, KEEPS_ZERO)
 ONE_INDEX = Condition(_has_one_index, "one tensor of indices is expected")
 ONE_DTYPE = Condition(_same_dtypes, "operands and result of one dtype are expected")
 
@@ -271,11 +265,12 @@ def _rows() -> dict[str, Row]:
         "aten.bitwise_right_shift.Tensor_Scalar": row(()),
         "dim_order_ops._to_dim_order_copy.default": row(MOVED, gives=NUMBERS),
         "dim_order_ops._clone_dim_order.default": row(MOVED),
-        "quantized_decomposed.quantize_per_tensor.default": row(FLOATS, *ROUNDS, gives=NARROW),
-        "quantized_decomposed.dequantize_per_tensor.default": row(NARROW, *ROUNDS, gives=FLOATS),
-        "quantized_decomposed.quantize_per_channel.default": row(FLOATS, *ROUNDS, gives=NARROW),
-        "quantized_decomposed.dequantize_per_channel.default": row(NARROW, *ROUNDS, gives=FLOATS),
+        "quantized_decomposed.quantize_per_tensor.default": row(FLOATS, DEQUANTIZED, gives=NARROW),
+        "quantized_decomposed.quantize_per_channel.default": row(FLOATS, DEQUANTIZED, gives=NARROW),
     }
+    for kind in ("tensor", "channel"):
+        name = f"quantized_decomposed.dequantize_per_{kind}.default"
+        rows[name] = row(NARROW, DEQUANTIZED, KEEPS_ZERO, gives=FLOATS)
     return rows
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.graph_facts import op_name
@@ -50,7 +51,7 @@ def _ends_inside(node: Node, constants: Constants) -> bool:
         for each in (found.kernel, found.stride, found.padding)
     )
     return all(
-        isinstance(size, int) and (result - 1) * step + width <= size + 2 * pad
+        statically_known_true((result - 1) * step + width <= size + 2 * pad)
         for size, result, step, width, pad in zip(
             sizes, results, stride, kernel, padding, strict=True
         )

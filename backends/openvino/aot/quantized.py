@@ -4,8 +4,6 @@ nothing, so that the two are one; rounded values are off by their last bits, and
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 from torch.fx import Node
 
 from executorch.backends.openvino.aot.pools import Windows
@@ -48,27 +46,25 @@ def is_dequantize(node: Node) -> bool:
     return op_name(node).startswith(DEQUANTIZE)
 
 
-def quantized_with(node: Node, constants: Container[object]) -> list[Node]:
-    """A quantize of what is computed, and those that dequantize its result; any other call alone."""
-    if is_dequantize(node) and node.args[0] not in constants:
-        source = node.args[0]
-        node = source if isinstance(source, Node) and is_quantize(source) else node
-    if not is_quantize(node) or node in constants:
+def quantized_with(node: Node) -> list[Node]:
+    """A quantize and those that dequantize its result; any other call alone."""
+    source = node.all_input_nodes[0] if is_dequantize(node) else node
+    if not is_quantize(source):
         return [node]
-    return [node, *filter(is_dequantize, node.users)]
+    return [source, *filter(is_dequantize, source.users)]
 
 
 def _is_dequantized(node: Node, constants: Constants) -> bool:
-    """By the same scale, zero point and range, and read by nothing else."""
+    """By the same scale, zero point and range, and read by nothing else: no other operator is given all of these."""
     if is_dequantize(node):
-        source = node.args[0]
-        return source in constants or (isinstance(source, Node) and is_quantize(source))
-    same = (is_dequantize(user) and user.args[1:] == node.args[1:] for user in node.users)
-    return node in constants or all(same)
+        source = node.all_input_nodes[0]
+        return source in constants or is_quantize(source)
+    return all(user.args[1:] == node.args[1:] for user in node.users)
 
 
 def _keeps_zero(node: Node, constants: Constants) -> bool:
-    return node in constants or not any(_makes_large(node, user) for user in node.users)
+    """Of a dequantize; what it is of stays with it."""
+    return not any(_makes_large(node, user) for user in node.users)
 
 
 def _makes_large(node: Node, user: Node) -> bool:
@@ -76,7 +72,7 @@ def _makes_large(node: Node, user: Node) -> bool:
     place = _SINGULAR.get(name)
     if place is not None:
         return user.args[place] is node
-    hands_on = is_dequantize(user) or any(part in f"{name or user.target}" for part in _KEEPS_ZERO)
+    hands_on = any(part in f"{name or user.target}" for part in _KEEPS_ZERO)
     return hands_on and any(_makes_large(user, each) for each in user.users)
 
 

@@ -17,10 +17,8 @@ class StaticValues(Constants):
     def __init__(self, program: ExportedProgram) -> None:
         super().__init__(program)
         for node in program.graph.nodes:
-            is_call = node.op == "call_function" and all(
-                each in self for each in node.all_input_nodes
-            )
-            if is_call and not TABLE.why_not(node, self):
+            is_static = all(each in self for each in node.all_input_nodes)
+            if is_static and not TABLE.why_not(node, self):
                 self._computed[node] = None
 
     def is_computed(self, node: Node) -> bool:

@@ -36,6 +36,9 @@ OWN = (
     row("pools of volumes", lambda x: (F.avg_pool3d(x, 2), F.adaptive_avg_pool3d(x, 1)), numbers(1, 2, 4, 4, 6)),
     row("split and unbound", lambda x: (*(each * 2 for each in x.split(2, 2)), *(each * 2 for each in x.unbind(0))), X),
     row("selected into", lambda x: torch.select_scatter(x, x[0] * 2, 0, 1), X),
+    row("resized to sizes", lambda x: (
+        torch.ops.aten.upsample_bilinear2d(x, [5, 7], False), torch.ops.aten.upsample_nearest2d(x, [5, 7])),
+        numbers(1, 2, 4, 6)),
     row("baddbmm", lambda x: torch.baddbmm(x @ x.mT, x, x.mT, beta=0.5, alpha=2), X),
 )  # fmt: skip
 CALLS = (*OWN, *calls(), *extremes())
@@ -109,7 +112,7 @@ WITHOUT_A_CALL = {f"aten.{name}" for name in (
     "mul.Scalar", "reflection_pad2d.default", "remainder.Scalar", "roll.default", "rsub.Scalar", "rsub.Tensor",
     "scalar_tensor.default", "select_scatter.default", "silu.default", "split_copy.Tensor", "squeeze_copy.default",
     "squeeze_copy.dim", "sub.Scalar", "sum.default", "t_copy.default", "transpose_copy.int", "tril.default",
-    "triu.default", "unbind_copy.int", "upsample_bilinear2d.default", "upsample_nearest2d.default",
+    "triu.default", "unbind_copy.int",
 )}  # fmt: skip
 
 

@@ -72,7 +72,7 @@ CASES = [
             lambda x: pad(rounded(x), (1, 1)), X),
     outside(QUANTIZE, "a quantize whose result is dequantized alone, with the same parameters, is expected",
             lambda x: q.quantize_per_tensor.default(x, *U8), X),
-    outside(QUANTIZE, "a quantized zero would be a tiny number, which the operator behind it makes large",
+    outside(DEQUANTIZE, "a quantized zero would be a tiny number, which the operator behind it makes large",
             lambda x: torch.sqrt(rounded(x)), X.abs()),
 ]  # fmt: skip
 # No program has such calls today: what gives another dtype reads one, and numbers beside tensors are constants.

@@ -87,13 +87,15 @@ def test_outputs_take_the_sizes_that_inputs_give_them() -> None:
 def test_sizes_that_vary_inside() -> None:
     """Their numbers are computed outside and given as int arguments, or stay inside with a reshape."""
     model = Function(lambda x: (x * 2).flatten(1).reshape(x.shape[0] * 2, -1) + 1)
+    twice = Function(lambda x: torch.cat([x, x * 2]).cumprod(0) + 1)  # cumprod is outside
     rows = ({0: Dim("rows", min=1, max=8)},)
-    edge = lower(model, (torch.randn(4, 2, 6),), dynamic_shapes=(rows,))
-    assert delegates(edge)
-    method = loaded(edge.to_executorch().buffer)
-    for size in (4, 1, 8):
-        x = torch.randn(size, 2, 6)
-        check(method.execute([x]), model(x))
+    for each, count in ((model, 1), (twice, 2)):
+        edge = lower(each, (torch.randn(4, 2, 6),), dynamic_shapes=(rows,))
+        assert len(delegates(edge)) == count
+        method = loaded(edge.to_executorch().buffer)
+        for size in (4, 1, 8):
+            x = torch.randn(size, 2, 6)
+            check(method.execute([x]), each(x))
 
 
 @pytest.mark.parametrize("order", [(0, 2, 3, 1), (3, 2, 1, 0), (1, 0, 3, 2)])

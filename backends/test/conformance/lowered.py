@@ -16,7 +16,7 @@ from torch.export.graph_signature import OutputKind
 from torch.utils import _pytree as pytree
 
 from executorch.backends.test.conformance.backend import Backend
-from executorch.exir import EdgeProgramManager, ExecutorchProgramManager
+from executorch.exir import EdgeCompileConfig, EdgeProgramManager, ExecutorchProgramManager
 from executorch.exir import to_edge_transform_and_lower as lower_program
 from executorch.exir.lowered_backend_module import (
     LoweredBackendModule,
@@ -135,6 +135,14 @@ def lower(
         modules[name] = copy.deepcopy(eager)  # buffers that it writes are its own
         steps[name] = _step(programs[name])
     return Lowered(backend, programs, _lowered(backend, programs), modules, steps)
+
+
+def lower_edge(backend: Backend, program: ExportedProgram) -> Lowered:
+    """An edge program as it is: its results alone can be asked for."""
+    manager = EdgeProgramManager(
+        program, compile_config=EdgeCompileConfig(_check_ir_validity=False)
+    )
+    return Lowered(backend, {}, manager.to_backend(backend.partitioner()), {}, {})
 
 
 def lower_again(lowered: Lowered) -> Lowered:

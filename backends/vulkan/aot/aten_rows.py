@@ -46,7 +46,7 @@ SIZES = "add sub floordiv mul lt gt ge le eq"
 
 
 def _is_plain_sampling(node: Node) -> bool:
-    _, _, interpolation, padding, align = node.args[:5]
+    _, _, interpolation, padding, align = node.args
     return (interpolation, padding, align) == (0, 1, True)
 
 
@@ -110,10 +110,6 @@ def _keeps_the_dtype(node: Node) -> bool:
     """Sums in another dtype than that of what they read."""
     wanted = argument(node, "dtype")
     return wanted is None or wanted == node.args[0].meta["val"].dtype
-
-
-def _pools_images(node: Node) -> bool:
-    return node.args[0].meta["val"].dim() in (3, 4)
 
 
 def _keeps_its_dtype_or_converts(node: Node) -> bool:
@@ -194,7 +190,7 @@ def _computing() -> dict[str, VulkanRow]:
         for name in ("mean.dim", "sum.dim_IntList")
     }
     return rows | {
-        "aten.linear.default": row(FLOATS, prepacks=True, preserved=True, annotation=LINEAR),
+        "aten.linear.default": row(FLOATS, prepacks=True, annotation=LINEAR),
         "aten.argmax.default": row(FLOATS, gives=INTS, int64=Int64.PLACES),
         "aten.argmin.default": row(FLOATS, gives=INTS, int64=Int64.PLACES),
         "aten.native_layer_norm.default": row(FLOATS, prepacks=True),
@@ -214,8 +210,8 @@ def _of_images() -> dict[str, VulkanRow]:
         "aten.avg_pool2d.default": row(FLOATS, DIMS_OF_IMAGES),
         "aten.max_pool2d.default": row(FLOATS, DIMS_OF_IMAGES, annotation=SHARED),
         "aten.max_pool2d_with_indices.default": row(FLOATS, DIMS_OF_IMAGES, gives=(FLOATS, INTS), int64=Int64.PLACES),
-        "aten.upsample_nearest2d.vec": row(FLOATS, preserved=True),
-        "aten.upsample_bilinear2d.vec": row(FLOATS, preserved=True),
+        "aten.upsample_nearest2d.vec": row(FLOATS),
+        "aten.upsample_bilinear2d.vec": row(FLOATS),
         "aten.pixel_shuffle.default": row(FLOATS, preserved=True),
         "aten.grid_sampler_2d.default": row(FLOATS, sampled),
     }  # fmt: skip

@@ -68,13 +68,10 @@ def _has_filters(step: Step, constants: Constants) -> bool:
 
 def _has_kernel(step: Step, constants: Constants) -> bool:
     given, channels = _named(step), step.named["convolution"].meta["val"].shape[1]
-    if given["transposed"]:
-        return list(given["dilation"]) == [1, 1] and (channels // given["groups"]) % 4 == 0 | (
-            given["groups"] == 1
-        )
-    if _is_depthwise(step):
+    if _is_depthwise(step) and not given["transposed"]:
         return channels % 4 == 0
-    return given["groups"] == 1 or (channels // given["groups"]) % 4 == 0
+    fits = given["groups"] == 1 or (channels // given["groups"]) % 4 == 0
+    return fits and (not given["transposed"] or list(given["dilation"]) == [1, 1])
 
 
 def write_convolution(writer: Any, step: Step) -> None:
@@ -82,7 +79,8 @@ def write_convolution(writer: Any, step: Step) -> None:
     said, stored = weight_of(weight, writer.constants), quantization_of(step.named["input"])
     out, channels = quantization_of(step.result), step.named["convolution"].meta["val"].shape[1]
     kind, data, by_channel = _packed(step, said.source)
-    scales = padded_to(said.scale.reshape(-1).expand(channels).contiguous(), 4)
+    # One for all, for each result, or for those of each group of a transposed one alike.
+    scales = padded_to(said.scale.reshape(-1).repeat(channels // said.scale.numel()), 4)
     args = [
         writer.read(stored.source), writer.scalar(stored.scale), writer.scalar(stored.zero_point),
         writer.packed(weight, kind, data), writer.packed(weight, "sums", sums_of_rows(by_channel)),

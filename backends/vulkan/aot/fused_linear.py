@@ -103,8 +103,8 @@ def _is_float(step: Step, constants: Constants) -> bool:
 
 
 def _has_known_bias(step: Step, constants: Constants) -> bool:
-    args = step.named["linear"].args
-    return len(args) < 3 or args[2] is None or args[2] in constants
+    bias = bias_of(step.named["linear"])
+    return bias is None or bias in constants
 
 
 def _is_by_channel(step: Step, constants: Constants) -> bool:

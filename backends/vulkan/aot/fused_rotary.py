@@ -18,7 +18,7 @@ from executorch.backends.vulkan.aot.row import FLOATS, VulkanRow
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.patterns import Call, Found, Value, find
 from executorch.exir.backend.lowering.steps import Step
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import arguments_by_name, op_name
 
 _MUL, _CAT = "aten.mul.Tensor", "aten.cat.default"
 _SLICE, _VIEW = "aten.slice_copy.Tensor", "aten.view_copy.default"
@@ -73,7 +73,8 @@ def _has_no_factor(node: Node) -> bool:
 
 
 def _is_of_columns(node: Node) -> bool:
-    return node.args[1] in _LAST and (len(node.args) < 5 or node.args[4] == 1)
+    said = arguments_by_name(node)
+    return said["dim"] in _LAST and said["step"] == 1
 
 
 def _is_first_half(node: Node) -> bool:
@@ -88,13 +89,12 @@ def _is_second_half(node: Node) -> bool:
 
 def _is_from(node: Node, start: int) -> bool:
     """A slice to the end."""
-    ends, width = node.args[2:4], _sizes(node.args[0])[-1]
-    known = len(ends) == 2 and all(isinstance(each, int) for each in ends)
-    return known and ends[0] == start and ends[1] >= width
+    _, _, begin, end = node.args[:4]
+    return begin == start and isinstance(end, int) and end >= _sizes(node.args[0])[-1]
 
 
 def _is_joined(node: Node) -> bool:
-    return node.args[1] in _LAST if len(node.args) > 1 else False
+    return arguments_by_name(node)["dim"] in _LAST
 
 
 def _halves(x: Any) -> Call:

@@ -33,10 +33,27 @@ def given(width: int, rows: int = 6, batch: int = 1) -> tuple[Tensor, ...]:
     return (torch.randn(batch, rows, 4, 16), torch.randn(batch, rows, 2, 16), tables.cos(), tables.sin())  # fmt: skip
 
 
+def _halves_in_other_orders(
+    q: Tensor, k: Tensor, cos: Tensor, sin: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Of sums and products the second operand first."""
+    cos, sin = cos.unsqueeze(1), sin.unsqueeze(1)
+
+    def turned(x: Tensor) -> Tensor:
+        return sin * torch.cat([-x[..., 8:], x[..., :8]], -1) + cos * x
+
+    return turned(q), turned(k)
+
+
 @pytest.mark.parametrize(
     ("turn", "width", "name"),
-    [(apply_rotary_emb, 8, PAIRS), (apply_half_rotary, 16, HALVES), (apply_half_rotary, 8, HALVES)],
-    ids=["neighbours", "halves", "halves of the first columns"],
+    [
+        (_halves_in_other_orders, 16, HALVES),
+        (apply_rotary_emb, 8, PAIRS),
+        (apply_half_rotary, 16, HALVES),
+        (apply_half_rotary, 8, HALVES),
+    ],
+    ids=["other orders", "neighbours", "halves", "halves of the first columns"],
 )
 @pytest.mark.parametrize("batch", [1, 2])
 def test_one_call_of_queries_and_keys(turn: Any, width: int, name: str, batch: int) -> None:

@@ -36,6 +36,7 @@ OWN = (
     row("limits of a convolution", nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU6()), numbers(1, 3, 6, 6)),
     row("a norm of matrices", nn.RMSNorm((4, 5)), X),
     row("hardshrink", torch.ops.aten.hardshrink.default, X),
+    row("halves rounded", torch.round, torch.arange(-3.5, 4)),
 )  # fmt: skip
 CALLS = (*OWN, *calls(), *extremes())
 # What stays outside by its condition, or has no row.

@@ -107,6 +107,13 @@ def test_what_is_alone_is_joined_with_nothing() -> None:
     assert not any("view" in node.name for node in Apart().why_not_delegated(_program()))
 
 
+class Reads(torch.nn.Module):
+    """A size of its result is data."""
+
+    def forward(self, x: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+        return x.narrow(0, 0, size[0].item())
+
+
 def test_reasons_are_of_edge_programs() -> None:
     exported = torch.export.export(torch.nn.Softmax(-1), (torch.ones(2, 3),))
     manager = to_edge(exported)
@@ -114,6 +121,8 @@ def test_reasons_are_of_edge_programs() -> None:
     assert Adding().why_not_delegated(manager) == by_program != {}
     lowered = manager.to_backend(Adding())
     assert len(Adding().why_not_delegated(lowered)) == 1
+    read = to_edge(torch.export.export(Reads(), (torch.ones(4), torch.tensor([2]))))
+    assert NO_ROW in Adding().why_not_delegated(read).values()  # torch's own operator, in edge, too
     for other, kind in (
         (exported, "calls of another dialect"),
         (lowered.to_executorch(), "calls of another dialect"),

@@ -23,7 +23,6 @@ def register() -> None:
     """Once."""
     for names, translation in (
         (["gelu"], _gelu),
-        (["elu"], _elu),
         (_both("dim_order_ops", "_clone_dim_order"), _clone_dim_order),
         (_both("torchao", "dequantize_affine"), stored_weights.dequantize_affine),
         (_both("quant", "dequantize_codebook"), stored_weights.dequantize_codebook),
@@ -45,7 +44,7 @@ def _called(function: Callable[..., Any]) -> Callable[[Any, Any], None]:
 
     def executorch_translation(context: Any, node: Any) -> None:
         given = [
-            context[each] if isinstance(each, str) and each in context else each
+            context[each] if each in context else each  # noqa: SIM401  a name, or what it stands for
             for each in node.inputs[:takes]
         ]
         found = function(*given)
@@ -63,17 +62,6 @@ def _gelu(context: Any, node: Any) -> None:
     mode = {"none": "EXACT", "tanh": "TANH_APPROXIMATION"}[said]
     builder = ct.converters.mil.Builder
     context.add(builder.gelu(x=context[node.inputs[0]], mode=mode, name=node.name))
-
-
-def _elu(context: Any, node: Any) -> None:
-    """The frontend's own reads the first of three numbers."""
-    x, *numbers = (context[each] for each in node.inputs)
-    alpha, scale, input_scale = (*(float(each.val) for each in numbers), 1.0, 1.0, 1.0)[:3]
-    builder = ct.converters.mil.Builder
-    made = builder.elu(x=x if input_scale == 1 else builder.mul(x=x, y=input_scale), alpha=alpha)
-    if input_scale != 1:
-        made = builder.select(cond=builder.greater(x=x, y=0.0), a=x, b=made)
-    context.add(builder.mul(x=made, y=scale, name=node.name))
 
 
 def _clone_dim_order(context: Any, node: Any) -> None:

@@ -91,6 +91,15 @@ def logit(x: Any, eps: float | None) -> Any:
     return mb.clip(x=found, alpha=-largest, beta=largest)
 
 
+def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    """The frontend's own reads the first of three numbers."""
+    scaled = x if input_scale == 1 else mb.mul(x=x, y=float(input_scale))
+    made = mb.elu(x=scaled, alpha=float(alpha))
+    if input_scale != 1:
+        made = mb.select(cond=mb.greater(x=x, y=0.0), a=x, b=made)
+    return mb.mul(x=made, y=float(scale))
+
+
 def atan2(y: Any, x: Any) -> Any:
     """The frontend shifts a small x, and has 0 for the angle of (0, -1)."""
     x, y = _float(x), _float(y)
@@ -229,6 +238,7 @@ TRANSLATIONS: dict[str, Callable[..., Any]] = {
     "log1p": log1p,
     "expm1": expm1,
     "softplus": softplus,
+    "elu": elu,
     "atan2": atan2,
     "log_softmax": log_softmax,
     "_log_softmax": log_softmax,

@@ -90,6 +90,8 @@ ARGUMENTS = [
     row("padding of the output", torch.nn.ConvTranspose2d(
         3, 4, 3, stride=2, padding=1, output_padding=1), numbers(1, 3, 4, 4)),
     row("vectors", lambda x: (x[0] @ x[1], x @ x[0]), X),
+    row("elu", lambda x: (torch.nn.functional.elu(x), torch.nn.functional.elu(x, 0.7), torch.nn.functional.selu(x),
+        torch.celu(x, 0.3)), X),
     row("antialias", lambda x: torch.nn.functional.interpolate(
         x, (3, 3), mode="bilinear", antialias=True), numbers(1, 2, 6, 6)),
 ]  # fmt: skip

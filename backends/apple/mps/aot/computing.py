@@ -33,7 +33,7 @@ def matmul(writer: Any, step: Any) -> None:
 def addmm(writer: Any, step: Any) -> None:
     call = step.head
     factors = {name: float(argument(call, name)) for name in ("beta", "alpha")}
-    ids = [writer.operand(each, value_of(call).dtype) for each in call.args[:3]]
+    ids = [writer.operand(each, value_of(call).dtype) for each in call.args]
     writer.addmm(*ids, writer.write(call), **factors)
 
 

@@ -46,7 +46,7 @@ def common_dtype(call: Node) -> torch.dtype:
     result = value_of(call).dtype
     if result != torch.bool:
         return result
-    found = [each.meta["val"] if isinstance(each, Node) else each for each in call.args[:2]]
+    found = [each.meta["val"] if isinstance(each, Node) else each for each in call.args]
     return torch.result_type(*found) if len(found) > 1 else found[0].dtype
 
 
@@ -87,7 +87,7 @@ def in_float32(kind: str, **more: Any) -> Lower:
             binary(kind, **more)(writer, step)
             return
         left, right = (
-            writer.in_float32(writer.operand(each, dtype, rank(call))) for each in call.args[:2]
+            writer.in_float32(writer.operand(each, dtype, rank(call))) for each in call.args
         )
         found = writer.made(kind, left, sizes(call), input1_id=left, input2_id=right, **more)
         narrow = writer.data_type(dtype)
@@ -174,9 +174,6 @@ def _reads(dtypes: frozenset[torch.dtype]) -> Any:
 
 FAR_BELOW = "the runtime takes the logarithm of softmax, which is 0 far below the largest"
 KEPT_HALF = when(lambda call: not argument(call, "half_to_float"), "half_to_float is not expected")
-OF_BOOL = when(
-    lambda call: value_of(call.args[0]).dtype == torch.bool, "a condition of dtype bool is expected"
-)
 EXACT_ALPHA = when(
     lambda call: value_of(call).dtype in FLOATS or is_exact(argument(call, "alpha")),
     "alpha must be a number that float32 holds",
@@ -230,7 +227,7 @@ def elementwise_rows() -> dict[str, MpsRow]:
         "aten.leaky_relu.default": row("LeakyReLU", leaky_relu, FLOATS),
         "aten.gelu.default": row("GELU Mul Add Sigmoid", gelu, FLOATS),
         "aten.clamp.default": row("Clamp", clamp, FLOATS),
-        "aten.where.self": row("Where", where, ALL, OF_BOOL),
+        "aten.where.self": row("Where", where, ALL),
         "aten._softmax.default": row("Softmax", softmax, FLOATS, KEPT_HALF),
         "aten._log_softmax.default": never(FAR_BELOW),
     }

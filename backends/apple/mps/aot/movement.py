@@ -76,10 +76,7 @@ def slice_of(call: Node) -> tuple[int, int, int, int]:
     source = call.args[0]
     dim = wrapped(argument(call, "dim"), source)
     size = sizes(source)[dim]
-    start, end, step = slice(*(argument(call, name) for name in ("start", "end", "step"))).indices(
-        size
-    )
-    return dim, start, max(start, end), step
+    return dim, *slice(*(argument(call, name) for name in ("start", "end", "step"))).indices(size)
 
 
 def cut(writer: Any, step: Any) -> None:
@@ -124,11 +121,11 @@ def convert(writer: Any, step: Any) -> None:
     call = step.head
     source, dtype = call.args[0], value_of(call).dtype
     before = value_of(source).dtype
-    if dtype == torch.bool and before != torch.bool:
+    if dtype == torch.bool:
         left = writer.read(source)
-        right = writer.operand(0, value_of(source).dtype, rank(call))
+        right = writer.operand(0, before, rank(call))
         writer.add("MPSNe", input1_id=left, input2_id=right, output_id=writer.write(call))
-    elif dtype != before and writer.dtype_inside(dtype) == writer.dtype_inside(before):
+    elif writer.dtype_inside(dtype) == writer.dtype_inside(before):
         _moved(writer, call, "Cast", dtype=writer.data_type(dtype))
     else:
         writer.define(call, writer.cast(writer.read(source), dtype))
@@ -182,10 +179,6 @@ def _numbers(*names: str) -> Any:
 
 GROWS = when(
     lambda call: min(call.args[1], default=0) >= 0, "padding that adds elements is expected"
-)
-ONE_DTYPE = when(
-    lambda call: value_of(call).dtype == value_of(call.args[0]).dtype,
-    "the operand's dtype is expected",
 )
 
 

@@ -42,7 +42,7 @@ def value_ids(kind: Any, are_results: bool) -> list[int]:
         if _UNREAD.get(type(kind).__name__) == name:
             continue
         if name.endswith(("_id", "_ids")) and name.startswith("output") == are_results:
-            found += (held or []) if name in _LISTS else [held or 0]
+            found += (held or []) if name in _LISTS else [held]  # absent in a corrupted one
     return [each for each in found if each != ABSENT]
 
 

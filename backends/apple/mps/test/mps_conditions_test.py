@@ -72,13 +72,12 @@ CASES = [
     outside("index_put.default", "accumulate is not expected",
             lambda x, i, y: torch.index_put(x, (i,), y, accumulate=True), X, ROWS, X[:2]),
 ]  # fmt: skip
-# No program has such calls today: PyTorch refuses other conditions, tests give booleans, softmax of halves keeps them
+# No program has such calls today: tests give booleans, softmax of halves keeps them
 # on the CPU, and what has a result of another dtype has an operand of it.
 UNSEEN = {
     "a result of dtype bool is expected",
     "a result of dtype bool, int16, int32, int64, int8, uint8 is expected",
     f"a result of dtype {ALL} is expected",
-    "a condition of dtype bool is expected",
     "half_to_float is not expected",
 }
 

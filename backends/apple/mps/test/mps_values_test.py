@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from torch.nn import functional as F
 
 from executorch.backends.apple.mps.aot.ops import TABLE
+from executorch.backends.apple.mps.aot.row import ALL, NUMBERS
 from executorch.backends.apple.mps.test.corpus_values import backend
 from executorch.backends.test.conformance.calls import ATTENTION, calls, extremes
+from executorch.backends.test.conformance.condition_cases import among
 from executorch.backends.test.conformance.corpus_values import (
     bad_rows,
     beside_whole,
     chunks,
     taken_by,
 )
+from executorch.backends.test.conformance.lowered import lower_edge
 from executorch.backends.test.corpus import NETWORKS, rows
-from executorch.backends.test.corpus.row import Row
+from executorch.backends.test.corpus.row import Row, numbers
+from executorch.exir.graph_facts import op_name
 
 pytestmark = pytest.mark.filterwarnings("ignore:The MPS:FutureWarning")
 SAMPLE = 40  # every so many rows in the usual tests, all in test-full
@@ -95,3 +101,45 @@ WITHOUT_A_CALL = {f"aten.{name}" for name in (
 def test_every_row_has_a_call() -> None:
     taken = {name for row in (*calls(), *extremes()) for name in taken_by(backend(False), row)}
     assert set(TABLE) - taken == WITHOUT_A_CALL
+
+
+X, IMAGE = numbers(3, 4, 6), numbers(1, 8, 6, 4)
+aten = torch.ops.aten
+# Those of them that a program has where they are not decomposed, and what rows above do not say.
+ALONE = [
+    among("sub.Scalar", lambda x: aten.sub.Scalar(x, 2.5, 2), X),
+    among("mul.Scalar", lambda x: aten.mul.Scalar(x, 2.5), X),
+    among("div.Scalar", lambda x: aten.div.Scalar(x, 2.5), X),
+    among("div.Scalar_mode", lambda x: aten.div.Scalar_mode(x, 0.3, rounding_mode="floor"), X),
+    among("div.Scalar_mode", lambda x: aten.div.Scalar_mode(x, 0.3, rounding_mode="trunc"), X),
+    among("floor_divide.default", lambda x: aten.floor_divide(x, x.exp() + 0.5), X),
+    among("pixel_shuffle.default", lambda x: F.pixel_shuffle(x, 2), IMAGE),
+    among("scalar_tensor.default", lambda x: x * aten.scalar_tensor(2.5), X),
+    among("empty.memory_format", lambda x: torch.where(x.isinf(), aten.empty([3, 4, 6]), x), X),
+    among("clamp.default", lambda x: aten.clamp(x, max=0.3) + aten.clamp(x, min=-0.3), X),
+    among("squeeze_copy.dims", lambda x: x[:, :1].squeeze((0, 1, -1)) * 2, X),
+    among("mean.dim", lambda x: aten.mean.dim(x, None), X),
+    among("convolution.default", lambda x: aten.convolution(x, KERNEL, None, [2], [1], [1], False, [0], 1), IMAGE),
+    among("avg_pool2d.default", lambda x: F.avg_pool2d(x, (5, 3), padding=(2, 1), ceil_mode=True), IMAGE),
+    among("avg_pool2d.default", lambda x: F.avg_pool2d(x, 20, padding=(5, 9), ceil_mode=True), IMAGE),
+    among("avg_pool2d.default", lambda x: F.avg_pool2d(x, 3, 2, 1, False, False), IMAGE),
+    among("max_pool2d_with_indices.default", lambda x: F.max_pool2d(x, (2, 3), (2, 1), (0, 1), (5, 2)), IMAGE),
+    *(among("view_copy.default", lambda x: x.view(-1, 2), (X * 9).to(dtype)) for dtype in ALL),
+    *(among("add.Tensor", lambda x: x + x, (X * 9).to(dtype)) for dtype in NUMBERS),
+]  # fmt: skip
+KERNEL = numbers(3, 8, 3, 3)
+
+
+@PRECISIONS
+def test_calls_that_stay_whole_are_right(use_fp16: bool) -> None:
+    near = {"rtol": 4e-3, "atol": 1e-2} if use_fp16 else {"rtol": 1e-5, "atol": 1e-5}
+    for each in ALONE:
+        lowered = lower_edge(backend(use_fp16), each.program())
+        kept = [
+            name for n in lowered.manager.exported_program().graph.nodes if (name := op_name(n))
+        ]
+        assert lowered.delegates and not kept, f"{each}: {kept}"
+        (found,) = lowered.runner()(*each.inputs)
+        torch.testing.assert_close(
+            found, each.code(*each.inputs), **near, msg=lambda text, e=each: f"{e}: {text}"
+        )

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Layers between what dequantizes and what quantizes: which calls they become on both sides of each condition, and that
+these mean the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from executorch.backends.test.corpus.row import integers, numbers
+from executorch.backends.vulkan.test.lowered import chain, check_values, left
+
+q = torch.ops.quantized_decomposed
+X, IMAGE = numbers(3, 16), numbers(1, 8, 6, 6)
+IN, OUT, LIMITED = (0.05, 3), (0.07, -9), (0.07, -128)
+LOW, HIGH = -128, 127
+PACK, PAIRS, PLUS = (
+    "aten._weight_int8pack_mm.default",
+    "et_vk.linear_qcs4w.default",
+    "aten.add.Tensor",
+)
+GROUPS, LINEAR = "et_vk.linear_q4gsw.default", "aten.linear.default"
+ROUND, READ = (
+    f"quantized_decomposed.{name}_per_tensor.default" for name in ("quantize", "dequantize")
+)
+ROWS, STATIC = "et_vk.q8ta_linear.default", "et_vk.linear_q8ta_q8csw.default"
+
+
+def stored(x: Tensor, scale: float, zero: int) -> Tensor:
+    return q.quantize_per_tensor.default(x, scale, zero, LOW, HIGH, torch.int8)
+
+
+def read(x: Tensor, scale: float, zero: int) -> Tensor:
+    return q.dequantize_per_tensor.default(x, scale, zero, LOW, HIGH, torch.int8)
+
+
+def rounded(x: Tensor, numbers: tuple[float, int]) -> Tensor:
+    return read(stored(x, *numbers), *numbers)
+
+
+class Layer(nn.Module):
+    """`given`, `gives`: scale and zero point of the input and of what relu or the layer gives; None leaves floats.
+    `turned`: a convolution that is transposed; a linear layer where there are no `sizes` of a filter."""
+
+    def __init__(
+        self, inside: int, outside: int, sizes: tuple[int, ...] = (), bits: int = 8, bias: bool = True,
+         relu: bool = False,
+        given: Any = None, gives: Any = None, by_channel: bool = True, groups: int = 1,
+         turned: bool = False,
+        zero: int = 0, **how: Any,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        shape = (
+            (inside, outside // groups, *sizes) if turned else (outside, inside // groups, *sizes)
+        )
+        half = 2 ** (bits - 1)
+        weight = (integers(2 * half, *shape) - half).to(torch.int8)
+        weight.flatten()[0] = half - 1  # the largest that these bits hold
+        self.register_buffer("weight", weight)
+        axis = 1 if turned else 0
+        count = shape[axis] if by_channel else 1
+        self.register_buffer("scales", torch.linspace(0.01, 0.03, count))
+        self.register_buffer("zeros", torch.full((count,), zero))
+        self.register_buffer("bias", numbers(outside) if bias else None)
+        self.axis, self.by_channel, self.groups, self.turned = axis, by_channel, groups, turned
+        self.relu, self.given, self.gives, self.how = relu, given, gives, how
+
+    def matrix(self) -> Tensor:
+        if self.by_channel:
+            return q.dequantize_per_channel.default(
+                self.weight, self.scales, self.zeros, self.axis, LOW, HIGH, torch.int8
+            )
+        return q.dequantize_per_tensor.default(self.weight, 0.02, 0, LOW, HIGH, torch.int8)
+
+    def forward(self, x: Tensor, bias: Tensor | None = None) -> Tensor:
+        x = x if self.given is None else rounded(x, self.given)
+        bias = self.bias if bias is None else bias
+        if self.weight.dim() == 2:
+            y = nn.functional.linear(x, self.matrix(), bias)
+        else:
+            many = nn.functional.conv_transpose2d if self.turned else nn.functional.conv2d
+            y = many(x, self.matrix(), bias, groups=self.groups, **self.how)
+        y = torch.relu(y) if self.relu else y
+        return y if self.gives is None else rounded(y, self.gives)
+
+
+def linear(*args: Any, **how: Any) -> Layer:
+    return Layer(*(args or (16, 8)), **how)
+
+
+LINEARS: dict[str, tuple[nn.Module, tuple[Tensor, ...], list[str]]] = {
+    "8 bits": (linear(), (X,), [PACK, PLUS]),
+    "8 bits without bias": (linear(bias=False), (X,), [PACK]),
+    "4 bits": (linear(bits=4), (X,), [GROUPS]),
+    "4 bits without bias": (linear(bits=4, bias=False), (X,), [PAIRS]),
+    "5 bits are 8": (linear(bits=5, bias=False), (X,), [PACK]),
+    "one scale": (linear(by_channel=False, bias=False), (X,), [PACK]),
+    "three dimensions": (linear(bias=False), (X[None],), [PACK]),
+    "four dimensions": (linear(bias=False), (X[None, None],), [LINEAR]),
+    "a bias of the program's own": (linear(), (X, numbers(8)), [LINEAR]),
+    "no symmetric weight": (linear(zero=3), (X,), [LINEAR]),
+    "a stored input": (linear(given=IN), (X,), [ROUND, STATIC]),
+    "a stored input without bias": (linear(given=IN, bias=False), (X,), [ROUND, STATIC]),
+    "a stored result": (linear(given=IN, gives=OUT), (X,), [ROUND, ROWS, READ]),
+    "one row": (linear(given=IN, gives=OUT), (X[:1],), [ROUND, ROWS.replace("linear", "linear_gemv"), READ]),
+    "without bias": (linear(given=IN, gives=OUT, bias=False), (X,), [ROUND, ROWS, READ]),
+    "limited": (linear(given=IN, gives=LIMITED, relu=True), (X,), [ROUND, ROWS, READ]),
+    "five columns": (linear(6, 8, given=IN, bias=False), (X[:, :6],), [ROUND, READ, PACK]),
+    "fewer rows than 4": (linear(16, 3, given=IN, gives=OUT), (X,), [ROUND, ROWS, READ]),
+}  # fmt: skip
+CONV, DEPTH, POINT, TURNED = (
+    f"et_vk.q8ta_conv2d{each}.default" for each in ("", "_dw", "_pw", "_transposed")
+)
+PLAIN = "aten.convolution.default"
+
+
+def conv(inside: int = 8, outside: int = 8, size: int = 3, **how: Any) -> Layer:
+    return Layer(inside, outside, (size, size), **{"given": IN, "gives": OUT, **how})
+
+
+CONVOLUTIONS: dict[str, tuple[nn.Module, tuple[Tensor, ...], str]] = {
+    "plain": (conv(padding=1), (IMAGE,), CONV),
+    "without bias": (conv(bias=False), (IMAGE,), CONV),
+    "one scale": (conv(by_channel=False), (IMAGE,), CONV),
+    "strides and dilation": (conv(stride=(1, 2), dilation=(2, 1), padding=(0, 1)), (IMAGE,), CONV),
+    "groups of 4": (conv(groups=2), (IMAGE,), CONV),
+    "groups of 3": (conv(8, 6, groups=2), (IMAGE,), PLAIN),
+    "three filters": (conv(8, 3), (IMAGE,), CONV),
+    "depthwise": (conv(groups=8), (IMAGE,), DEPTH),
+    "depthwise of 6": (conv(6, 6, groups=6), (IMAGE[:, :6],), PLAIN),
+    "twice as deep": (conv(2, 8, groups=2), (IMAGE[:, :2],), CONV),
+    "point": (conv(size=1), (IMAGE,), POINT),
+    "point without bias": (conv(size=1, bias=False), (IMAGE,), POINT),
+    "point with stride": (conv(size=1, stride=2), (IMAGE,), CONV),
+    "point with padding": (conv(size=1, padding=1), (IMAGE,), CONV),
+    "point in groups": (conv(size=1, groups=2), (IMAGE,), CONV),
+    "transposed": (conv(turned=True, stride=2, output_padding=1), (IMAGE,), TURNED),
+    "transposed, groups of 4": (conv(turned=True, groups=2), (IMAGE,), TURNED),
+    "transposed, groups of 3": (conv(8, 6, turned=True, groups=2), (IMAGE,), PLAIN),
+    "transposed, five filters": (conv(8, 5, turned=True), (IMAGE,), TURNED),
+    "transposed, dilated": (conv(turned=True, dilation=2), (IMAGE,), PLAIN),
+    "a bias of the program's own": (conv(), (IMAGE, numbers(8)), PLAIN),
+    "no symmetric weight": (conv(zero=3), (IMAGE,), PLAIN),
+    "limited": (conv(gives=LIMITED, relu=True), (IMAGE,), CONV),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINEARS)
+def test_linear_layers(name: str) -> None:
+    layer, inputs, expected = LINEARS[name]
+    edge = check_values(layer, inputs, atol=0.071 if layer.gives else 1e-4)
+    assert [each for each in chain(edge) if "view" not in each] == expected and not left(edge)
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions(name: str) -> None:
+    layer, inputs, expected = CONVOLUTIONS[name]
+    found = chain(check_values(layer, inputs, atol=0.071))
+    assert expected in found and (len(found) == 3) is (expected != PLAIN), found
+
+
+A, B = (0.03, 5), (0.02, -3)
+SUMS: dict[str, tuple[Any, bool]] = {
+    "sum": (lambda x, y: rounded(rounded(x, A) + rounded(y, B), OUT), True),
+    "sum of a multiple": (lambda x, y: rounded(torch.add(rounded(x, A), rounded(y, B), alpha=2), OUT), True),
+    "limited": (lambda x, y: rounded(torch.relu(rounded(x, A) + rounded(y, B)), LIMITED), True),
+    "limited above what is stored": (lambda x, y: rounded(torch.relu(rounded(x, A) + rounded(y, B)), OUT), False),
+    "of other sizes": (lambda x, y: rounded(rounded(x, A) + rounded(y[:1], B), OUT), False),
+}  # fmt: skip
+
+
+class Of(nn.Module):
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        return self.function(*inputs)
+
+
+def test_sums() -> None:
+    for name, (code, is_one) in SUMS.items():
+        edge = check_values(Of(code), (X, X.flip(0)), atol=0.071)
+        assert ("et_vk.q8ta_add.default" in chain(edge)) is is_one, (name, chain(edge))
