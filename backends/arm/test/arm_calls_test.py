@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
-from executorch.backends.arm.test.arm_calls import FAMILIES
+from executorch.backends.arm.aot.schema import SCHEMA
+from executorch.backends.arm.test.arm_calls import FAMILIES, call
 from executorch.backends.arm.test.arm_operators_test import is_whole
-from executorch.backends.arm.test.arm_reference import needs_model, through_reference_all
+from executorch.backends.arm.test.arm_reference import delegates, needs_model, through_reference_all
 from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
 from executorch.backends.test.conformance.single_call import (
@@ -86,6 +87,14 @@ def test_calls_give_what_eager_pytorch_does(family: str) -> None:
         if not is_alike or error > most:
             wrong.append((str(each), error, most))
     assert wrong == []
+
+
+def test_dimensions_of_one_are_moved_without_a_transpose() -> None:
+    program = program_of(call("permute_copy.default", torch.zeros(3, 1, 4, 1), [1, 0, 3, 2]))
+    partitioner = TOSAPartitioner(TosaCompileSpec("TOSA-1.0+FP"))
+    (delegate,) = delegates(EdgeProgramManager({"forward": program}).to_backend(partitioner))
+    (block,) = SCHEMA.unpack(bytes(delegate.processed_bytes)).regions[0].blocks
+    assert [each.op.name for each in block.operators] == ["CONST_SHAPE", "RESHAPE"]
 
 
 def stored(numbers: Numbers) -> Any:
