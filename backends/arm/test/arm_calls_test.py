@@ -5,12 +5,10 @@ within half a quantum of the exact one and what the row says that it loses besid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
 from executorch.backends.arm.aot.schema import SCHEMA
 from executorch.backends.arm.test.arm_calls import FAMILIES, call
@@ -25,6 +23,7 @@ from executorch.backends.test.conformance.single_call import (
     Numbers,
     program_of,
 )
+from executorch.backends.test.conformance.stored_calls import quanta_off, tensors_of
 from executorch.exir import EdgeProgramManager
 
 pytestmark = [needs_model, pytest.mark.req("ARM-008")]
@@ -69,10 +68,6 @@ def computed(
     return [(each, made[0]) for (each, _), made in zip(whole, found, strict=True)], left
 
 
-def tensors_of(call: Call) -> list[Tensor]:
-    return [each for each in pytree.tree_leaves(call.args) if isinstance(each, Tensor)]
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_calls_give_what_eager_pytorch_does(family: str) -> None:
     torch.manual_seed(0)
@@ -97,36 +92,15 @@ def test_dimensions_of_one_are_moved_without_a_transpose() -> None:
     assert [each.op.name for each in block.operators] == ["CONST_SHAPE", "RESHAPE"]
 
 
-def stored(numbers: Numbers) -> Any:
-    scale, zero_point, low, high, _ = numbers
-
-    def rounded(x: Tensor) -> Tensor:
-        if x.dtype != torch.float32:
-            return x
-        return ((x / scale).round().add(zero_point).clamp(low, high) - zero_point) * scale
-
-    return rounded
-
-
 @pytest.mark.parametrize(("operand", "result", "family"), STORED)
 def test_stored_calls_round_once(operand: Numbers, result: Numbers, family: str) -> None:
     torch.manual_seed(0)
     calls = list(FAMILIES[family]())
     found, left = computed(calls, "TOSA-1.0+INT+int16", operand, result)
-    dtype, (scale, zero_point, low, high, _) = operand[-1], result
+    dtype = operand[-1]
     expected = {str(each) for each in calls if each.name.partition(".")[2] in IN_FLOATS}
     expected |= {f"aten.{each}" for each in STEEP if dtype == torch.int16} & set(map(str, calls))
     assert left == expected
-    wrong = []
     most = 0.51 + LOSSES[dtype].get(family, 0)
-    for each, made in found:
-        args = pytree.tree_map_only(Tensor, stored(operand), each.args)
-        exact = Call(each.name, args, each.kwargs).eager()[0].double()
-        if not made.is_floating_point():
-            error = float((made != exact).sum())
-        else:
-            quanta = (exact / scale + zero_point).clamp(low, high)
-            error = (made.double() / scale + zero_point - quanta).abs().max().item()
-        if made.shape != exact.shape or error > most:
-            wrong.append((str(each), error))
-    assert wrong == []
+    errors = [(str(each), quanta_off(each, made, operand, result)) for each, made in found]
+    assert [each for each in errors if each[1] > most] == []
