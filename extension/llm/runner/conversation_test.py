@@ -131,8 +131,9 @@ def test_a_loop_ends_an_answer(llama: TinyLlama, runner: TextLLMRunner) -> None:
             self.stopped = True
 
         def generate(self, ids: Any, config: Any, on_token: Any, on_stats: Any) -> None:
-            while not self.stopped:
-                on_token("ha ")
+            for _ in range(config.max_new_tokens):
+                if not self.stopped:
+                    on_token("ha ")
             runner.generate("x", greedy(1), None, on_stats)
 
     done = answer(Rounds(), [1], greedy(500), repeats=4)  # type: ignore[arg-type]
