@@ -51,13 +51,14 @@ OF_LANGUAGE_MODELS = (
          ("extension/llm/model/rope.py",), (numbers, guards, operands, comparisons, choices)),
     Kind("llm-checkpoint", "what config.json, GGUF metadata and names of tensors say of a model",
          (f"{_LLM}/checkpoint/gguf_params_test.py", f"{_LLM}/checkpoint/params_test.py",
-          f"{_LLM}/checkpoint/checkpoint_test.py", f"{_LLM}/model/families_test.py -k transformers or itself",
+          f"{_LLM}/checkpoint/names_test.py", f"{_LLM}/checkpoint/checkpoint_test.py",
+          f"{_LLM}/model/families_test.py -k transformers or itself",
           f"{_LLM}/model/rope_test.py"),
          tuple(f"{_LLM}/checkpoint/{name}.py" for name in (
              "config_params", "gguf_params", "model_types", "known_keys", "keys", "load", "tokenizer")),
          (guards, operands, comparisons, choices, entries, numbers)),
     Kind("llm-model", "the decoder: attention, caches, masks, mixers, norms",
-         (f"{_LLM}/model/transformer_test.py", f"{_LLM}/model/decoder_choices_test.py",
+         (f"{_LLM}/model/transformer_test.py", f"{_LLM}/model/decoder_choices_test.py", f"{_LLM}/model/caches_test.py",
           f"{_LLM}/model/families_test.py -k transformers or left_out", f"{_LLM}/checkpoint/params_test.py"),
          tuple(f"{_LLM}/model/{name}.py" for name in (
              "args", "attention", "caches", "feed_forward", "masks", "mixers", "norms", "transformer")),

@@ -42,7 +42,7 @@ def _said_by_place(w: TosaWriter, step: Step) -> dict[int, Quantization]:
     """Of the operands that are quantized."""
     return {
         place: w.said_of(each)
-        for place, each in enumerate(step.head.args[:2])
+        for place, each in enumerate(step.head.args)
         if isinstance(each, Node) and is_dequantize(each)
     }
 
@@ -71,8 +71,8 @@ def product(w: TosaWriter, step: Step) -> None:
     """Without zero points, so that nothing is rounded before the end."""
     said = _said(w, step)
     if len(said) == 1:  # by a number: its sign aside it is a scale
-        number = next(each for each in step.head.args[:2] if not isinstance(each, Node))
-        (source,) = (each for each in step.head.args[:2] if isinstance(each, Node))
+        number = next(each for each in step.head.args if not isinstance(each, Node))
+        (source,) = (each for each in step.head.args if isinstance(each, Node))
         x = w.widened(source)
         w.give(w.narrowed(w.negate(x) if number < 0 else x, said[0].scale * abs(number)))
         return

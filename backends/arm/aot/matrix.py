@@ -315,7 +315,7 @@ def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node 
 
 
 def matmul(w: TosaWriter, step: Step) -> None:
-    x, y = step.head.args[:2]
+    x, y = step.head.args
     made = _product(w, step, x, y)
     w.give(made)
 

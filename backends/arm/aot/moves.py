@@ -72,7 +72,7 @@ def permute_ways(step: Step, operands: Sequence[Node]) -> Ways:
 
 
 def permute(w: TosaWriter, step: Step) -> None:
-    node, dims = step.head.args[:2]
+    node, dims = step.head.args
     rank = len(dims)
     if w.layout == NHWC:
         moved(w, step, w.read(node, w.way.wants[0]))
@@ -315,7 +315,7 @@ def _rows_along(w: TosaWriter, x: int, axis: int, indices: int) -> int:
 
 def gather(w: TosaWriter, step: Step) -> None:
     """Each row along the dimension for itself: rows of one element are gathered."""
-    node, dim, indices = step.head.args[:3]
+    node, dim, indices = step.head.args
     x, places = plain_of(w, node), plain_of(w, indices)
     axis, rank = dim % w.rank(x), w.rank(x)
     order = [*(each for each in range(rank) if each != axis), axis]

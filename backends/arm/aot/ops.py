@@ -21,7 +21,6 @@ from executorch.backends.arm.aot.limits import (
     GROUP_NORM_CONSTANTS,
     INDEX_OF_ROWS,
     INTERPOLATES,
-    IS_CONDITION,
     LAYER_NORM_CONSTANTS,
     MATRICES,
     MAX_POOL,
@@ -29,7 +28,6 @@ from executorch.backends.arm.aot.limits import (
     NORM_CONSTANTS,
     NUMBER_BEHIND,
     NUMBER_LIMITS,
-    NUMBER_POWER,
     ONE_VALUE,
     READS_FLOATS,
     RESIZES,
@@ -42,8 +40,6 @@ from executorch.backends.arm.aot.limits import (
     TAKES_BOTH,
     U55_CONVOLUTION,
     U55_POOL,
-    UNREAD_INDEX,
-    VARIES,
     WHOLE_WINDOWS,
 )
 from executorch.backends.arm.aot.rows import (
@@ -155,7 +151,7 @@ def _functions() -> dict[str, ArmRow]:
         "aten.prelu.default": _table_row(
             of.prelu, NUMBER_BEHIND, whole=True, annotation=FIRST_OPERAND
         ),
-        "aten.pow.Tensor_Scalar": _table_row(of.power, NUMBER_POWER),
+        "aten.pow.Tensor_Scalar": _table_row(of.power),
         "aten.abs.default": row(
             of.unary(of.direct("ABS")),
             quantized=integers.absolute,
@@ -240,7 +236,6 @@ def _binary() -> dict[str, ArmRow]:
         )
     rows["aten.where.self"] = row(
         of.where,
-        IS_CONDITION,
         beside=(0,),
         quantized=integers.where,
         dtypes=NUMBERS,
@@ -281,7 +276,6 @@ def _matrices() -> dict[str, ArmRow]:
         ),
         "aten._native_batch_norm_legit_no_training.default": row(
             matrix.batch_norm,
-            VARIES,
             NORM_CONSTANTS,
             quantized=norms.batch_norm,
             layouts=either_norm,
@@ -389,8 +383,8 @@ def _along_axes() -> dict[str, ArmRow]:
             dtypes=(*FLOATS, *INT32),
             annotation=SHARED_FLOATS,
         ),
-        "aten.max.dim": row(reduce.largest_of("REDUCE_MAX"), UNREAD_INDEX),
-        "aten.min.dim": row(reduce.largest_of("REDUCE_MIN"), UNREAD_INDEX),
+        "aten.max.dim": row(reduce.largest_of("REDUCE_MAX")),
+        "aten.min.dim": row(reduce.largest_of("REDUCE_MIN")),
         "aten.var.correction": reduced(reduce.variance, MORE_VALUES, when_quantized=(FEW_VALUES,)),
         "aten.var.dim": reduced(reduce.variance, MORE_VALUES, when_quantized=(FEW_VALUES,)),
         "aten._softmax.default": row(
@@ -423,7 +417,6 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.max_pool2d_with_indices.default": reduced(
             reduce.max_pool,
             MAX_POOL,
-            UNREAD_INDEX,
             layouts=matrix.channels_last,
             u55=(U55_POOL,),
             annotation=shared,
@@ -437,7 +430,7 @@ def _along_axes() -> dict[str, ArmRow]:
             whole=True,
         ),
         "aten.avg_pool2d.default": reduced(
-            reduce.avg_pool, *AVERAGE_POOL, layouts=matrix.channels_last, u55=(U55_POOL,)
+            reduce.avg_pool, AVERAGE_POOL, layouts=matrix.channels_last, u55=(U55_POOL,)
         ),
         "aten._adaptive_avg_pool2d.default": reduced(
             reduce.adaptive_avg_pool,

@@ -121,7 +121,7 @@ def variance(w: TosaWriter, step: Step) -> None:
 
 def running_sum(w: TosaWriter, step: Step) -> None:
     """By a product with a triangle of ones."""
-    source, dim = step.head.args[:2]
+    source, dim = step.head.args
     x = w.read(source, PLAIN)
     rank, axis = w.rank(x), dim % w.rank(x)
     order = [each for each in range(rank) if each != axis] + [axis]

@@ -50,9 +50,6 @@ def is_float(node: Node) -> bool:
 def in_its_mode(step: Step, constants: Constants) -> Step:
     """With the quantize behind it, if it computes on quantized values."""
     step = replace(step, last=step.result)
-    if is_quantize(step.head):
-        between = is_dequantize(step.head.args[0]) and static(step.head) is not None
-        return replace(step, is_quantized=between)
     if is_dequantize(step.head) or not _reads_quantized(step, constants):
         return step
     results = results_of(step)

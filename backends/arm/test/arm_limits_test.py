@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.export import ExportedProgram
 
@@ -17,7 +18,8 @@ from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
 from executorch.backends.test.conformance.condition_cases import Case, without_case
 from executorch.backends.test.conformance.single_call import OPERAND, Call, Data, Numbers
-from executorch.exir import to_edge
+from executorch.backends.test.corpus.row import Function
+from executorch.exir import EdgeProgramManager, to_edge
 from executorch.exir.backend.lowering.op_table import Condition
 from executorch.exir.graph_facts import op_name
 
@@ -83,7 +85,14 @@ def numbers() -> Iterator[Case]:
     steps = [call("sign.default", X), call("exp.default", X)]
     smooth = [call("tanh.default", X), call("abs.default", X)]
     yield wide(case(limits.INTERPOLATES, WIDE, steps, smooth))
-    yield stored(case(limits.INTERPOLATES, INT, [], steps))
+    # 8 bits have every result of a sine that falls and rises between 0 and either end
+    swings = case(limits.INTERPOLATES, INT, [], [*steps, call("sin.default", X)])
+    yield swings.stored(result=(0.005, 0, *OPERAND[2:]))
+    # halfway between two points a slope that changes by 4 is 4 * 64 * 64 / 128 = 128 quanta off
+    kinks = [call("leaky_relu.default", X, slope) for slope in (-3.05, -3.0)]
+    yield case(limits.INTERPOLATES, WIDE, kinks[:1], kinks[1:]).stored(
+        (WIDE_OPERAND[0], 64, *WIDE_OPERAND[2:]), WIDE_RESULT
+    )
     vectors = [call("matmul.default", X, V), call("matmul.default", V, image(4, 3))]
     yield case(limits.MATRICES, FP, vectors, [call("matmul.default", X, image(4, 3))])
     two = [call("remainder.Tensor", X, X), call("floor_divide.default", X, X)]
@@ -103,6 +112,8 @@ def norms() -> Iterator[Case]:
     varying = [
         call(norm, PHOTO, *one, image(2), floats(2), 0.1, eps),
         call(norm, PHOTO, *one, floats(2), image(2), 0.1, eps),
+        call(norm, PHOTO, image(2), floats(2), *one, 0.1, eps),
+        call(norm, PHOTO, floats(2), image(2), *one, 0.1, eps),
     ]
     yield case(limits.NORM_CONSTANTS, FP, varying, [call(norm, PHOTO, *all_of, 0.1, eps)])
     layer, group = "native_layer_norm.default", "native_group_norm.default"
@@ -110,7 +121,8 @@ def norms() -> Iterator[Case]:
         call(layer, X, shape, None, None, eps),
         call(layer, X, shape, floats(4), floats(4), eps),
     ]
-    yield case(limits.LAYER_NORM_CONSTANTS, FP, [call(layer, X, shape, V, None, eps)], constant)
+    varying = [call(layer, X, shape, V, None, eps), call(layer, X, shape, None, V, eps)]
+    yield case(limits.LAYER_NORM_CONSTANTS, FP, varying, constant)
     photo = (1, 2, 36, 2, eps)
     groups = [
         call(group, PHOTO, image(2), None, *photo),
@@ -118,22 +130,15 @@ def norms() -> Iterator[Case]:
     ]
     yield case(limits.GROUP_NORM_CONSTANTS, FP, groups, [call(group, PHOTO, *one, *photo)])
     rms = "rms_norm.default"
-    yield case(
-        limits.RMS_NORM_CONSTANTS, FP, [call(rms, X, shape, V)], [call(rms, X, shape, floats(4))]
-    )
-    # 2^30 / (4 * (32 / 0.05)^2) is the least that is too large
-    unit = 4 * (limits_finer() / OPERAND[0]) ** 2
-    most = 2**30 / unit
-    for name, reason in ((layer, limits.SMALL_EPS), (rms, limits.SMALL_RMS_EPS)):
-        tail = () if name == rms else (None,)
-        yield stored(
-            case(
-                reason,
-                INT,
-                [call(name, X, shape, None, *tail, 1.01 * most)],
-                [call(name, X, shape, None, *tail, 0.99 * most)],
-            )
-        )
+    known = [call(rms, X, shape), call(rms, X, shape, floats(4))]
+    yield case(limits.RMS_NORM_CONSTANTS, FP, [call(rms, X, shape, V)], known)
+    # the least that is too large: 2^30 / (4 * (64 * 16)^2) of quanta of 1/16, (2^29 / 2^12 / 512)^2 of 1/512
+    coarse = (2.0**-4, *OPERAND[1:])
+    for said, spec, most in ((coarse, INT, 256), (WIDE_OPERAND, WIDE, 65536)):
+        for name, reason in ((layer, limits.SMALL_EPS), (rms, limits.SMALL_RMS_EPS)):
+            head = [name, X, shape, None, *(() if name == rms else (None,))]
+            both = [call(*head, most), call(*head, 0.999 * most)]
+            yield case(reason, spec, both[:1], both[1:]).stored(said, said)
     count = limits.MAX_COUNT[8]
     rows_of = [call(layer, image(2, count + n), [count + n], None, None, eps) for n in (0, 1)]
     yield stored(case(limits.FEW_VALUES, INT, rows_of[1:], rows_of[:1]))
@@ -158,13 +163,6 @@ def norms() -> Iterator[Case]:
     yield case(limits.MORE_VALUES, FP, few, more)
 
 
-def limits_finer() -> int:
-    """Quanta of a norm's distances."""
-    from executorch.backends.arm.aot.norms import _FINER
-
-    return _FINER
-
-
 def convolutions() -> Iterator[Case]:
     known, transposed, fits_out = limits.CONVOLUTION
     w = floats(3, 2, 3, 3)
@@ -179,10 +177,21 @@ def convolutions() -> Iterator[Case]:
     ]
     yield case(transposed, FP, others, [conv(PHOTO, turned, out=0), conv(PHOTO, turned, 2, out=1)])
     wide_pad = [conv(PHOTO, turned, pad=3, out=0), conv(PHOTO, turned, pad=[0, 3], out=0)]
+    wide_pad += [conv(PHOTO, turned, 2, pad=3, out=1)]
     yield case(fits_out, FP, wide_pad, [conv(PHOTO, turned, pad=2, out=0), conv(PHOTO, w, pad=3)])
     eight, scale = limits.STORED_WEIGHT
     words = [conv(PHOTO, w), call("linear.default", X, floats(5, 4))]
+    of_16_bits = Data(torch.ones((3, 2, 3, 3), dtype=torch.int16), 0.01)
+    yield wide(case(eight, WIDE, [conv(PHOTO, of_16_bits)], [conv(PHOTO, weight(3, 2, 3, 3))]))
     bytes_of = [conv(PHOTO, weight(3, 2, 3, 3)), call("linear.default", X, weight(5, 4))]
+    # one for each output channel, which a transposed convolution has second
+    for count, axis, out in ((3, 0, None), (2, 1, 0), (2, 1, None), (3, 0, 0)):
+        by_channel = Data(torch.ones((3, 2, 3, 3), dtype=torch.int8), (0.01,) * count, axis)
+        call_of = conv(image(1, 2 if out is None else 3, 6, 6), by_channel, out=out)
+        (bytes_of if (axis == 0) == (out is None) else words).append(call_of)
+    by_row = Data(torch.ones((5, 4), dtype=torch.int8), (0.01,) * 5)
+    bytes_of += [call("linear.default", X, by_row)]
+    words += [call("linear.default", X, Data(by_row.tensor, (0.01,) * 4, 1))]
     yield stored(case(eight, INT, words, bytes_of))
     large = [conv(PHOTO, weight(3, 2, 3, 3, scale=1024.0))]
     yield stored(case(scale, INT, large, [conv(PHOTO, weight(3, 2, 3, 3, scale=1023.0))]))
@@ -206,6 +215,9 @@ def u55() -> Iterator[Case]:
         conv(tall, filters(2, 2), stride=3, out=0),
         conv(tall, filters(2, 2), stride=[1, 2], out=0),
         conv(tall, filters(2, 2), stride=[2, 1], out=0),
+        conv(row, filters(1, 2), stride=[1, 3], out=0),
+        conv(image(1, 1, 70, 1), filters(2, 1), stride=[3, 1], out=0),
+        conv(tall, filters(1, 65), out=0),
     ]
     taken = [
         conv(row, filters(1, 64)),
@@ -227,6 +239,8 @@ def u55() -> Iterator[Case]:
         call(largest, tall, [2, 2], [4, 4]),
         call(average, image(2, 1, 6, 6), [2, 2]),
         call(average, tall, [9, 9], [1, 1], [1, 1]),
+        call(average, tall, [2, 9], [1, 1], [1, 1]),
+        call(average, tall, [2, 2], [4, 4], [1, 1]),
         call(largest, image(1, 1, 2, 300), [1, 257], [1, 1]),
         call(largest, image(1, 1, 1, 65537), [1, 2]),
     ]
@@ -258,11 +272,13 @@ def windows() -> Iterator[Case]:
         call(largest, PHOTO, [2, 2], [1, 1], [0, 0], [2, 2]),
         call(largest, odd, [2, 2], [2, 2], [0, 0], [1, 1], True),
         call(largest, PHOTO, [2, 2], [2, 1], [0, 0], [1, 2]),
+        call(largest, PHOTO, [2, 2], [1, 1], [0, 0], [2, 2], False),
     ]
     yield case(limits.MAX_POOL, FP, maxima, plain)
-    within, _ = limits.AVERAGE_POOL
+    within = limits.AVERAGE_POOL
     beyond = [
         call(average, PHOTO, [3, 3], [2, 2], [1, 1], True),
+        call(average, PHOTO, [3, 3], [2, 2], [1, 1], True, True),
         call(average, image(2, 6, 6), [2, 2]),
     ]
     inside = [
@@ -273,9 +289,10 @@ def windows() -> Iterator[Case]:
     yield case(within, FP, beyond, inside)
     yield case(within, FP, [], [call(average, PHOTO, [2, 2], [1, 1], [1, 1])])
     adaptive = "_adaptive_avg_pool2d.default"
-    many = [call(adaptive, image(1, 1, 40, 40), [16, 17]), call(adaptive, image(1, 40, 40), [5, 5])]
+    long = image(1, 1, 2, 300)
+    many = [call(adaptive, long, [1, 257]), call(adaptive, image(1, 40, 40), [5, 5])]
     few = [
-        call(adaptive, image(1, 1, 40, 40), [16, 16]),
+        call(adaptive, long, [1, 256]),
         call(adaptive, image(1, 1, 40, 40), [20, 20]),
     ]
     yield case(limits.WHOLE_WINDOWS, FP, many, few)
@@ -298,6 +315,7 @@ def moves() -> Iterator[Case]:
         [
             call("gather.default", X, 1, Data(cut[2].long())),
             call("gather.default", X, 1, Data(cut[1].long())),
+            call("gather.default", image(), 0, Data(torch.tensor(0))),
         ],
         [
             call("gather.default", X, 1, Data(cut[0].long())),
@@ -311,7 +329,7 @@ def moves() -> Iterator[Case]:
         call("index.Tensor", X, [Data(torch.zeros(2, 2, dtype=torch.int64))]),
     ]
     yield case(limits.INDEX_OF_ROWS, FP, indices, [call("index.Tensor", X, [None, known])])
-    whole = [call("roll.default", X, [1])]
+    whole = [call("roll.default", X, [1]), call("roll.default", X, [1], [])]
     yield case(limits.ROLLS_DIMENSIONS, FP, whole, [call("roll.default", X, [1], [1])])
     ratio, factor = limits.RESIZES
     near, between = "upsample_nearest2d.vec", "upsample_bilinear2d.vec"
@@ -320,11 +338,18 @@ def moves() -> Iterator[Case]:
         call(near, image(1, 1, 16, 16), [1, 1], None),
         call(near, image(1, 1, 1, 128), [1, 16384], None),
         call(between, image(1, 1, 2, 2), [1026, 2], False, None),
+        # corners at corners: by 513 / 2
+        call(between, image(1, 1, 3, 3), [514, 514], True, None),
+        # 2 * 1025 parts of a step
+        call(near, image(1, 1, 1023, 1), [1025, 1], None),
     ]
     taken = [
         call(near, image(1, 1, 1, 1), [256, 1], None),
         call(near, image(1, 1, 15, 15), [1, 1], None),
         call(between, image(1, 1, 4, 4), [7, 7], True, None),
+        call(between, image(1, 1, 3, 3), [514, 514], False, None),
+        call(near, image(1, 1, 3, 3), None, [172.0, 172.0]),
+        call(near, image(1, 1, 1023, 1), [1024, 1], None),
     ]
     yield case(ratio, FP, sizes, taken)
     odd = [call(near, image(1, 1, 5, 5), None, [1.5, 1.5])]
@@ -374,6 +399,12 @@ def test_each_condition_has_calls_on_both_sides(kind: str) -> None:
     assert wrong == []
 
 
+def found_for(edge: EdgeProgramManager, spec: str, *names: str) -> list[str]:
+    """Why calls of such names are left."""
+    reasons = TOSAPartitioner(TosaCompileSpec(spec)).why_not_delegated(edge.exported_program())
+    return [each for node, each in reasons.items() if any(n in op_name(node) for n in names)]
+
+
 class Largest(torch.nn.Module):
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
@@ -396,16 +427,36 @@ class Largest(torch.nn.Module):
 def test_largest_values_are_counted_in_int32(
     dtype: torch.dtype, values: Tensor, reason: str
 ) -> None:
-    program = to_edge(torch.export.export(Largest(dtype), (values,))).exported_program()
-    reasons = TOSAPartitioner(TosaCompileSpec(FP)).why_not_delegated(program)
-    found = [each for node, each in reasons.items() if "argmax" in op_name(node)]
+    found = found_for(to_edge(torch.export.export(Largest(dtype), (values,))), FP, "argmax")
     assert found == [] if not reason else found[0].startswith(reason)
 
 
-# What no call of an edge program can be: a power by a tensor, a condition that is none, a norm of constants. Padding as
-# wide as a pool's kernel is PyTorch's to refuse; argmax has a test of its own, and indices that are read a row's.
-UNREACHED = [limits.NUMBER_POWER, limits.IS_CONDITION, limits.VARIES, limits.AVERAGE_POOL[1]]
-UNREACHED += [limits.UNREAD_INDEX, limits.READS_FLOATS, limits.GIVES_INT32, limits.FEW_PLACES]
+@pytest.mark.parametrize(("count", "reason"), [(127, ""), (128, limits.FEW_PLACES.reason)])
+def test_places_are_counted_to_127_on_ethos_u55(count: int, reason: str) -> None:
+    scale, zero_point, *said = OPERAND
+    dequantize = torch.ops.quantized_decomposed.dequantize_per_tensor.default
+    largest = Function(lambda x: dequantize(x, scale, zero_point, *said).argmax(1).int())
+    program = to_edge(torch.export.export(largest, (torch.zeros(2, count, dtype=torch.int8),)))
+    assert found_for(program, U55, "argmax") == ([reason] if reason else [])
+
+
+NOT_INT64 = "tensors of dtype float32 or float16"
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_places_of_the_largest_are_left_where_they_are_read(is_read: bool) -> None:
+    for function in (
+        lambda x: F.max_pool2d(x, 2, return_indices=True)[: 1 + is_read],
+        lambda x: x.max(1)[: 1 + is_read],
+        lambda x: x.min(1)[: 1 + is_read],
+    ):
+        program = to_edge(torch.export.export(Function(function), (PHOTO,)))
+        found = found_for(program, FP, "max", "min")
+        assert [each.partition(" are expected")[0] for each in found] == [NOT_INT64] * is_read
+
+
+# Tests above have these.
+UNREACHED = [limits.READS_FLOATS, limits.GIVES_INT32, limits.FEW_PLACES]
 
 
 def test_no_condition_is_without_a_case() -> None:

@@ -182,7 +182,6 @@ def _is_weight_only(node: Node, constants: Constants) -> bool:
         and (said.dtype, said.zero_point or 0) == (torch.int8, 0)
         and said.source in constants
         and bias in constants
-        and value.dtype == torch.float32
         and value.dim() >= 2
         and value.shape[-1] % 4 == 0
         and value.shape[-2] == 1

@@ -35,6 +35,8 @@ X, BATCH, PHOTO = torch.zeros(3, 4), torch.zeros(2, 3, 4), torch.zeros(1, 2, 6, 
 LAST = PHOTO.to(memory_format=torch.channels_last)
 WIDE: Numbers = (0.01, 5, -32768, 32767, torch.int16)
 SMALL: Numbers = (0.01, 5, 0, 255, torch.uint8)
+ROW = torch.zeros(2, 1, 8)
+BY_CHANNEL = Data(torch.ones((5, 8), dtype=torch.int8), (0.01,) * 5)
 LAYER, ADD = call("linear.default", X, weight(5, 4)), call("add.Tensor", X, X)
 BMM = call("bmm.default", BATCH, torch.zeros(2, 4, 5))
 LARGEST = call("max_pool2d_with_indices.default", PHOTO, [2, 2])
@@ -58,7 +60,9 @@ CASES = [
             call("linear.default", X, weight(5, 4, dtype=torch.int16)),
             call("linear.default", X, weight(5, 4, dtype=torch.uint8)),
             call("linear.default", X, weight(5, 4), torch.zeros(5)),
+            call("linear.default", X, Data(torch.ones((5, 4), dtype=torch.int8), (0.01,) * 5)),
             conv(PHOTO, weight(3, 2, 3, 3), bias=Data(torch.ones(3))),
+            conv(PHOTO, weight(3, 2, 3, 3), bias=torch.ones(3)),
         ],
         [
             call("linear.default", X, weight(5, 4), weight(5, dtype=torch.int32)),
@@ -122,6 +126,9 @@ CASES = [
                 Data(torch.ones(5)),
             ),
             call("linear.default", torch.zeros(8), weight(5, 8), Data(torch.ones(5))),
+            call("linear.default", ROW, Data(torch.ones(5, 8)), Data(torch.ones(5))),
+            call("linear.default", ROW, torch.zeros(5, 8), Data(torch.ones(5))),
+            call("linear.default", ROW, BY_CHANNEL, Data(torch.ones(5))),
         ],
         [call("linear.default", torch.zeros(2, 1, 8), weight(5, 8), Data(torch.ones(5)))],
     ),
@@ -158,6 +165,11 @@ LIMITED = [  # (least, largest) of what is stored by a scale of 0.05 and a zero 
     ((0, None), True),
     ((None, 12.75), True),
     ((0.04, None), False),
+    # half a quantum is 0.025
+    ((0.025, None), True),
+    ((0.02512, None), False),
+    ((None, 12.7252), True),
+    ((None, 12.7248), False),
     ((None, 12.7), False),
     ((-1, 20), True),
 ]

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers as the kernels have them: int32 with multiplier and shift, softmax by integers, tables of 256 results.
+"""Numbers as the kernels have them: int32 with multiplier and shift, softmax by integers.
 
 All arithmetic is on int64 tensors that hold values of int32, so that it is exact and can be traced."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -109,29 +108,3 @@ def softmax_parameters(scale: float) -> tuple[int, int, int]:
     """Multiplier, shift and `least` of softmax() for an input of that scale: 26 bits behind the point, 5 before."""
     multiplier, shift = quantize_multiplier(min(scale * 2**26, 2.0**31 - 1))
     return multiplier, shift, -math.floor(31 * 2.0**26 / 2.0**shift)
-
-
-# ---- Tables ----
-
-
-def sigmoid(x: float) -> float:
-    if x >= 0:
-        return 1 / (1 + math.exp(-x))
-    return math.exp(x) / (1 + math.exp(x))
-
-
-def round_half_away(x: float) -> int:
-    return math.floor(x + 0.5) if x >= 0 else math.ceil(x - 0.5)
-
-
-def table_of(
-    function: Callable[[float], float],
-    scale: float,
-    zero_point: int,
-    out_scale: float,
-    out_zero_point: int,
-) -> Tensor:
-    """int8[256]: what `function` gives for each stored value from -128 to 127."""
-    values = [function((stored - zero_point) * scale) for stored in range(-128, 128)]
-    rows = [round_half_away(value / out_scale + out_zero_point) for value in values]
-    return torch.tensor([min(max(row, -128), 127) for row in rows], dtype=torch.int8)

@@ -36,7 +36,7 @@ def matmul_to_bmm(model: GraphModule) -> None:
     """With ranks beyond three the leading dimensions become one."""
     for node in list(model.graph.find_nodes(op="call_function", target=_ATEN.matmul.default)):
         a, b = (each.meta["val"] for each in node.args)
-        if a.dim() != b.dim() or a.dim() < 3 or a.shape[:-2] != b.shape[:-2]:
+        if a.dim() < 3 or a.shape[:-2] != b.shape[:-2]:
             continue
         if a.dim() == 3:
             node.target = _ATEN.bmm.default

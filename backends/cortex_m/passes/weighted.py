@@ -72,7 +72,7 @@ def _bias(
     if said is not None and said.dtype == torch.int32:
         return said.source, writer.data(said.source)
     steps = writer.data(given).double() / (torch.tensor(scales, dtype=torch.float64) * x.scale)
-    stored = steps.round().clamp(-(2**31), 2**31 - 1).int()
+    stored = steps.round().clamp(-(2**30), 2**30).int()  # sums have room beside it in 32 bits
     return writer.constant(f"{call_of(step).name}_bias", stored), stored
 
 

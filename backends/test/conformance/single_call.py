@@ -28,10 +28,12 @@ RESULT: Numbers = (0.04, -9, -128, 127, torch.int8)
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A tensor that is a parameter of the program; with `scale`, stored values of which it is given what they are."""
+    """A tensor that is a parameter of the program; with `scale`, stored values of which it is given what they are.
+    Several scales are one for each index of `axis`."""
 
     tensor: Tensor
-    scale: float | None = None
+    scale: float | tuple[float, ...] | None = None
+    axis: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ class _Builder(ProgramBuilder):
         self.output([self._stored(self.call_getitem(made, 0) if is_many else made, self._result)])
         return self.get_program()
 
-    def _placed(self, data: Data, place: int) -> ProxyValue:
+    def _placed(self, data: Data, place: int | str) -> ProxyValue:
         kind = InputKind.PARAMETER if data.tensor.is_floating_point() else InputKind.CONSTANT_TENSOR
         return self.placeholder(f"p_{place}", data.tensor, kind)
 
@@ -100,8 +102,16 @@ class _Builder(ProgramBuilder):
         if data.scale is None:
             return value
         info = torch.iinfo(data.tensor.dtype)
-        numbers = (data.scale, 0, info.min, info.max, data.tensor.dtype)
-        return self.call_operator(edge_op_of(_QD.dequantize_per_tensor.default), (value, *numbers))
+        said = (info.min, info.max, data.tensor.dtype)
+        if not isinstance(data.scale, tuple):
+            op = edge_op_of(_QD.dequantize_per_tensor.default)
+            return self.call_operator(op, (value, data.scale, 0, *said))
+        scales = torch.tensor(data.scale, dtype=torch.float64)
+        points = torch.zeros_like(scales, dtype=torch.int64)
+        numbers = [self._placed(Data(each), f"{value.node.name}_{name}")
+                   for name, each in (("scales", scales), ("points", points))]  # fmt: skip
+        op = edge_op_of(_QD.dequantize_per_channel.default)
+        return self.call_operator(op, (value, *numbers, data.axis, *said))
 
     def _value(self, given: Any, known: Mapping[int, ProxyValue]) -> Any:
         if isinstance(given, Data):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,11 @@ def test_files_of_templates_win_over_the_settings(tmp_path: Path) -> None:
     for given, words in (({}, "file"), ({"tools": TOOLS}, "file for tools")):
         assert ChatTemplate.beside(folder).render(TALK, **given) == words
         assert theirs.apply_chat_template(TALK, tokenize=False, **given) == words
+
+
+def test_templates_may_ask_for_the_date() -> None:
+    found = ChatTemplate("{{ strftime_now('%Y-%m %%') }}").render(TALK)
+    assert found == f"{datetime.datetime.now():%Y-%m} %"
 
 
 def test_several_templates_without_a_default_are_refused_by_name(tmp_path: Path) -> None:

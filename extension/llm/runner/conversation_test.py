@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,13 @@ import pytest
 from executorch.extension.llm import chat
 from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
 from executorch.extension.llm.runner.chat_template import ChatTemplate, ChatTemplateError
-from executorch.extension.llm.runner.conversation import LoopFinder, StopFilter, answer, latest
+from executorch.extension.llm.runner.conversation import (
+    Answer,
+    LoopFinder,
+    StopFilter,
+    answer,
+    latest,
+)
 from executorch.extension.llm.runner.test.tiny_llama import CONTEXT, TinyLlama
 
 TALK = [
@@ -118,6 +125,35 @@ def test_answers_that_go_round_are_found() -> None:
     assert pieces_until_a_loop(LoopFinder(4), counted) == 0, "lists are no loops"
 
 
+def test_the_speed_of_an_answer_is_that_behind_its_first_token() -> None:
+    """Four tokens in two seconds; none where no time has passed."""
+    assert Answer("x", 3, 0, 5, "stop", answer_seconds=2.0).tokens_per_second == 2.0
+    assert Answer("x", 3, 0, 5, "stop").tokens_per_second == 0.0
+
+
+def test_an_answer_tells_its_tokens_and_seconds() -> None:
+    """Of a runner's milliseconds, and of the tokens behind the first."""
+
+    class Told:
+        finish_reason, logprobs = "end_of_text", ()
+
+        def keep_shared_beginning(self, ids: Any, exact: bool) -> int:
+            return 1
+
+        def generate(self, ids: Any, config: Any, on_token: Any, on_stats: Any) -> None:
+            assert ids == [8, 9] and config.hide_eos and not config.echo
+            on_token("hi")
+            times = {
+                "inference_start_ms": 1000,
+                "prompt_eval_end_ms": 3000,
+                "inference_end_ms": 3500,
+            }
+            on_stats(SimpleNamespace(num_generated_tokens=4, **times))
+
+    done = answer(Told(), [7, 8, 9], greedy(5))  # type: ignore[arg-type]
+    assert done == Answer("hi", 3, 1, 5, "stop", (), 2.0, 0.5)
+
+
 def test_a_loop_ends_an_answer(llama: TinyLlama, runner: TextLLMRunner) -> None:
     class Rounds:
         """A runner that says one token over and over."""
@@ -131,8 +167,9 @@ def test_a_loop_ends_an_answer(llama: TinyLlama, runner: TextLLMRunner) -> None:
             self.stopped = True
 
         def generate(self, ids: Any, config: Any, on_token: Any, on_stats: Any) -> None:
-            while not self.stopped:
-                on_token("ha ")
+            for _ in range(config.max_new_tokens):
+                if not self.stopped:
+                    on_token("ha ")
             runner.generate("x", greedy(1), None, on_stats)
 
     done = answer(Rounds(), [1], greedy(500), repeats=4)  # type: ignore[arg-type]
@@ -147,6 +184,8 @@ def test_the_oldest_turns_are_left_out() -> None:
         return "".join(m["content"] for m in latest(said, lambda left: len(left) <= most))
 
     assert [kept(most) for most in (6, 5, 3, 2, 1)] == ["S1at23", "S23", "S23", "S3", "S3"]
+    assert latest([], lambda left: False) == []
+    assert latest(said[1:2], lambda left: False) == said[1:2]
 
 
 def test_a_prompt_reuses_the_beginning_it_shares(llama: TinyLlama, runner: TextLLMRunner) -> None:
