@@ -2,6 +2,7 @@
 #include <executorch/backends/openvino/runtime/compiled_model.h>
 #include <executorch/backends/openvino/runtime/library.h>
 
+#include <cstdint>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -39,8 +40,8 @@ std::vector<std::string> available_devices(const Api& api, ov_core_t* core) {
 /// uses them all the same; without its low precision transformations it computes in floats.
 bool products_saturate() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  constexpr unsigned kExtendedFeatures = 7, kAvx512Vnni = 1U << 11, kAvxVnni = 1U << 4;
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  constexpr uint32_t kExtendedFeatures = 7, kAvx512Vnni = 1U << 11, kAvxVnni = 1U << 4;
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid_count(kExtendedFeatures, 0, &eax, &ebx, &ecx, &edx) && (ecx & kAvx512Vnni)) {
     return false;
   }
