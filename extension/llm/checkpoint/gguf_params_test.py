@@ -112,6 +112,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("llama", {"vocab_size": None}, {"vocab_size": 48}),
     ("llama", {"rope__scaling__type": "linear", "rope__scaling__factor": 4.0}, {"rope_linear_factor": 4.0}),
     ("llama", {"expert_count": 0, "attention__causal": True, "pooling_type": 3}, {"n_heads": 4}),
+    ("llama", {"expert_used_count": 0, "use_parallel_residual": False, "shortconv__l_cache": 3}, {"n_heads": 4}),
 ]  # fmt: skip
 
 
@@ -135,6 +136,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("llama", {"rope__dimension_count": 4}, "rope.dimension_count"),
     ("llama", {"attention__causal": False}, "attention.causal"),
     ("llama", {"expert_count": 8}, "expert_count"),
+    ("llama", {"expert_used_count": 2}, "expert_used_count"),
+    ("llama", {"use_parallel_residual": True}, "use_parallel_residual"),
     ("llama", {"rope__scaling__type": "yarn"}, "yarn"),
     ("llama", {"attention__clamp_kqv": 8.0}, "attention.clamp_kqv"),
     ("gemma3", {"attention__sliding_window": 8, "attention__sliding_window_pattern": [1]}, "sliding_window_pattern"),
