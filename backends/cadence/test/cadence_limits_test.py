@@ -75,6 +75,9 @@ CASES = [
         [call("linear.default", X, weight(5, 4, dtype=torch.int16))],
     ).stored(WIDE, WIDE),
     Case(
+        table.WEIGHTS, [LAYER], [call("linear.default", X, weight(5, 4, dtype=torch.uint8))]
+    ).stored(SMALL, SMALL),
+    Case(
         table.PLAIN,
         [conv(LAST, weight(3, 2, 3, 3)), call("add.Tensor", X.t(), X.t())],
         [conv(PHOTO, weight(3, 2, 3, 3))],

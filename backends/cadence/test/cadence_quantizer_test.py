@@ -115,6 +115,12 @@ def test_a_users_choice_counts_before_the_rows() -> None:
     assert counts["cadence.quantized_linear.per_tensor"] == 0
 
 
+def test_a_pattern_with_a_relu_folds_it_alone() -> None:
+    for name in ("Conv1dRelu", "Conv2dRelu", "AddRelu", "Conv1d", "Conv2d", "Add", "Linear"):
+        row = q.CadenceAtenQuantizer(getattr(q.p, f"{name}Pattern")(), q.qconfig_A8W8)
+        assert bool(q.CadenceQuantizer([row]).folded) == name.endswith("Relu"), name
+
+
 def test_patterns_name_operators_that_exist() -> None:
     for each in q.get_cadence_default_quantizers():
         assert each.pattern.replacement_op().name().startswith("cadence::quantized")

@@ -140,7 +140,7 @@ def _windows(
     window = own.get("attention.sliding_window", args.pop("sliding_window", 0))
     if not window:
         return {}
-    if row.window is None or not isinstance(window, int) or window < 0:
+    if row.window is None or not isinstance(window, int):
         raise CheckpointError(f"{where}: attention.sliding_window: expected none, found {window}")
     layers = range(args["n_layers"])
     pattern = own.get("attention.sliding_window_pattern", row.window)

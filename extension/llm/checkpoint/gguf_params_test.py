@@ -45,6 +45,8 @@ def write(
     given = {**SMALL, **{key.replace("__", "."): value for key, value in metadata.items()}}
     for key, value in given.items():
         name = f"{architecture}.{key}"
+        if value is None:
+            continue
         if isinstance(value, list):
             writer.add_array(name, value)
         elif isinstance(value, bool):
@@ -105,8 +107,12 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("lfm2", {"attention__head_count_kv": [0, 2, 0, 2]}, {"n_kv_heads": 2, "layer_types": [CONV, FULL] * 2}),
     ("llama", {"attention__head_count_kv": [2, 2, 2, 2]}, {"n_kv_heads": 2, "layer_types": None}),
     ("llama", {"feed_forward_length": [40] * 4}, {"hidden_dim": 40}),
+    # the table of embeddings has 48 rows
+    ("llama", {"vocab_size": 60}, {"vocab_size": 60}),
+    ("llama", {"vocab_size": None}, {"vocab_size": 48}),
     ("llama", {"rope__scaling__type": "linear", "rope__scaling__factor": 4.0}, {"rope_linear_factor": 4.0}),
     ("llama", {"expert_count": 0, "attention__causal": True, "pooling_type": 3}, {"n_heads": 4}),
+    ("llama", {"expert_used_count": 0, "use_parallel_residual": False, "shortconv__l_cache": 3}, {"n_heads": 4}),
 ]  # fmt: skip
 
 
@@ -124,10 +130,14 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("lfm2", {"feed_forward_length": [40, 80, 40, 40]}, "feed_forward_length"),
     ("lfm2", {"shortconv__l_cache": 4}, "shortconv.l_cache"),
     ("qwen2", {"attention__sliding_window": 8}, "sliding_window"),
+    ("llama", {"attention__sliding_window": -8}, "attention.sliding_window"),
+    ("llama", {"attention__sliding_window": 8.5}, "attention.sliding_window"),
     ("llama", {"attention__value_length": 4}, "attention.value_length"),
     ("llama", {"rope__dimension_count": 4}, "rope.dimension_count"),
     ("llama", {"attention__causal": False}, "attention.causal"),
     ("llama", {"expert_count": 8}, "expert_count"),
+    ("llama", {"expert_used_count": 2}, "expert_used_count"),
+    ("llama", {"use_parallel_residual": True}, "use_parallel_residual"),
     ("llama", {"rope__scaling__type": "yarn"}, "yarn"),
     ("llama", {"attention__clamp_kqv": 8.0}, "attention.clamp_kqv"),
     ("gemma3", {"attention__sliding_window": 8, "attention__sliding_window_pattern": [1]}, "sliding_window_pattern"),

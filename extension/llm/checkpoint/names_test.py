@@ -315,6 +315,21 @@ def test_what_a_config_says(tmp_path: Path) -> None:
         assert {key: found.get(key) for key in expected} == expected, config
 
 
+# Of layers that transformers has, and this decoder has not.
+OTHER_LAYERS = """attention_bias mlp_bias lm_head_bias conv_bias use_bidirectional_attention add_cross_attention
+    is_encoder_decoder rope_interleaved"""
+
+
+def test_layers_that_there_are_not_may_be_off(tmp_path: Path) -> None:
+    off, on = dict.fromkeys(OTHER_LAYERS.split(), False), dict.fromkeys(OTHER_LAYERS.split(), True)
+    off, on = {**off, "conv_L_cache": 3}, {**on, "conv_L_cache": 4}
+    plain = shape_of({"model_type": "llama"}, tmp_path)
+    assert shape_of({"model_type": "llama", **off}, tmp_path) == plain
+    for name, value in on.items():
+        with pytest.raises(CheckpointError, match=f"{name}: expected {off[name]}, found {value}"):
+            shape_of({"model_type": "llama", name: value}, tmp_path)
+
+
 @pytest.mark.parametrize("place", range(len(REFUSED)))
 def test_what_a_config_may_not_say(place: int, tmp_path: Path) -> None:
     config, words = REFUSED[place]
