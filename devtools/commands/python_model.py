@@ -47,7 +47,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class PythonModel:
-    """`module` with the arguments of a call; an exported program has its dynamic shapes inside. `keywords`: in the order
+    """`module` with the arguments of a call; an exported program has its dynamic shapes. `keywords`: in the order
     of forward(), as programs take them behind the others."""
 
     module: torch.nn.Module | ExportedProgram
@@ -71,7 +71,7 @@ FORWARD = "forward"
 
 def load(spec: str) -> PythonModel:
     """`name` is (module, inputs) or (module, inputs, dynamic shapes), inputs being a tuple, or a dictionary of those by
-    keyword; an ExportedProgram; or a function without arguments that gives one of these. ValueError for anything else."""
+    keyword; an ExportedProgram; or a function without arguments that gives one of these. ValueError for others."""
     found = load_methods(spec)
     if [*found] != [FORWARD]:
         raise ValueError(f"{spec}: expected one model, found the methods {', '.join(found)}")

@@ -26,6 +26,8 @@ from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, Par
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 from executorch.exir.delegate import executorch_call_delegate
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.graph_facts import torch_op
+from executorch.exir.verification.verifier import is_edge_target
 
 Groups = list[list[Node]]  # calls, each with what must be in its delegate
 
@@ -202,8 +204,10 @@ def _edge_program(program: Any) -> ExportedProgram:
     found = program.exported_program() if hasattr(program, "exported_program") else program
     if not isinstance(found, ExportedProgram):
         kind = type(found).__name__
-    elif found.dialect != "EDGE":
-        kind = f"one of the dialect {found.dialect}"
+    elif any(
+        torch_op(node.target) and not is_edge_target(node.target) for node in found.graph.nodes
+    ):
+        kind = "calls of another dialect"
     else:
         return found
     raise ExportError(

@@ -57,9 +57,7 @@ int32_t pick(const ProbIndex<float>* tokens, size_t count, float random) {
 }  // namespace
 
 Sampler::Sampler(int32_t vocab_size, float temperature, float topp, unsigned long long rng_seed)
-    : vocab_size_(vocab_size),
-      temperature_(temperature < 0 ? 0 : temperature),
-      topp_(topp) {
+    : vocab_size_(vocab_size), temperature_(temperature < 0 ? 0 : temperature), topp_(topp) {
   set_seed(rng_seed);
 }
 
