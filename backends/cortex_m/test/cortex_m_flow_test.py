@@ -246,3 +246,6 @@ def test_scratch_sizes() -> None:
 def test_what_is_no_program_is_refused() -> None:
     with pytest.raises(ValueError, match="CortexMPassManager.* needs a real ExportedProgram"):
         CortexMPassManager(None).transform()
+    program = to_edge(torch.export.export(nn.ReLU(), (torch.ones(2),))).exported_program()
+    with pytest.raises(ValueError, match="expects pass classes, not instances"):
+        CortexMPassManager(program, [AtenToCortexMPass()]).transform()
