@@ -216,6 +216,7 @@ def test_functions_of_floats_have_kernels() -> None:
 @pytest.mark.parametrize(("cpu", "isa"), [("M3", "SCALAR"), ("M33", "DSP"), ("M55", "MVE")])
 def test_targets(cpu: str, isa: str) -> None:
     target = CortexMTargetConfig.from_target_string(f"cortex-{cpu.lower()}")
+    assert CortexMPassManager(None).target_config == CortexMTargetConfig(CortexM.M55)
     assert target == CortexMTargetConfig(CortexM[cpu]) and target.backend.name == isa
     assert target.target_string == f"cortex-{cpu.lower()}"
 
