@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import isinf, prod
 from typing import Any
 
 import numpy as np
@@ -215,8 +215,8 @@ class Emitter:
         """To limits, infinite ones are the type's."""
         dtype = self.dtype(x)
         if dtype == "INT32":  # of which there is no CLAMP
-            x = self.with_number("MAXIMUM", x, low) if low > -(2**31) else x
-            return self.with_number("MINIMUM", x, high) if high < 2**31 - 1 else x
+            x = x if isinf(low) else self.with_number("MAXIMUM", x, low)
+            return x if isinf(high) else self.with_number("MINIMUM", x, high)
         kind = _NUMPY[dtype]
         info = np.finfo(kind) if dtype in FLOATS else np.iinfo(kind)
         limits = [np.array(min(max(each, info.min), info.max)).astype(kind) for each in (low, high)]

@@ -18,6 +18,7 @@ from executorch.backends.arm.aot.integers import (
 from executorch.backends.arm.aot.moves import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.norms import rms_eps, stored_eps
 from executorch.backends.arm.aot.reduce import (
+    LEFT_OUT,
     covers_image,
     dims_of,
     less_of,
@@ -284,7 +285,7 @@ def _reads_whole_windows(node: Node, constants: Constants) -> bool:
     """Windows that reach beyond padding, of ceil_mode, count what is there; TOSA counts so when padding does not."""
     if node.args[0].meta["val"].dim() != 4:
         return False
-    args = [*node.args[1:], *[None] * 6]
+    args = [*node.args[1:], *LEFT_OUT]
     kernel, window = pool_window(node)
     counts = True if args[4] is None else args[4]
     sizes, out = shape_of(node.args[0])[2:], shape_of(node)[2:]

@@ -19,6 +19,7 @@ from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way, di
 from executorch.exir.graph_facts import op_name
 
 Ways = Mapping[Layout, Way]
+LEFT_OUT = (None,) * 6  # arguments behind those that a call has
 
 
 def dims_of(head: Node, place: int = 1) -> list[int]:
@@ -185,7 +186,7 @@ def _pair(numbers: Any) -> list[int]:
 
 def pool_window(node: Node) -> tuple[list[int], Window]:
     """Kernel and window of a pool of two dimensions; a stride that is left out is the kernel."""
-    args = [*node.args[1:], *[None] * 5]
+    args = [*node.args[1:], *LEFT_OUT]
     kernel = _pair(args[0])
     stride = _pair(args[1]) if args[1] else kernel
     padding = _pair(args[2] or 0)
@@ -267,7 +268,7 @@ def _within(w: TosaWriter, x: int, sizes: Sequence[int]) -> int:
 def covers_image(node: Node) -> bool:
     """Whether an average has one window, of all that there is; what it reads beyond does not count."""
     kernel, window = pool_window(node)
-    args = [*node.args[1:], *[None] * 6]
+    args = [*node.args[1:], *LEFT_OUT]
     sizes, out = shape_of(node.args[0])[-2:], shape_of(node)[-2:]
     reads_all = all(tap >= size for tap, size in zip(kernel, sizes, strict=True))
     return out == [1, 1] and reads_all and not any(window.padding) and not args[5]
@@ -282,7 +283,7 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
         w.give(_uneven_averages(w, step, x, [0, 1, 1]))
         return
     kernel, window = pool_window(step.head)
-    args = [*step.head.args[1:], *[None] * 6]
+    args = [*step.head.args[1:], *LEFT_OUT]
     counts, divisor = args[4] is not False, args[5]
     said = w.said_of(source) if step.is_quantized else None
     zero = 0 if said is None else said.zero_point

@@ -5,6 +5,7 @@ within half a quantum of the exact one and what the row says that it loses besid
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -84,12 +85,23 @@ def test_calls_give_what_eager_pytorch_does(family: str) -> None:
     assert wrong == []
 
 
-def test_dimensions_of_one_are_moved_without_a_transpose() -> None:
-    program = program_of(call("permute_copy.default", torch.zeros(3, 1, 4, 1), [1, 0, 3, 2]))
+def block_of(made: Call) -> Any:
+    """Of the graph that a call of floats becomes."""
     partitioner = TOSAPartitioner(TosaCompileSpec("TOSA-1.0+FP"))
-    (delegate,) = delegates(EdgeProgramManager({"forward": program}).to_backend(partitioner))
+    edge = EdgeProgramManager({"forward": program_of(made)}).to_backend(partitioner)
+    (delegate,) = delegates(edge)
     (block,) = SCHEMA.unpack(bytes(delegate.processed_bytes)).regions[0].blocks
+    return block
+
+
+def test_dimensions_of_one_are_moved_without_a_transpose() -> None:
+    block = block_of(call("permute_copy.default", torch.zeros(3, 1, 4, 1), [1, 0, 3, 2]))
     assert [each.op.name for each in block.operators] == ["CONST_SHAPE", "RESHAPE"]
+
+
+def test_tensors_have_names_of_their_own() -> None:
+    names = [each.name for each in block_of(call("hardsigmoid.default", torch.zeros(3))).tensors]
+    assert all(names) and len({*names}) == len(names) and "constant" in names
 
 
 @pytest.mark.parametrize(("operand", "result", "family"), STORED)

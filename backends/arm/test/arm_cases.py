@@ -142,6 +142,9 @@ def matrices() -> Iterator[Case]:
     yield "conv 1x1 stride", nn.Conv2d(4, 8, 1, stride=2), (x,)
     yield "conv shuffle", nn.Sequential(nn.Conv2d(4, 8, 3), nn.PixelShuffle(2)), (x,)
     yield "shuffle conv", nn.Sequential(nn.PixelUnshuffle(2), nn.Conv2d(16, 4, 3)), (x[:, :, :8],)
+    # a column, a place, one channel: which memory is the same plain and channels last
+    for name, width, taps in (("column", 8, (3, 10)), ("place", 8, (9, 10)), ("channel", 1, 3)):
+        yield f"conv flatten {name}", nn.Sequential(nn.Conv2d(4, width, taps), nn.Flatten()), (x,)
     yield "conv1d", nn.Conv1d(4, 6, 3, padding=1), (values((1, 4, 12)),)
     yield "conv3d", nn.Conv3d(2, 3, 2), (values((1, 2, 4, 5, 6)),)
     yield "conv transpose", nn.ConvTranspose2d(4, 3, 3, stride=2), (x,)

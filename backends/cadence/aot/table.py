@@ -100,7 +100,7 @@ def _is_last_dimension(call: Node) -> bool:
 
 
 def _reads_matrices(call: Node) -> bool:
-    left, right = (each.meta["val"] for each in call.args[:2])
+    left, right = (each.meta["val"] for each in call.args)
     is_batched = left.shape[:-2] == right.shape[:-2] and left.dim() >= 2
     return is_batched and left.is_contiguous() and right.is_contiguous()
 

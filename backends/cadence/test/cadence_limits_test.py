@@ -97,6 +97,7 @@ CASES = [
         table.MATRICES,
         [
             call("matmul.default", X, torch.zeros(2, 4, 5)),
+            call("matmul.default", BATCH, torch.zeros(1, 4, 5)),
             call("bmm.default", BATCH, BATCH.transpose(1, 2)),
             call("mm.default", X, X.t()),
             call("matmul.default", torch.zeros(4), torch.zeros(4)),

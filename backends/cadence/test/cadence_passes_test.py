@@ -248,6 +248,10 @@ def test_names_and_files(tmp_path: Any, caplog: pytest.LogCaptureFixture) -> Non
         ["aten.mul.Tensor", "1", "0"],
         ["aten.add.Tensor", "0", "1"],
     ]
+    nothing = program_of(lambda x: x, X).graph_module
+    with caplog.at_level("INFO"):
+        programs.print_ops_info(nothing, nothing)
+    assert sum("Final Operators" in each for each in caplog.messages) == 1
     path = tmp_path / "a" / "b" / "m.pte"
     for data in (b"1", b"22"):
         assert programs.written(path, data).read_bytes() == data

@@ -115,6 +115,19 @@ def test_a_users_choice_counts_before_the_rows() -> None:
     assert counts["cadence.quantized_linear.per_tensor"] == 0
 
 
+def test_what_a_config_is_called_is_what_it_says() -> None:
+    """Bits of activations and weights, symmetric or affine weights, int32 biases beside integers, training."""
+    for name in "A8W8 A8W8sym A8W8_qat A8W8sym_qat A16 A32W8sym".split():
+        config = getattr(q, f"qconfig_{name}")
+        said, weight = config.input_activation, config.weight
+        bits = {"A8": (-128, 127), "A16": (-32768, 32767)}.get(name[: 2 + name.startswith("A16")])
+        assert bits == (said and (said.quant_min, said.quant_max)), name
+        assert (config.bias is None) == name.startswith("A32"), name
+        assert config.is_qat == name.endswith("_qat"), name
+        is_symmetric = weight.qscheme == torch.per_tensor_symmetric
+        assert is_symmetric == ("sym" in name) and weight.dtype == torch.int8, name
+
+
 def test_a_pattern_with_a_relu_folds_it_alone() -> None:
     for name in ("Conv1dRelu", "Conv2dRelu", "AddRelu", "Conv1d", "Conv2d", "Add", "Linear"):
         row = q.CadenceAtenQuantizer(getattr(q.p, f"{name}Pattern")(), q.qconfig_A8W8)

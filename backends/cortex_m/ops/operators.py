@@ -287,7 +287,7 @@ def quantized_avg_pool2d(
     ones = torch.ones_like(input, dtype=torch.float64)
     counts = F.avg_pool2d(ones, **windows, divisor_override=1).round().long()
     half = torch.div(counts, 2, rounding_mode="trunc")
-    nudged = sums + torch.where(sums > 0, half, -half)
+    nudged = sums + half * sums.sign()
     return _image(_int8(torch.div(nudged, counts, rounding_mode="trunc")))
 
 

@@ -63,7 +63,9 @@ def products(form: torch.memory_format) -> Iterator[Call]:
     yield call("linear.default", x, weight(5, 6))
     for bias in biases:
         yield call("linear.default", x, weight(5, 6), bias)
-    beyond = Data(torch.tensor([5e6, -5e6, 0, 3, -3]))  # what 32 bits hold, of quanta of 0.05 * 0.01
+    beyond = Data(
+        torch.tensor([5e6, -5e6, 0, 3, -3])
+    )  # what 32 bits hold, of quanta of 0.05 * 0.01
     yield call("linear.default", x, weight(5, 6), beyond)
     yield call("bmm.default", x, values(2, 6, 4))
     image = values(1, 4, 6, 7).to(memory_format=form)

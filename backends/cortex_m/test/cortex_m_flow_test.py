@@ -216,6 +216,7 @@ def test_functions_of_floats_have_kernels() -> None:
 @pytest.mark.parametrize(("cpu", "isa"), [("M3", "SCALAR"), ("M33", "DSP"), ("M55", "MVE")])
 def test_targets(cpu: str, isa: str) -> None:
     target = CortexMTargetConfig.from_target_string(f"cortex-{cpu.lower()}")
+    assert CortexMPassManager(None).target_config == CortexMTargetConfig(CortexM.M55)
     assert target == CortexMTargetConfig(CortexM[cpu]) and target.backend.name == isa
     assert target.target_string == f"cortex-{cpu.lower()}"
 
@@ -246,3 +247,6 @@ def test_scratch_sizes() -> None:
 def test_what_is_no_program_is_refused() -> None:
     with pytest.raises(ValueError, match="CortexMPassManager.* needs a real ExportedProgram"):
         CortexMPassManager(None).transform()
+    program = to_edge(torch.export.export(nn.ReLU(), (torch.ones(2),))).exported_program()
+    with pytest.raises(ValueError, match="expects pass classes, not instances"):
+        CortexMPassManager(program, [AtenToCortexMPass()]).transform()

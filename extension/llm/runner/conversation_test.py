@@ -104,6 +104,7 @@ def test_stop_strings_are_found_across_pieces(size: int) -> None:
     stop = StopFilter(["STOP", "END!", ""])
     shown = "".join(stop.add(text[i : i + size]) for i in range(0, len(text), size)) + stop.finish()
     assert shown == "one END two " and stop.is_hit
+    assert StopFilter(["d", "bc"]).add("abcd") == "a", "the first in the text"
     none = StopFilter(["nowhere"])
     pieces = [none.add(text[i : i + size]) for i in range(0, len(text), size)]
     assert "".join(pieces) + none.finish() == text and not none.is_hit
