@@ -330,8 +330,7 @@ void Method::report_missing_operators([[maybe_unused]] const MissingOperators& m
   static constexpr char kHint[] =
       ". Link a kernel library that has them: portable_ops_lib or optimized_native_cpu_ops_lib "
       "for aten and dim_order_ops, quantized_ops_lib for quantized_decomposed, custom_ops for "
-      "llama, "
-      "or your own.";
+      "llama, or your own.";
   size_t size = sizeof(kHint) + 64;
   for (uint32_t i = 0; i < plan_->operators()->size(); ++i) {
     size += missing.is_missing[i] ? kMaxOperatorName + 2 : 0;

@@ -15,6 +15,7 @@ from executorch.exir.error import ExportError, ExportErrorType
 DEVICE, PAYLOAD, CONFIG = "device", "payload", "config"
 CHECKSUM, VERSION = "checksum", "version"  # which preprocess writes
 PAYLOADS = ("auto", "compiled", "ir")
+CPUINFO = Path("/proc/cpuinfo")
 _PRECISION = {"INFERENCE_PRECISION_HINT", "EXECUTION_MODE_HINT"}
 
 
@@ -60,8 +61,8 @@ class Options:
         given = dict(self.properties)
         if not _PRECISION.intersection(given) and self.device != "NPU":
             given["EXECUTION_MODE_HINT"] = "ACCURACY"
-            if self.device == "CPU" and products_saturate():
-                given["LP_TRANSFORMS_MODE"] = "NO"
+        if self.device == "CPU" and products_saturate():
+            given["LP_TRANSFORMS_MODE"] = "NO"
         return given
 
 
@@ -70,7 +71,7 @@ def products_saturate() -> bool:
     """Whether this processor's 8-bit products, two of which are added, saturate at 16 bits: x86 without VNNI. OpenVINO
     uses them all the same, and is off by a third; without its low precision transformations it computes in floats."""
     try:
-        flags = Path("/proc/cpuinfo").read_text().split()
+        flags = CPUINFO.read_text().split()
     except OSError:
         return False
     return "avx2" in flags and not {"avx512_vnni", "avx_vnni"}.intersection(flags)

@@ -65,9 +65,6 @@ void keep_precision(const Api& api, ov_core_t* core, const std::string& device) 
       static_cast<void>(
           api.ov_core_set_property(core, name.c_str(), "EXECUTION_MODE_HINT", "ACCURACY"));
     }
-    if (name == "CPU" && products_saturate()) {
-      static_cast<void>(api.ov_core_set_property(core, "CPU", "LP_TRANSFORMS_MODE", "NO"));
-    }
   }
 }
 
@@ -76,6 +73,9 @@ Result<ov_core_t*> make_core(const Api& api, const Settings& settings) {
   ET_CHECK_OK_OR_RETURN_ERROR(
       check_status(api, api.ov_core_create(&core), Error::Internal, "creating a core"));
   const std::string device = name_of_device(settings.device);
+  if (products_saturate()) {  // also where the CPU is one of several devices, or fewer bits will do
+    static_cast<void>(api.ov_core_set_property(core, "CPU", "LP_TRANSFORMS_MODE", "NO"));
+  }
   if (!settings.has_precision()) {
     keep_precision(api, core, device);
   }

@@ -5,6 +5,7 @@ compiled for a device."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from torch.fx import Graph, GraphModule
 
 from executorch.backends.openvino.aot.compiler import model_of, with_results
 from executorch.backends.openvino.aot.graph import graph_for_frontend
-from executorch.backends.openvino.aot.options import Options
+from executorch.backends.openvino.aot.options import Options, products_saturate
 from executorch.backends.openvino.test.lowered import needs_compiler
 from executorch.backends.test.corpus.row import Function, numbers
 from executorch.exir import to_edge
@@ -205,8 +206,35 @@ LOW, FAST = {"INFERENCE_PRECISION_HINT": "bf16"}, {"EXECUTION_MODE_HINT": "PERFO
         ({"config": '{"A": 1}', "A": "2"}, {"device": "CPU", "A": "2"}, {"A": "2", **PRECISE}),
     ],
 )  # fmt: skip
-def test_compile_specs(texts: dict[str, str], kept: dict[str, str], asked: dict[str, str]) -> None:
-    """What the file says of them, and what the compiler is asked for: as precise as the model where nothing else is."""
+def test_compile_specs(
+    texts: dict[str, str],
+    kept: dict[str, str],
+    asked: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the file says of them, and what the compiler is asked for: as precise as the model where nothing else is,
+    and floats where this processor's 8-bit products saturate."""
+    monkeypatch.setattr("executorch.backends.openvino.aot.options.products_saturate", lambda: False)
     options = Options.read(CompileSpec(key, text.encode()) for key, text in texts.items())
     assert {spec.key: spec.value.decode() for spec in options.specs()} == kept
     assert options.compile_properties() == asked
+    monkeypatch.setattr("executorch.backends.openvino.aot.options.products_saturate", lambda: True)
+    in_floats = {"LP_TRANSFORMS_MODE": "NO"} if options.device == "CPU" else {}
+    assert options.compile_properties() == asked | in_floats
+
+
+@pytest.mark.parametrize(
+    ("flags", "saturates"),
+    [
+        ("sse2 avx2 fma", True),
+        ("avx2 avx_vnni", False),
+        ("avx2 avx512_vnni", False),
+        ("neon", False),
+    ],
+)
+def test_which_processors_saturate(
+    flags: str, saturates: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"flags : {flags}\n")
+    monkeypatch.setattr("executorch.backends.openvino.aot.options.CPUINFO", tmp_path / "cpuinfo")
+    assert products_saturate.__wrapped__() == saturates

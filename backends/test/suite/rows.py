@@ -35,7 +35,7 @@ ACCEPTED = (WHOLE, PART, KERNELS)
 # What rounding to 8 bits in other places than the exported program's may come to.
 _STEPS = 1
 # What the error of such a program may be, beside that of the exported one.
-_TIMES = 2
+_TIMES = 1.5
 
 
 def run_row(row: Row, flow: TestFlow) -> TestCaseSummary:
