@@ -43,7 +43,8 @@ def check(programs: list[Program]) -> None:
 
     def both(graphs: list) -> list[list[torch.Tensor]]:
         found, expected = run_all(graphs), run_all_in_model(graphs)
-        torch.testing.assert_close(found, expected, rtol=2e-6, atol=2e-6)
+        # Circular padding begins with memory that nobody wrote, where NaN stays NaN.
+        torch.testing.assert_close(found, expected, rtol=2e-6, atol=2e-6, equal_nan=True)
         counted.extend(graphs)
         return found
 

@@ -35,7 +35,8 @@ class Stage:
 class Stages:
     """`say` prints; by default it does where standard error is a terminal."""
 
-    say: bool = field(default_factory=lambda: sys.stderr.isatty())  # of the moment, not of the import
+    # Of the moment, not of the import.
+    say: bool = field(default_factory=lambda: sys.stderr.isatty())
     done: list[Stage] = field(default_factory=list)
 
     @contextmanager
