@@ -31,6 +31,7 @@ EXPECTED = {  # what a page prints at least
     ],
     "xnnpack.md": ["Total delegated subgraphs: 1", "erf"],
     "own_operators.md": ["my_ops::plus_one"],
+    "own_int8_operator.md": ["2 of 2 calls became my_dsp::lookup", "my_dsp::lookup.out"],
     "quantization.md": ["outputs of the model", " dB"],
     "memory_planning.md": ["[0, 96]", "[0, 64]", "[0, 64, 32]"],
     "edge_dialect.md": ["aten::sigmoid(Tensor self) -> Tensor", "torch.float64"],
@@ -108,14 +109,17 @@ def test_the_cpp_of_a_page_compiles(page: Path, code: str, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
-BUILT_INSTALLED = "language_models.md"  # by language_model_guide_test.py
+# Blocks that take the installed package are built by guide_programs_test.py.
 CMAKE = [
     (page, code)
     for page in PAGES
     for code in run_page.blocks(page.read_text(), "cmake")
-    if page.name != BUILT_INSTALLED
+    if "find_package" not in code
 ]
 PROJECT = "cmake_minimum_required(VERSION 3.24)\nproject(app C CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
+LINKED = """add_executable(app main.cpp)
+target_link_libraries(app PRIVATE executorch executorch::backends executorch::extensions executorch::kernels)
+"""
 
 
 @pytest.mark.parametrize("page, code", CMAKE, ids=[page.name for page, _ in CMAKE])
@@ -123,9 +127,7 @@ def test_the_cmake_of_a_page_configures(page: Path, code: str, tmp_path: Path) -
     """With the sources as a folder of the project: the targets that it links are there."""
     (tmp_path / "executorch").symlink_to(ROOT)
     (tmp_path / "main.cpp").write_text("int main() { return 0; }\n")
-    is_whole = "project(" in code
-    (tmp_path / "CMakeLists.txt").write_text(code if is_whole else PROJECT + code)
-    options = [] if is_whole else ["-DEXECUTORCH_BUILD_XNNPACK=ON"]
-    command = ["cmake", "-S", str(tmp_path), "-B", str(tmp_path / "build"), "-G", "Ninja", *options]
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT + code + LINKED)
+    command = ["cmake", "-S", str(tmp_path), "-B", str(tmp_path / "build"), "-G", "Ninja"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
