@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -44,8 +45,9 @@ from executorch.devtools.commands.targets import op_tables, target
 from executorch.devtools.inspector._graphs import FORWARD, one_method
 from executorch.exir import schema
 from executorch.exir.capture import diagnostics
-from executorch.exir.error import ExportError
+from executorch.exir.error import ExportError, source_line
 from executorch.exir.program._etrecord import ETRecord
+from executorch.exir.program._training_mode import TrainingModeWarning, training_calls
 
 _CONVERSIONS = ("_to_copy", "_to_dim_order_copy")
 _MOVES = (
@@ -78,9 +80,11 @@ def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Re
     from executorch.exir import to_edge_transform_and_lower
 
     try:
-        program = to_edge_transform_and_lower(
-            exported, partitioner=[partitioner] if partitioner else None, generate_etrecord=True
-        ).to_executorch()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TrainingModeWarning)  # it is a finding
+            program = to_edge_transform_and_lower(
+                exported, partitioner=[partitioner] if partitioner else None, generate_etrecord=True
+            ).to_executorch()
     except ExportError as problem:
         return _report(arguments.model, _refused(problem), [], [])
     file = ProgramFile(Path(arguments.model), bytes(program.buffer))
@@ -135,6 +139,8 @@ def _of_file(
     if arguments.all_backends and (exported is None or arguments.no_run):
         raise ValueError("--all-backends: expected a .pt2 or a model, which is lowered and run")
     findings, tables, pictures = examine(file, record, arguments.against)
+    source = exported or (record.exported_program if record else None)
+    findings = [*(_trains(source) if source else []), *findings]
     notes = [] if record else ["Lines and reasons need the record of its model: --etrecord."]
     if arguments.no_run:
         if is_asked(arguments):
@@ -151,6 +157,23 @@ def _of_file(
         notes, tables = [*said, *notes], [table, *tables]
     facts = {"inputs": [each.row() for each in ran.used]}
     return _report(arguments.model, findings, tables, pictures, notes, ran.seconds, facts)
+
+
+def _trains(exported: ExportedProgram) -> list[Finding]:
+    calls = training_calls(exported)
+    if not calls:
+        return []
+    lines = tuple(source_line(call).removeprefix(" from ") for call in calls)
+    why = "dropouts drop values, and batch norms take statistics of the batch: outputs differ from one run to the next"
+    step = "call .eval() on the model before torch.export.export"
+    layers = tuple(
+        Layer(call.name, str(call.target), line) for call, line in zip(calls, lines, strict=True)
+    )
+    return [
+        Finding(
+            NUMBERS, "the model is in training mode", why, step, len(calls), 0, lines, layers=layers
+        )
+    ]
 
 
 def examine(

@@ -71,6 +71,28 @@ def doctor(
     return {row["finding"]: row for row in report["findings"]}
 
 
+class Trains(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.drop = torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cumsum(self.drop(self.norm(x)), 1)
+
+
+def test_a_model_that_trains_is_said_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    torch.export.save(export(Trains(), (torch.ones(4, 8),)), tmp_path / "trains.pt2")
+    torch.export.save(export(Trains().eval(), (torch.ones(4, 8),)), tmp_path / "rests.pt2")
+    found = list(doctor(capsys, tmp_path / "trains.pt2", "--no-run").items())
+    what, row = found[0]
+    assert what == "the model is in training mode" and len(found) > 1
+    assert row["calls"] == 2 and ".eval()" in row["next step"]
+    assert "training mode" not in str([each.message for each in recwarn])
+    assert what not in doctor(capsys, tmp_path / "rests.pt2", "--no-run")
+
+
 @pytest.mark.parametrize("model", ["model.pte", "model.pt2"])
 def test_what_is_slow_has_a_reason_and_a_line(
     folder: Path, model: str, capsys: pytest.CaptureFixture[str]

@@ -30,19 +30,26 @@ _TRAINING_ARGUMENT = {
 _MAX_LINES = 5
 
 
-def warn_of_training_mode(name: str, program: ExportedProgram, stacklevel: int) -> None:
-    """Programs that yield a loss are for training and may be so. Normalization without running statistics (of
-    instances, say) is the same in both modes."""
-    kinds = {spec.kind for spec in program.graph_signature.output_specs}
-    if OutputKind.LOSS_OUTPUT in kinds:
-        return
-    nodes = [
+class TrainingModeWarning(UserWarning):
+    """A model was exported that still trains."""
+
+
+def training_calls(program: ExportedProgram) -> list[Node]:
+    """Calls that drop values or take statistics of the batch. Programs that yield a loss are for training and may be
+    so. Normalization without running statistics (of instances, say) is the same in both modes."""
+    if any(spec.kind == OutputKind.LOSS_OUTPUT for spec in program.graph_signature.output_specs):
+        return []
+    return [
         node
         for module in program.graph_module.modules()
         if isinstance(module, GraphModule)
         for node in module.graph.nodes
         if _is_training(node)
     ]
+
+
+def warn_of_training_mode(name: str, program: ExportedProgram, stacklevel: int) -> None:
+    nodes = training_calls(program)
     if not nodes:
         return
     lines = [f"  {node.name}{source_line(node)}" for node in nodes[:_MAX_LINES]]
@@ -52,6 +59,7 @@ def warn_of_training_mode(name: str, program: ExportedProgram, stacklevel: int) 
         "these are meant to drop values and to take statistics of the batch:\n"
         + "\n".join(lines)
         + more,
+        TrainingModeWarning,
         stacklevel=stacklevel,
     )
 

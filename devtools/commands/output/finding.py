@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from executorch.devtools.commands.output.report import Folded, Row
 
 STOPS, BREAK, NUMBERS, SLOW, MEMORY = "stops", "break", "numbers", "slow", "memory"
+_FIRST = (STOPS, NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class Finding:
 
 
 def rows_of_causes(findings: Iterable[Finding], whole: float | None = None) -> list[Row]:
-    """A row a cause: what stops first, then what costs most time, then most bytes. `whole`: seconds of the execution
-    that the findings were timed in; without it there are no columns of times."""
+    """A row a cause: what stops first, then wrong numbers, then what costs most time, then most bytes. `whole`: seconds
+    of the execution that the findings were timed in; without it there are no columns of times."""
     groups: dict[tuple[str, str, str], list[Finding]] = {}
     for each in findings:
         groups.setdefault((each.kind, each.cause or each.what, each.next_step), []).append(each)
@@ -68,10 +69,10 @@ def rows_of_causes(findings: Iterable[Finding], whole: float | None = None) -> l
     return [_row(group, whole) for group in sorted(listed, key=lambda group: _weight(*group))]
 
 
-def _weight(*group: Finding) -> tuple[bool, float, int]:
+def _weight(*group: Finding) -> tuple[int, float, int]:
     """Sorts the heaviest first."""
     return (
-        group[0].kind != STOPS,
+        _FIRST.index(group[0].kind) if group[0].kind in _FIRST else len(_FIRST),
         -sum(each.seconds or 0.0 for each in group),
         -sum(each.num_bytes for each in group),
     )

@@ -3,7 +3,8 @@
 `tools-requirements.txt` names them; the setup of the source tree installs them into `.venv/tools/<backend>`.
 
 A program is looked for in the environment that EXECUTORCH_TOOLS_<BACKEND> names, such as
-EXECUTORCH_TOOLS_ARM=/opt/arm (with `bin` in it), then in `.venv/tools/<backend>`, then on PATH."""
+EXECUTORCH_TOOLS_ARM=/opt/arm (with `bin` in it), then in `.venv/tools/<backend>`, then beside this Python, whose
+environment need not be activated, then on PATH."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def tool_path(backend: str, tool: str) -> Path | None:
     """Where a program of a backend's tools is; None where it is not."""
     named = os.environ.get(variable_of(backend))
     environments = [Path(named)] if named else []
-    environments.append(Path(sys.prefix) / "tools" / backend)
+    environments += [Path(sys.prefix) / "tools" / backend, Path(sys.prefix)]
     for each in environments:
         found = each / "bin" / tool
         if os.access(found, os.X_OK):
@@ -62,6 +63,6 @@ class ExternalTool(ExternalCompiler):
 
     def how_to_get(self) -> str:
         return (
-            f"set {variable_of(self.backend)} to an environment that has it "
-            f"(pip install -r backends/{self.backend}/tools-requirements.txt)"
+            f"install it beside this package (pip install '{self.distribution}{self.wanted}'), or in an environment "
+            f"of its own that {variable_of(self.backend)} names"
         )

@@ -40,9 +40,17 @@ def test_a_program_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert TOOL.path() == program
 
 
+def test_a_program_beside_this_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose environment nobody activated."""
+    program = environment(tmp_path, "2.0")
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    assert (TOOL.path(), TOOL.version()) == (program, "2.0")
+
+
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
-        "expected press-tools >=2,<3, found none; set EXECUTORCH_TOOLS_PRESS" in TOOL.why_missing()
+        "expected press-tools >=2,<3, found none; install it beside this package "
+        "(pip install 'press-tools>=2,<3')" in TOOL.why_missing()
     )
     environment(tmp_path, "1.9")
     monkeypatch.setenv("EXECUTORCH_TOOLS_PRESS", str(tmp_path))
