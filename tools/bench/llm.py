@@ -100,7 +100,7 @@ def with_extra_buffers():
 llama_cpp.llama_cpp.llama_model_default_params = llama_cpp.llama_model_default_params = with_extra_buffers
 start = time.perf_counter()
 model = llama_cpp.Llama({model!r}, n_ctx=2048, n_threads={threads}, n_threads_batch={threads}, n_batch=512,
-                        n_ubatch=512, verbose=False)
+                        n_ubatch=512, flash_attn={flash!r}, verbose=False)
 load = time.perf_counter() - start
 def logits(tokens, position):
     if position == 0:
@@ -235,16 +235,17 @@ def engines_for(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
 
 
 def _rivals_on_files(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
-    """llama.cpp on each GGUF file, OpenVINO GenAI, which reads few formats, on the first: by the engine's name, and the
-    file's where there are several."""
+    """llama.cpp on each GGUF file, with its fused attention and without, OpenVINO GenAI, which reads few formats, on the
+    first: by the engine's name, and the file's where there are several."""
     found: dict[str, Start] = {}
     files = options.gguf or []
-    for name, python, code, wanted in (
-        ("llama.cpp", options.llama_python, _LLAMA, files),
-        ("OpenVINO GenAI", options.genai_python, _GENAI, files[:1]),
+    for name, python, code, wanted, flash in (
+        ("llama.cpp", options.llama_python, _LLAMA, files, False),
+        ("llama.cpp, flash attention", options.llama_python, _LLAMA, files, True),
+        ("OpenVINO GenAI", options.genai_python, _GENAI, files[:1], False),
     ):
         for file in wanted if python else ():
-            facts = {"model": str(file.resolve()), "threads": options.threads}
+            facts = {"model": str(file.resolve()), "threads": options.threads, "flash": flash}
             text = _LOOP + code.format(**facts, extra=not options.no_extra_buffers)
             title = name if len(options.gguf) == 1 else f"{name}, {file.stem}"
             label = title.replace(" ", "_").replace(",", "")
