@@ -235,8 +235,8 @@ def engines_for(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
 
 
 def _rivals_on_files(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
-    """llama.cpp on each GGUF file, with its fused attention and without, OpenVINO GenAI, which reads few formats, on the
-    first: by the engine's name, and the file's where there are several."""
+    """llama.cpp on each GGUF file, with its fused attention and without; OpenVINO GenAI, which reads few formats, on
+    the first. By the engine's name, and the file's where there are several."""
     found: dict[str, Start] = {}
     files = options.gguf or []
     for name, python, code, wanted, flash in (
