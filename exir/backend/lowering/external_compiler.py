@@ -21,9 +21,11 @@ from typing import Any
 import torch
 from packaging.specifiers import SpecifierSet
 from torch.export import ExportedProgram
+from torch.fx import Node
 
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.compiled_results import CompiledResults
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.program_copies import own_copy
 
@@ -32,11 +34,8 @@ Options = Mapping[str, str]
 Compile = Callable[[ExportedProgram, Options, Path | None], bytes]
 
 _log = logging.getLogger(__name__)
-# Results that are kept: so many, and payloads that were taken up to so many bytes. Compilers number what they make, so
-# that compiling once more would give other bytes for an equal program.
-KEPT = 256
-KEPT_BYTES = 1 << 20
-KEPT_AT_ALL = 1 << 28  # bytes of all that waits to be taken; the newest stays whatever its size
+# In the meta of calls: what a piece is compiled as.
+_COMPILED = "compiled_as"
 _ARTIFACTS = "EXECUTORCH_COMPILER_ARTIFACTS"
 _CACHE = "EXECUTORCH_COMPILER_CACHE"
 
@@ -106,17 +105,29 @@ class ExternalCompiler(ExternalPackage):
 
     compile: Compile
     time_limit: float | None = None
-    _made: dict[str, bytes | Refused] = field(default_factory=dict, compare=False, repr=False)
+    _made: CompiledResults[Refused] = field(
+        default_factory=CompiledResults, compare=False, repr=False
+    )
 
-    def refusal(self, program: ExportedProgram, options: Options) -> Refused | None:
-        """What the compiler has against a program. The payload is kept for `payload`."""
-        made = self._result(self.key(program, options), program, options)
-        return made if isinstance(made, Refused) else None
+    def refusal(
+        self, program: ExportedProgram, options: Options, calls: Iterable[Node] = ()
+    ) -> Refused | None:
+        """What the compiler has against a program. The payload is kept for `payload`; `calls`, those of the graph that
+        the program was taken from, carry its key, so that data is hashed once."""
+        key = self.key(program, options)
+        made = self._result(key, program, options)
+        if isinstance(made, Refused):
+            return made
+        carried = _facts(program, options), key
+        for call in calls:
+            call.meta[_COMPILED] = carried
+        return None
 
     def payload(self, program: ExportedProgram, options: Options) -> bytes:
         """Raises ExportError for what is refused."""
-        key = self.key(program, options)
-        made = self._result(key, program, options)
+        key = self._carried(program, options) or self.key(program, options)
+        self._result(key, program, options)
+        made = self._made.take(key)
         if isinstance(made, Refused):
             calls = f" (calls {', '.join(sorted(made.nodes))})" if made.nodes else ""
             raise ExportError(
@@ -124,9 +135,15 @@ class ExternalCompiler(ExternalPackage):
                 f"{self.name} {self.version()} cannot compile this program: {made.reason}{calls}. Its partitioner "
                 "leaves out what it does not take",
             )
-        if len(made) > KEPT_BYTES:
-            self._made.pop(key, None)  # the caller has it now
         return made
+
+    def _carried(self, program: ExportedProgram, options: Options) -> str | None:
+        """The key that all calls carry, of a program that is still the same."""
+        found = {node.meta.get(_COMPILED) for node in _calls(program)}
+        if len(found) != 1 or None in found:
+            return None
+        ((facts, key),) = found
+        return key if facts == _facts(program, options) and key in self._made else None
 
     def key(self, program: ExportedProgram, options: Options) -> str:
         """Of the compiler, its options, what the program computes, and its data."""
@@ -146,16 +163,8 @@ class ExternalCompiler(ExternalPackage):
         if key not in self._made:
             stored = _stored(key)
             known = stored is not None and stored.exists()
-            made = stored.read_bytes() if known else self._new(key, program, options)
-            while len(self._made) >= KEPT:
-                self._made.pop(next(iter(self._made)))
-            self._made[key] = made
-            while self._bytes_kept() > KEPT_AT_ALL and len(self._made) > 1:
-                self._made.pop(next(iter(self._made)))
+            self._made[key] = stored.read_bytes() if known else self._new(key, program, options)
         return self._made[key]
-
-    def _bytes_kept(self) -> int:
-        return sum(len(made) for made in self._made.values() if isinstance(made, bytes))
 
     def _new(self, key: str, program: ExportedProgram, options: Options) -> bytes | Refused:
         kept = _folder(_ARTIFACTS)
@@ -206,6 +215,22 @@ class ExternalCompiler(ExternalPackage):
         if isinstance(result[0], BaseException):
             raise result[0]
         return result[0]
+
+
+def _calls(program: ExportedProgram) -> list[Node]:
+    return [node for node in program.graph.nodes if node.op == "call_function"]
+
+
+def _facts(program: ExportedProgram, options: Options) -> tuple[Any, ...]:
+    """What tells a piece from another of the same calls: cheap to take, and other when its data is."""
+    specs = program.graph_signature.input_specs
+    data = [found for spec in specs if (found := _data(program, spec.target)) is not None]
+    return (
+        json.dumps(dict(options), sort_keys=True),
+        tuple(node.name for node in _calls(program)),
+        len(specs),
+        tuple((each.data_ptr(), each._version) for each in data),
+    )
 
 
 def _lines(program: ExportedProgram) -> list[str]:

@@ -14,7 +14,7 @@ from torch.export import ExportedProgram, export
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering import external_compiler
+from executorch.exir.backend.lowering import compiled_results
 from executorch.exir.backend.lowering.external_compiler import (
     ExternalCompiler,
     MissingCompiler,
@@ -199,18 +199,59 @@ def test_other_data_is_other_content() -> None:
     assert VendorPartitioner.compiler.key(edge, {}) != before
 
 
-def test_payloads_that_nobody_takes_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after why_not_delegated; the newest one is there for preprocess."""
-    monkeypatch.setattr(external_compiler, "KEPT_AT_ALL", 250)
-    made = []
+def numbered(made: list[str], size: int) -> ExternalCompiler:
+    """Gives `size` bytes of the number that it is told."""
 
     def compile(program: ExportedProgram, options: Options, place: Path | None) -> bytes:
         made.append(options["number"])
-        return bytes(100)
+        return bytes([int(options["number"])]) * size
 
-    compiler = ExternalCompiler("Vendor", "torch", ">=1", "vendor", compile)
-    for number in range(4):
-        assert compiler.refusal(_program(), {"number": str(number)}) is None
-    assert sum(map(len, compiler._made.values())) == 200
-    compiler.payload(_program(), {"number": "3"})
-    assert made == ["0", "1", "2", "3"]
+    return ExternalCompiler("Vendor", "torch", ">=1", "vendor", compile)
+
+
+def test_payloads_that_wait_are_compiled_once_whatever_they_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beyond so many bytes they wait in files, which go when they are taken."""
+    monkeypatch.setattr(compiled_results, "IN_MEMORY", 250)
+    monkeypatch.setattr(compiled_results, "SMALL", 50)
+    made: list[str] = []
+    compiler, program = numbered(made, 100), _program()
+    numbers = [str(number) for number in range(4)]
+    for number in numbers:
+        assert compiler.refusal(program, {"number": number}) is None
+    assert len(list(Path(compiler._made._folder.name).iterdir())) == 2
+    for number in numbers:
+        assert compiler.payload(program, {"number": number}) == bytes([int(number)]) * 100
+    assert made == numbers and not list(Path(compiler._made._folder.name).iterdir())
+
+
+def test_small_payloads_that_were_taken_stay_up_to_a_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiled_results, "ENTRIES", 2)
+    made: list[str] = []
+    compiler, program = numbered(made, 1), _program()
+    for number in ("0", "1", "2", "2", "1", "0"):
+        compiler.payload(program, {"number": number})
+    assert made == ["0", "1", "2", "0"]
+
+
+def test_data_is_hashed_once(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calls that a partitioner has marked carry the key; other data or options have another."""
+    hashed = []
+    key = ExternalCompiler.key
+    monkeypatch.setattr(ExternalCompiler, "key", lambda *given: hashed.append(1) or key(*given))
+    assert len(_lowered()) == 1 and len(hashed) == 1
+    compiler = VendorPartitioner.compiler
+    edge = to_edge_transform_and_lower(_program()).exported_program()
+    calls = [node for node in edge.graph.nodes if node.op == "call_function"]
+    assert compiler.refusal(edge, {}, calls) is None
+    hashed.clear()
+    first = compiler.payload(edge, {})
+    assert not hashed
+    assert compiler.payload(edge, {"speed": "high"}) != first and len(hashed) == 1
+    with torch.no_grad():
+        edge.state_dict["weight"][1] = 2
+    compiler.payload(edge, {})
+    assert len(hashed) == 2

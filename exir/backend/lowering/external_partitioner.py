@@ -4,7 +4,7 @@ goes back, with its reason, and what is left of the piece is tried again: an exp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import ClassVar
 
 from torch.export import ExportedProgram
@@ -61,8 +61,10 @@ class ExternalPartitioner(TablePartitioner):
         place = {node: index for index, node in enumerate(program.graph.nodes)}
         return sorted(kept, key=lambda nodes: place[nodes[0]])
 
-    def _refusal(self, program: ExportedProgram, nodes: Iterable[Node]) -> Refused | None:
-        return self.compiler.refusal(self._program_of(program, nodes), self.options())
+    def _refusal(self, program: ExportedProgram, nodes: list[Node]) -> Refused | None:
+        piece = self._program_of(program, nodes)
+        calls = [node for node in nodes if node.op == "call_function"]
+        return self.compiler.refusal(piece, self.options(), calls)
 
     def _found(
         self, program: ExportedProgram, nodes: list[Node], refused: Refused
@@ -79,7 +81,7 @@ class ExternalPartitioner(TablePartitioner):
                 wrong, refused = middle, found
         return refused, set(groups[wrong - 1])
 
-    def _program_of(self, program: ExportedProgram, nodes: Iterable[Node]) -> ExportedProgram:
+    def _program_of(self, program: ExportedProgram, nodes: list[Node]) -> ExportedProgram:
         """What preprocess is given of these nodes."""
         inside = set(nodes)
         specs, written = data_specs(program), written_buffers(program)
