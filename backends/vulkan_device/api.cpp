@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loader stays loaded: what it gave out is used until the process ends.
 #include <executorch/backends/vulkan_device/api.h>
+#include <executorch/runtime/backend/dynamic_library.h>
 #include <executorch/runtime/platform/log.h>
-
-#ifdef _WIN32
-#include <windows.h>
-#else
-#include <dlfcn.h>
-#endif
 
 namespace executorch::backends::vulkan {
 
@@ -16,77 +11,66 @@ using runtime::Result;
 
 namespace {
 
+Result<runtime::DynamicLibrary> open_loader() {
+  return runtime::DynamicLibrary::open(
 #if defined(_WIN32)
-constexpr const char* kLoaders[] = {"vulkan-1.dll"};
+      {"vulkan-1.dll"},
 #elif defined(__APPLE__)
-constexpr const char* kLoaders[] = {"libvulkan.dylib", "libvulkan.1.dylib", "libMoltenVK.dylib"};
+      {"libvulkan.dylib", "libvulkan.1.dylib", "libMoltenVK.dylib"},
 #else
-constexpr const char* kLoaders[] = {"libvulkan.so.1", "libvulkan.so"};
+      {"libvulkan.so.1", "libvulkan.so"},
 #endif
-
-PFN_vkGetInstanceProcAddr find_entry() {
-  for (const char* name : kLoaders) {
-#ifdef _WIN32
-    if (const HMODULE library = LoadLibraryA(name)) {
-      return reinterpret_cast<PFN_vkGetInstanceProcAddr>(
-          GetProcAddress(library, "vkGetInstanceProcAddr"));
-    }
-#else
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
-      return reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
-    }
-#endif
-  }
-  return nullptr;
+      "Vulkan: the loader", "install the GPU's driver, or mesa-vulkan-drivers and libvulkan1");
 }
 
-template <typename Function>
-Error take(PFN_vkVoidFunction found, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(found);
-  ET_CHECK_OR_RETURN_ERROR(out != nullptr, NotSupported, "Vulkan: the driver has no %s", name);
-  return Error::Ok;
+constexpr char kExpected[] = "expected a driver of Vulkan 1.1 or later";
+
+/// Functions that `get` gives for `owner`, an instance or a device.
+template <typename Get, typename Owner>
+auto functions_of(Get get, Owner owner) {
+  return runtime::FunctionFinder("Vulkan: the driver",
+                                 [=](const char* name) { return get(owner, name); });
 }
 
 }  // namespace
 
 Result<Api> load_api() {
+  const auto loader = ET_UNWRAP(open_loader());
   Api api;
-  api.vkGetInstanceProcAddr = find_entry();
-  ET_CHECK_OR_RETURN_ERROR(api.vkGetInstanceProcAddr != nullptr, NotFound,
-                           "Vulkan: the loader %s is not found: install the GPU's driver, or "
-                           "mesa-vulkan-drivers and libvulkan1",
-                           kLoaders[0]);
-#define EXECUTORCH_VULKAN_FIND(name) \
-  ET_CHECK_OK_OR_RETURN_ERROR(take(api.vkGetInstanceProcAddr(nullptr, #name), #name, api.name));
+  auto entry = loader.functions();
+  entry.find("vkGetInstanceProcAddr", api.vkGetInstanceProcAddr);
+  ET_CHECK_OK_OR_RETURN_ERROR(entry.check(Error::NotFound, "expected Vulkan's loader"));
+  auto functions = functions_of(api.vkGetInstanceProcAddr, VkInstance{});
+#define EXECUTORCH_VULKAN_FIND(name) functions.find(#name, api.name);
   EXECUTORCH_VULKAN_GLOBAL(EXECUTORCH_VULKAN_FIND)
 #undef EXECUTORCH_VULKAN_FIND
-  api.vkEnumerateInstanceVersion = reinterpret_cast<PFN_vkEnumerateInstanceVersion>(
-      api.vkGetInstanceProcAddr(nullptr, "vkEnumerateInstanceVersion"));
+  functions.find_optional("vkEnumerateInstanceVersion", api.vkEnumerateInstanceVersion);
+  ET_CHECK_OK_OR_RETURN_ERROR(functions.check(Error::NotSupported, kExpected));
   return api;
 }
 
 Error load_instance_functions(Api& api, VkInstance instance) {
-#define EXECUTORCH_VULKAN_FIND(name) \
-  ET_CHECK_OK_OR_RETURN_ERROR(take(api.vkGetInstanceProcAddr(instance, #name), #name, api.name));
+  auto functions = functions_of(api.vkGetInstanceProcAddr, instance);
+#define EXECUTORCH_VULKAN_FIND(name) functions.find(#name, api.name);
   EXECUTORCH_VULKAN_INSTANCE(EXECUTORCH_VULKAN_FIND)
 #undef EXECUTORCH_VULKAN_FIND
-  return Error::Ok;
+  return functions.check(Error::NotSupported, kExpected);
 }
 
 Error load_device_functions(Api& api, VkDevice device) {
-#define EXECUTORCH_VULKAN_FIND(name) \
-  ET_CHECK_OK_OR_RETURN_ERROR(take(api.vkGetDeviceProcAddr(device, #name), #name, api.name));
+  auto functions = functions_of(api.vkGetDeviceProcAddr, device);
+#define EXECUTORCH_VULKAN_FIND(name) functions.find(#name, api.name);
   EXECUTORCH_VULKAN_DEVICE(EXECUTORCH_VULKAN_FIND)
 #undef EXECUTORCH_VULKAN_FIND
-  return Error::Ok;
+  return functions.check(Error::NotSupported, kExpected);
 }
 
 Error load_graph_functions(GraphApi& out, const Api& api, VkDevice device) {
-#define EXECUTORCH_VULKAN_FIND(name) \
-  ET_CHECK_OK_OR_RETURN_ERROR(take(api.vkGetDeviceProcAddr(device, #name), #name, out.name));
+  auto functions = functions_of(api.vkGetDeviceProcAddr, device);
+#define EXECUTORCH_VULKAN_FIND(name) functions.find(#name, out.name);
   EXECUTORCH_VULKAN_GRAPH(EXECUTORCH_VULKAN_FIND)
 #undef EXECUTORCH_VULKAN_FIND
-  return Error::Ok;
+  return functions.check(Error::NotSupported, "expected a driver of VK_ARM_data_graph");
 }
 
 const char* name_of(VkResult result) {

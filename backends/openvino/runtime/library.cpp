@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One attempt at a time; what was loaded once is there for good.
 #include <executorch/backends/openvino/runtime/library.h>
+#include <executorch/runtime/backend/dynamic_library.h>
 #include <executorch/runtime/platform/log.h>
 
 #include <cstdlib>
 #include <mutex>
-
-#ifdef _WIN32
-#include <windows.h>
-#else
-#include <dlfcn.h>
-#endif
 
 namespace executorch::backends::openvino {
 
@@ -19,62 +14,29 @@ using runtime::Result;
 
 namespace {
 
-#ifdef _WIN32
+#if defined(_WIN32)
 constexpr char kDefaultName[] = "openvino_c.dll";
-void* open_library(const char* name) {
-  return LoadLibraryA(name);
-}
-void* symbol_of(void* library, const char* name) {
-  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
-}
-std::string last_error() {
-  return "Windows error " + std::to_string(GetLastError());
-}
-#else
-#ifdef __APPLE__
+#elif defined(__APPLE__)
 constexpr char kDefaultName[] = "libopenvino_c.dylib";
 #else
 constexpr char kDefaultName[] = "libopenvino_c.so";
 #endif
-void* open_library(const char* name) {
-  return dlopen(name, RTLD_NOW | RTLD_LOCAL);
-}
-void* symbol_of(void* library, const char* name) {
-  return dlsym(library, name);
-}
-std::string last_error() {
-  const char* text = dlerror();
-  return text != nullptr ? text : "no reason given";
-}
-#endif
-
-template <typename Function>
-bool find(void* library, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(symbol_of(library, name));
-  return out != nullptr;
-}
 
 Result<Api> load() {
   const char* given = std::getenv("OPENVINO_LIB_PATH");
   const char* name = given != nullptr && *given != '\0' ? given : kDefaultName;
-  void* loaded = open_library(name);
-  ET_CHECK_OR_RETURN_ERROR(
-      loaded != nullptr, NotFound,
-      "OpenVINO's library was not loaded (%s): pip install 'executorch[openvino]', or set "
-      "OPENVINO_LIB_PATH to the file libopenvino_c of an installation",
-      last_error().c_str());
+  const auto loaded = ET_UNWRAP(runtime::DynamicLibrary::open(
+      {name}, "OpenVINO's library",
+      "pip install 'executorch[openvino]', or set OPENVINO_LIB_PATH to the file libopenvino_c of "
+      "an installation"));
   Api api;
-  std::string missing;
-#define EXECUTORCH_OPENVINO_FIND(function, ...) \
-  if (!find(loaded, #function, api.function)) { \
-    missing += missing.empty() ? "" : ", ";     \
-    missing += #function;                       \
-  }
+  auto functions = loaded.functions();
+#define EXECUTORCH_OPENVINO_FIND(function, ...) functions.find(#function, api.function);
   EXECUTORCH_OPENVINO_FUNCTIONS(EXECUTORCH_OPENVINO_FIND)
 #undef EXECUTORCH_OPENVINO_FIND
-  ET_CHECK_OR_RETURN_ERROR(missing.empty(), NotFound,
-                           "%s lacks %s: expected OpenVINO 2025.4 or later", name, missing.c_str());
-  find(loaded, "ov_get_last_err_msg", api.ov_get_last_err_msg);
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      functions.check(Error::NotFound, "expected OpenVINO 2025.4 or later"));
+  functions.find_optional("ov_get_last_err_msg", api.ov_get_last_err_msg);
   return api;
 }
 

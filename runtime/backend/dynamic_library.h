@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A vendor's library that is found while the program runs, and the table of its functions:
+//
+//   const auto library = ET_UNWRAP(DynamicLibrary::open({"libvendor.so.2", "libvendor.so"},
+//                                                       "Vendor's library", "install the driver"));
+//   auto functions = library.functions();
+//   functions.find("vendor_run", api.run);
+//   ET_CHECK_OK_OR_RETURN_ERROR(functions.check(Error::NotFound, "expected Vendor 2.1 or later"));
+//
+// The only place that calls dlopen or LoadLibrary. Targets that use it link ${CMAKE_DL_LIBS}.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/result.h>
+#include <executorch/runtime/platform/log.h>
+
+#ifdef _WIN32
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#endif
+
+namespace executorch::runtime {
+
+/// Functions by name, from whatever gives addresses: a library, or a function of its own for it.
+/// Notes those that are missing, so that one message names all of them.
+template <typename Resolve>
+class FunctionFinder {
+ public:
+  /// `owner`: what lacks a function, in the message of check().
+  FunctionFinder(std::string owner, Resolve resolve)
+      : owner_(std::move(owner)), resolve_(std::move(resolve)) {}
+
+  template <typename Function>
+  void find(const char* name, Function& out) {
+    if (!find_optional(name, out)) {
+      missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+    }
+  }
+
+  /// False, and null, for one that may be missing.
+  template <typename Function>
+  bool find_optional(const char* name, Function& out) {
+    out = reinterpret_cast<Function>(resolve_(name));
+    return out != nullptr;
+  }
+
+  /// `error`, with the names in the log, when one was missing; `expected`: what has them.
+  Error check(Error error, const char* expected) const {
+    if (missing_.empty()) {
+      return Error::Ok;
+    }
+    ET_LOG(Error, "%s lacks %s: %s", owner_.c_str(), missing_.c_str(), expected);
+    return error;
+  }
+
+ private:
+  std::string owner_;
+  Resolve resolve_;
+  std::string missing_;
+};
+
+/// Loaded for the rest of the process: what it gave out may be called until the end, so that
+/// nothing unloads it. Copies name the same library. Threads: any.
+class DynamicLibrary {
+ public:
+  /// The first of `names`, paths or names that the system looks for, that loads. NotFound when none
+  /// does, with what the system says of the last one; `title` and `how_to_get` are for people.
+  static Result<DynamicLibrary> open(std::initializer_list<const char*> names, const char* title,
+                                     const char* how_to_get) {
+    std::string reason;
+    for (const char* name : names) {
+      if (void* found = load(name)) {
+        return DynamicLibrary(name, found);
+      }
+      reason = last_error();
+    }
+    ET_LOG(Error, "%s was not loaded (%s): %s", title, reason.c_str(), how_to_get);
+    return Error::NotFound;
+  }
+
+  const std::string& name() const { return name_; }
+
+  /// Null when it has none of this name.
+  void* symbol(const char* name) const { return symbol_of(handle_, name); }
+
+  auto functions() const {
+    return FunctionFinder(name_,
+                          [handle = handle_](const char* name) { return symbol_of(handle, name); });
+  }
+
+ private:
+  DynamicLibrary(std::string name, void* handle) : name_(std::move(name)), handle_(handle) {}
+
+#ifdef _WIN32
+  static void* load(const char* name) { return LoadLibraryA(name); }
+  static void* symbol_of(void* library, const char* name) {
+    return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
+  }
+  static std::string last_error() { return "Windows error " + std::to_string(GetLastError()); }
+#else
+  static void* load(const char* name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+  static void* symbol_of(void* library, const char* name) { return dlsym(library, name); }
+  static std::string last_error() {
+    const char* text = dlerror();
+    return text != nullptr ? text : "no reason given";
+  }
+#endif
+
+  std::string name_;
+  void* handle_;
+};
+
+}  // namespace executorch::runtime

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/runtime/backend/dynamic_library.h>
+
+#include <gtest/gtest.h>
+
+using executorch::runtime::DynamicLibrary;
+using executorch::runtime::Error;
+using executorch::runtime::FunctionFinder;
+
+namespace {
+
+#if defined(__APPLE__)
+constexpr char kMath[] = "libSystem.dylib";
+#elif defined(_WIN32)
+constexpr char kMath[] = "msvcrt.dll";
+#else
+constexpr char kMath[] = "libm.so.6";
+#endif
+
+double half_of(double x) {
+  return x / 2;
+}
+
+}  // namespace
+
+TEST(DynamicLibraryTest, TheFirstThatLoadsIsTaken) {
+  const auto library = DynamicLibrary::open({"libthere_is_none.so", kMath}, "Math", "install it");
+  ASSERT_TRUE(library.ok());
+  EXPECT_EQ(library->name(), kMath);
+  double (*cosine)(double) = nullptr;
+  auto functions = library->functions();
+  functions.find("cos", cosine);
+  ASSERT_EQ(functions.check(Error::NotFound, "expected a C library"), Error::Ok);
+  EXPECT_EQ(cosine(0.0), 1.0);
+}
+
+TEST(DynamicLibraryTest, OneThatIsMissingSaysHowToGetIt) {
+  testing::internal::CaptureStderr();
+  const auto library =
+      DynamicLibrary::open({"libthere_is_none.so"}, "None's library", "install it");
+  EXPECT_EQ(library.error(), Error::NotFound);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("None's library was not loaded ("), std::string::npos) << said;
+  EXPECT_NE(said.find("libthere_is_none.so"), std::string::npos) << said;
+  EXPECT_NE(said.find("): install it"), std::string::npos) << said;
+}
+
+TEST(FunctionFinderTest, AllMissingFunctionsAreNamed) {
+  FunctionFinder functions("the driver", [](const char* name) {
+    return std::string(name) == "half" ? reinterpret_cast<void*>(half_of) : nullptr;
+  });
+  double (*half)(double) = nullptr;
+  void (*first)() = nullptr;
+  void (*second)() = nullptr;
+  void (*optional)() = nullptr;
+  functions.find("first", first);
+  functions.find("half", half);
+  functions.find("second", second);
+  EXPECT_FALSE(functions.find_optional("optional", optional));
+  EXPECT_EQ(half(3.0), 1.5);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(functions.check(Error::NotSupported, "expected a driver of 2026"), Error::NotSupported);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("the driver lacks first, second: expected a driver of 2026"),
+            std::string::npos)
+      << said;
+}
