@@ -95,8 +95,7 @@ def _files(
         "test/console.h": _filled("console_h", words),
     }
     own = {f"lib/own/{path.name}": path.read_text() for path in settings.own_sources}
-    kernels = kernels_of(plan, rows)
-    defining = kernel_sources.sources_of([k.cpp_name for k in kernels], own.values())
+    defining = kernel_sources.sources_of(kernels_of(plan, rows), own.values())
     texts = [*files.values(), *own.values()]
     library = kernel_sources.with_includes(defining, texts)
     files |= {f"lib/executorch/{each}": kernel_sources.text_of(each) for each in library} | own

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..op_table import Kernel, Row
 from .arguments import Arguments
-from .plan import VIEW, CannotWrite, Plan, Tensor
+from .plan import FOR_KERNELS, VIEW, CannotWrite, Plan, Tensor
 
 ALIGNMENT = 16  # of weights and arenas, as in program files
 
@@ -47,8 +47,8 @@ def _kernels(plan: Plan, rows: dict[str, Row]) -> list[Kernel | None]:
             missing[call.operator] = None
     if missing:
         raise CannotWrite(
-            f"no kernel serves {', '.join(missing)}: give their table with --custom-ops-yaml-path; operators on sizes "
-            "(executorch_prim) go away with fixed sizes"
+            f"no kernel serves {', '.join(missing)}: give their table with --custom-ops-yaml-path, or `executorch export` "
+            f"the model with {FOR_KERNELS}; operators on sizes (executorch_prim) go away with fixed sizes"
         )
     return chosen
 
