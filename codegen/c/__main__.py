@@ -3,9 +3,9 @@
 
     python -m executorch.codegen.c mnist.pte            mnist.h, mnist.cpp
 
-Compile the source with the headers of ExecuTorch and link executorch_core and the kernels that it calls: portable_kernels,
-quantized_kernels, or cortex_m_kernels for int8. No interpreter, no flatbuffer, no heap. Sizes are fixed; delegates are not
-taken.
+Compile the source with the headers of ExecuTorch and link executorch_core and the kernels that it calls:
+portable_kernels, quantized_kernels, or cortex_m_kernels for int8. No interpreter, no flatbuffer, no heap. Sizes are
+fixed; delegates are not taken.
 """
 
 from __future__ import annotations

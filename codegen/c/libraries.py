@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The libraries of kernels that programs are written for as source: one row each. tools/cmake/Install.cmake installs the
-sources of the same folders."""
+"""The libraries of kernels that programs are written for as source: one row each. tools/cmake/Install.cmake installs
+the sources of the same folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Library:
-    """`folder`, whose sources are the kernels; in it the table of operators, and the header that the build makes of it."""
+    """`folder`, whose sources are the kernels; in it the table of operators, and the header that is made of it."""
 
     folder: str
     table: str

@@ -47,8 +47,8 @@ def _kernels(plan: Plan, rows: dict[str, Row]) -> list[Kernel | None]:
             missing[call.operator] = None
     if missing:
         raise CannotWrite(
-            f"no kernel serves {', '.join(missing)}: give their table with --custom-ops-yaml-path, or `executorch export` "
-            f"the model with {FOR_KERNELS}; operators on sizes (executorch_prim) go away with fixed sizes"
+            f"no kernel serves {', '.join(missing)}: give their table with --custom-ops-yaml-path, or `executorch "
+            f"export` the model with {FOR_KERNELS}; operators on sizes (executorch_prim) go away with fixed sizes"
         )
     return chosen
 
@@ -120,7 +120,9 @@ def _header(plan: Plan, name: str, origin: str, weight_bytes: int, scratch: int)
     for kind, indices in (("INPUT", plan.inputs), ("OUTPUT", plan.outputs)):
         for i, index in enumerate(indices):
             tensor = plan.tensors[index]
-            lines.append(f"#define {upper}_{kind}_{i}_BYTES {tensor.nbytes} /* {described(tensor)} */")
+            lines.append(
+                f"#define {upper}_{kind}_{i}_BYTES {tensor.nbytes} /* {described(tensor)} */"
+            )
     lines += [
         f"#define {upper}_ARENA_BYTES {arena_bytes(plan)} /* of RAM: all tensors */",
         f"#define {upper}_WEIGHT_BYTES {weight_bytes} /* of flash */",

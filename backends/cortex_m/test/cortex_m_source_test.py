@@ -141,7 +141,10 @@ FIRMWARE += [("convolutions", "cortex-m33"), ("keywords", "cortex-m0plus"), ("la
 @pytest.mark.req("KS-017", "ARM-037", "EMB-025")
 @pytest.mark.parametrize(
     ("name", "target"),
-    [pytest.param(*each, marks=pytest.mark.full if each != FIRMWARE[0] else []) for each in FIRMWARE],
+    [
+        pytest.param(*each, marks=pytest.mark.full if each != FIRMWARE[0] else [])
+        for each in FIRMWARE
+    ],
 )
 def test_firmware_gives_the_formulas_bits(name: str, target: str, tmp_path: Path) -> None:
     """With Helium, with the DSP extension, and with neither where unaligned addresses fault."""

@@ -239,7 +239,7 @@ void transpose_4x4(const uint32_t* from, int64_t from_row, uint32_t* to, int64_t
 
 // out[c][r] = in[r][c] where `in` has rows `in_row` apart and dense columns, `out` dense rows
 // `out_col` apart. At most kBlock rows, which are read from their beginning to their end.
-// Not inlined: the caller's stack would have a block of each element size, 4 KB of those of 16 bytes.
+// Not inlined: the caller's stack would have a block of each element size.
 template <typename T>
 ET_NOINLINE void transpose_band(const T* in, int64_t in_row, T* out, int64_t out_col, int64_t rows,
                                 int64_t cols) {
