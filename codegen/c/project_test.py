@@ -216,6 +216,13 @@ def test_what_the_user_wrote_stays(case: Path, tmp_path: Path, capsys) -> None:
     assert "-mcpu=cortex-m4" in (folder / "board" / "toolchain.cmake").read_text()
 
 
+def test_headers_say_how_images_lie(case: Path, tmp_path: Path) -> None:
+    """Sizes alone do not tell it; output 3 has its channels last."""
+    header = (written(case, tmp_path / "host") / "model" / "net.h").read_text()
+    assert "NET_INPUT_0_BYTES 288 /* float [1, 2, 6, 6] */" in header
+    assert "NET_OUTPUT_3_BYTES 288 /* float [1, 2, 6, 6], channels last */" in header
+
+
 @pytest.mark.parametrize(
     "options, said",
     [

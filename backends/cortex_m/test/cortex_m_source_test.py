@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from executorch.backends.cortex_m.passes.edge_config import edge_config
 from executorch.backends.cortex_m.test.lowered import lowered, quantized
 from executorch.cli import main as cli
-from executorch.codegen.c.project_test import built, ctest, set_expected
+from executorch.codegen.c.project_test import built, ctest
 from executorch.codegen.c.targets import TARGETS
 from executorch.exir import to_edge
 from executorch.test.boards.pico2_test import flash_and_ram
@@ -123,15 +123,18 @@ def passes(folder: Path) -> str:
 
 
 @pytest.mark.req("KS-017", "ARM-037")
-def test_a_folder_has_the_kernels_and_gives_the_formulas_bits(tmp_path: Path) -> None:
-    """And its test notices another expected value."""
+def test_a_folder_has_the_kernels_that_are_called(tmp_path: Path) -> None:
+    folder = case("layers", tmp_path).project(tmp_path / "m55", "cortex-m55")
+    assert kernels_in(folder) == NETWORKS["layers"][2]
+    listed = (folder / "CMakeLists.txt").read_text()
+    assert "  lib/executorch/backends/cortex_m/runtime/matmul.cpp\n" in listed
+
+
+@pytest.mark.req("KS-017", "ARM-037")
+def test_a_folder_gives_the_formulas_bits_on_this_computer(tmp_path: Path) -> None:
     folder = case("convolutions", tmp_path).project(tmp_path / "host", "host")
     assert kernels_in(folder) == NETWORKS["convolutions"][2]
     passes(folder)
-    set_expected(folder, 0)
-    built(folder)
-    passed, printed = ctest(folder)
-    assert not passed and "which is too much" in printed
 
 
 FIRMWARE = [("convolutions", "cortex-m55"), ("keywords", "cortex-m55"), ("layers", "cortex-m55")]
