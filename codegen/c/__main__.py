@@ -3,8 +3,9 @@
 
     python -m executorch.codegen.c mnist.pte            mnist.h, mnist.cpp
 
-Compile the source with the headers of ExecuTorch and link portable_kernels (and quantized_kernels) and executorch_core:
-no interpreter, no flatbuffer, no heap. Sizes are fixed; parts for backends are not taken.
+Compile the source with the headers of ExecuTorch and link executorch_core and the kernels that it calls:
+portable_kernels, quantized_kernels, or cortex_m_kernels for int8. No interpreter, no flatbuffer, no heap. Sizes are
+fixed; delegates are not taken.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ import yaml
 from ..model_operators import ModelError
 from ..op_table import Row, read_table
 from ..schema import SchemaError, SchemaSource
+from .libraries import LIBRARIES
 from .plan import CannotWrite, Plan, read_plan
 from .source import Files, write_files
 
-_KERNELS = Path(__file__).resolve().parents[2] / "kernels"
-TABLES = [_KERNELS / "portable" / "functions.yaml", _KERNELS / "quantized" / "quantized.yaml"]
+TABLES = [each.table_path for each in LIBRARIES]
 
 
 def rows_by_operator(paths: list[Path]) -> dict[str, Row]:
@@ -57,7 +58,7 @@ def parser(prog: str = "python -m executorch.codegen.c") -> argparse.ArgumentPar
         type=Path,
         action="append",
         default=[],
-        help="tables asked before those of the portable and quantized kernels",
+        help="tables asked before those of the package's kernels",
     )
     add(
         "--custom-ops-yaml-path",

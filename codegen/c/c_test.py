@@ -12,8 +12,9 @@ import pytest
 import torch
 from torch import nn
 
+from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.codegen.c.__main__ import main
-from executorch.exir import ExecutorchBackendConfig, to_edge
+from executorch.exir import ExecutorchBackendConfig, to_edge, to_edge_transform_and_lower
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.test.e2e.build_tree import ROOT, binary
 
@@ -233,6 +234,11 @@ def test_what_cannot_be_written_is_named(
     said = refused(branch, capsys)
     assert "control flow (JumpFalseCall, MoveCall): export the branches as methods" in said
     assert "expected a method other, found forward" in refused(branch, capsys, "--method", "other")
+    exported = torch.export.export(nn.Linear(2, 2).eval(), (torch.ones(1, 2),))
+    delegated = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    delegated.to_executorch().save(str(tmp_path / "d.pte"))
+    said = refused(tmp_path / "d.pte", capsys)
+    assert "a delegate of XnnpackBackend: `executorch export` it with --backend none, or " in said
     (tmp_path / "c.pte").write_bytes(b"no program at all, only text in a file of its name")
     assert "expected a program with identifier ET12" in refused(tmp_path / "c.pte", capsys)
 

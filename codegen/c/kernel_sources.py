@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from ..gen import native_functions_header
-from ..op_table import read_table
+from ..op_table import Kernel, read_table
 from ..schema import SchemaSource
+from .libraries import LIBRARIES
 from .plan import CannotWrite
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -25,13 +27,8 @@ _PLACES = (
     _PACKAGE / "share" / "executorch",
     _PACKAGE.parents[1] / "include" / "executorch",
 )
-# Folders whose sources are kernels.
-LIBRARIES = ("kernels/portable", "kernels/quantized")
 # Headers that the build makes of op tables.
-GENERATED = {
-    "kernels/portable/NativeFunctions.h": "kernels/portable/functions.yaml",
-    "kernels/quantized/CustomOpsNativeFunctions.h": "kernels/quantized/quantized.yaml",
-}
+GENERATED = {f"{each.folder}/{each.header}": each.table_path for each in LIBRARIES}
 # Where includes without the prefix executorch/ are found.
 C10 = "runtime/core/portable_type/c10"
 # What no include leads to: how a platform without an operating system behaves.
@@ -45,6 +42,7 @@ _BESIDE = ("{}.cpp", "{}_portable.cpp")
 
 _INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]", re.M)
 _MACRO = re.compile(r"^#define (\w+)\(([^)]*)\)((?:.*\\\n)*.*)", re.M)
+_NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
 _PASTED = re.compile(r"\b\w+(?:##\w+)+(?=\()")
 
 
@@ -55,7 +53,7 @@ def find(name: str) -> Path | None:
 
 def text_of(name: str) -> str:
     if name in GENERATED and find(name) is None:
-        return native_functions_header(read_table(_present(GENERATED[name]), SchemaSource()))
+        return native_functions_header(read_table(GENERATED[name], SchemaSource()))
     return _present(name).read_text()
 
 
@@ -73,7 +71,7 @@ def library_sources() -> tuple[str, ...]:
         found = [
             path.relative_to(place).as_posix()
             for library in LIBRARIES
-            for path in sorted((place / library).rglob("*.cpp"))
+            for path in sorted((place / library.folder).rglob("*.cpp"))
             if not path.stem.endswith(("_test", "_bench")) and "test" not in path.parent.parts
         ]
         if found:
@@ -98,23 +96,25 @@ def defined_in(text: str) -> set[str]:
 
 @cache
 def _definitions() -> dict[str, tuple[str, ...]]:
+    """Sources by qualified name: libraries have kernels of the same name in namespaces of their own."""
     found: dict[str, tuple[str, ...]] = {}
     for source in library_sources():
-        for name in defined_in(text_of(source)):
-            found[name] = (*found.get(name, ()), source)
+        text = text_of(source)
+        for space, name in product(_NAMESPACE.findall(text), defined_in(text)):
+            found[f"{space}::{name}"] = (*found.get(f"{space}::{name}", ()), source)
     return found
 
 
-def sources_of(kernels: Iterable[str], own: Iterable[str] = ()) -> list[str]:
-    """The files that define kernels of these names (`add_out`). `own` are texts of a user's sources, which come first.
-    CannotWrite names kernels that none defines."""
+def sources_of(kernels: Iterable[Kernel], own: Iterable[str] = ()) -> list[str]:
+    """The files that define kernels. `own` are texts of a user's sources, which come first. CannotWrite names kernels
+    that none defines."""
     theirs = set().union(*map(defined_in, own))
-    wanted = [name for name in kernels if name not in theirs]
-    if missing := sorted({name for name in wanted if name not in _definitions()}):
+    wanted = [each for each in kernels if each.cpp_name not in theirs]
+    if missing := sorted({k.cpp_name for k in wanted if k.qualified not in _definitions()}):
         raise CannotWrite(
             f"no source of {', '.join(missing)}: give the file that has it with --kernel-source"
         )
-    return sorted({source for name in wanted for source in _definitions()[name]})
+    return sorted({source for k in wanted for source in _definitions()[k.qualified]})
 
 
 def with_includes(names: Iterable[str], texts: Iterable[str] = ()) -> list[str]:

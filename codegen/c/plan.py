@@ -19,6 +19,8 @@ ELEMENT_BYTES = {
     **dict.fromkeys(("LONG", "DOUBLE", "UINT64"), 8),
 }
 VIEW = "executorch_prim::et_view.default"
+# How a program comes to call kernels that are here.
+FOR_KERNELS = "--backend none, or in int8 --backend cortex_m --quantize int8"
 
 
 class CannotWrite(ValueError):
@@ -103,7 +105,7 @@ def read_plan(path: Path, method: str) -> Plan:
 def _refuse(path: Path, plan: dict[str, Any]) -> None:
     """All that stands in the way, in one error."""
     found = [
-        f"a part for the backend {delegate['id']}: export without a partitioner"
+        f"a delegate of {delegate['id']}: `executorch export` it with {FOR_KERNELS}"
         for delegate in plan.get("delegates", [])
     ]
     chains = plan.get("chains", [])

@@ -11,7 +11,7 @@ from ..op_table import Row
 from ..tools.gen_selected_op_variants import header as selected_dtypes
 from . import kernel_sources
 from .plan import CannotWrite, Plan, Tensor
-from .source import Files, arena_bytes, kernels_of, weight_bytes
+from .source import Files, arena_bytes, described, kernels_of, weight_bytes
 from .targets import Target
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -95,8 +95,7 @@ def _files(
         "test/console.h": _filled("console_h", words),
     }
     own = {f"lib/own/{path.name}": path.read_text() for path in settings.own_sources}
-    kernels = kernels_of(plan, rows)
-    defining = kernel_sources.sources_of([k.cpp_name for k in kernels], own.values())
+    defining = kernel_sources.sources_of(kernels_of(plan, rows), own.values())
     texts = [*files.values(), *own.values()]
     library = kernel_sources.with_includes(defining, texts)
     files |= {f"lib/executorch/{each}": kernel_sources.text_of(each) for each in library} | own
@@ -179,8 +178,7 @@ def _accessor(plan: Plan, indices: Sequence[int], function: str) -> str:
     if not indices:
         return "nothing: there is none"
     tensor = plan.tensors[indices[0]]
-    shape = ", ".join(map(str, tensor.sizes))
-    return f"{function}(0): {tensor.nbytes} bytes, {tensor.dtype.lower()} [{shape}]"
+    return f"{function}(0): {tensor.nbytes} bytes, {described(tensor)}"
 
 
 def _filled(template: str, words: dict[str, str]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +18,17 @@ from executorch.cli import main as cli
 from executorch.codegen.c import kernel_sources
 from executorch.codegen.c.__main__ import TABLES, rows_by_operator
 from executorch.codegen.c.targets import TARGETS, nbytes
+from executorch.codegen.op_table import Kernel
 from executorch.exir import to_edge
 
-ARCHIVES = (
-    "portable_kernels",
-    "kernels_util_all_deps",
-    "quantized_kernels",
-    "executorch_core",
-)
+# Of the build, and the folder whose sources are in them.
+ARCHIVES = {
+    "portable_kernels": "kernels/portable",
+    "kernels_util_all_deps": "",
+    "quantized_kernels": "kernels/quantized",
+    "cortex_m_kernels": "backends/cortex_m",
+    "executorch_core": "",
+}
 
 
 class Network(nn.Module):
@@ -155,11 +159,18 @@ def test_a_project_equals_eager_on_an_emulated_processor(
     assert not passed and "which is too much" in printed
 
 
+def all_kernels() -> list[Kernel]:
+    return [kernel for row in rows_by_operator(TABLES).values() for kernel in row.kernels]
+
+
 def test_each_kernel_is_found_in_one_source() -> None:
-    kernels = [k.cpp_name for row in rows_by_operator(TABLES).values() for k in row.kernels]
-    found = {name: kernel_sources.sources_of([name]) for name in kernels}
-    assert len(kernels) > 200
+    """Of its own library: softmax_out and others are in two."""
+    found = {k.qualified: kernel_sources.sources_of([k]) for k in all_kernels()}
+    assert len(found) > 200
     assert not {name: files for name, files in found.items() if len(files) != 1}
+    for space, folder in (("cortex_m", "backends/cortex_m/"), ("torch::executor", "kernels/")):
+        (source,) = found[f"{space}::native::softmax_out"]
+        assert source.startswith(folder)
 
 
 def test_what_sources_call_is_beside_what_they_include() -> None:
@@ -167,9 +178,9 @@ def test_what_sources_call_is_beside_what_they_include() -> None:
     from executorch.test.e2e.build_tree import binary
 
     build = binary("executor_runner").parent
-    wanted: dict[str, set[str]] = {}
+    wanted: dict[tuple[str, str], set[str]] = {}
     places: dict[str, set[str]] = {}
-    for archive in ARCHIVES:
+    for archive, folder in ARCHIVES.items():
         path = next(build.rglob(f"lib{archive}.a"))
         words = ["nm", "-A", "-P", str(path)]
         text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
@@ -177,21 +188,23 @@ def test_what_sources_call_is_beside_what_they_include() -> None:
             if kind in "TDBRW":
                 places.setdefault(symbol, set()).add(member)
             elif kind == "U":
-                wanted.setdefault(member, set()).add(symbol)
-    kernels = [k.cpp_name for row in rows_by_operator(TABLES).values() for k in row.kernels]
-    sources = kernel_sources.sources_of(kernels)
-    assert len(sources) > 35
-    for source in sources:
-        closure = {Path(name).name for name in kernel_sources.with_includes([source])}
-        member = Path(source).name
-        if sum(Path(each).name == member for each in sources) > 1:
-            continue  # which of them the archive means is not told
-        missing = {
-            symbol
-            for symbol in wanted.get(member, ())
-            if places.get(symbol) and not places[symbol] & closure
-        }
-        assert not missing, f"{source} calls {missing}"
+                wanted.setdefault((folder, member), set()).add(symbol)
+    sources = kernel_sources.sources_of(all_kernels())
+    assert len(sources) > 45
+    read = 0
+    for folder in filter(None, ARCHIVES.values()):
+        inside = [each for each in sources if each.startswith(f"{folder}/")]
+        names = Counter(Path(each).name for each in inside)
+        for source in inside:
+            member = Path(source).name
+            if names[member] > 1:
+                continue  # which of them the archive means is not told
+            closure = {Path(name).name for name in kernel_sources.with_includes([source])}
+            called = wanted[folder, member]
+            missing = {s for s in called if places.get(s) and not places[s] & closure}
+            assert not missing, f"{source} calls {missing}"
+            read += 1
+    assert read > 40
 
 
 def test_what_the_user_wrote_stays(case: Path, tmp_path: Path, capsys) -> None:
@@ -201,6 +214,13 @@ def test_what_the_user_wrote_stays(case: Path, tmp_path: Path, capsys) -> None:
     assert (folder / "main.cpp").read_text() == "int main() {}\n"
     assert "main.cpp was there and is as it was" in capsys.readouterr().out
     assert "-mcpu=cortex-m4" in (folder / "board" / "toolchain.cmake").read_text()
+
+
+def test_headers_say_how_images_lie(case: Path, tmp_path: Path) -> None:
+    """Sizes alone do not tell it; output 3 has its channels last."""
+    header = (written(case, tmp_path / "host") / "model" / "net.h").read_text()
+    assert "NET_INPUT_0_BYTES 288 /* float [1, 2, 6, 6] */" in header
+    assert "NET_OUTPUT_3_BYTES 288 /* float [1, 2, 6, 6], channels last */" in header
 
 
 @pytest.mark.parametrize(

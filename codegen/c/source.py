@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..op_table import Kernel, Row
 from .arguments import Arguments
-from .plan import VIEW, CannotWrite, Plan, Tensor
+from .plan import FOR_KERNELS, VIEW, CannotWrite, Plan, Tensor
 
 ALIGNMENT = 16  # of weights and arenas, as in program files
 
@@ -47,8 +47,8 @@ def _kernels(plan: Plan, rows: dict[str, Row]) -> list[Kernel | None]:
             missing[call.operator] = None
     if missing:
         raise CannotWrite(
-            f"no kernel serves {', '.join(missing)}: give their table with --custom-ops-yaml-path; operators on sizes "
-            "(executorch_prim) go away with fixed sizes"
+            f"no kernel serves {', '.join(missing)}: give their table with --custom-ops-yaml-path, or `executorch "
+            f"export` the model with {FOR_KERNELS}; operators on sizes (executorch_prim) go away with fixed sizes"
         )
     return chosen
 
@@ -72,8 +72,13 @@ def _weights(plan: Plan) -> tuple[bytes, dict[int, int]]:
     return bytes(data), places
 
 
-def _shape(tensor: Tensor) -> str:
-    return f"{tensor.dtype.lower()} [{', '.join(map(str, tensor.sizes))}]"
+def described(tensor: Tensor) -> str:
+    """Its dtype, its sizes and how these lie in memory, where that is not their order."""
+    said = f"{tensor.dtype.lower()} [{', '.join(map(str, tensor.sizes))}]"
+    if tensor.dim_order == tuple(range(len(tensor.sizes))):
+        return said
+    is_last = tensor.dim_order == (0, 2, 3, 1)
+    return f"{said}, {'channels last' if is_last else f'dim order {tensor.dim_order}'}"
 
 
 def _own_memory(plan: Plan) -> list[int]:
@@ -115,7 +120,9 @@ def _header(plan: Plan, name: str, origin: str, weight_bytes: int, scratch: int)
     for kind, indices in (("INPUT", plan.inputs), ("OUTPUT", plan.outputs)):
         for i, index in enumerate(indices):
             tensor = plan.tensors[index]
-            lines.append(f"#define {upper}_{kind}_{i}_BYTES {tensor.nbytes} /* {_shape(tensor)} */")
+            lines.append(
+                f"#define {upper}_{kind}_{i}_BYTES {tensor.nbytes} /* {described(tensor)} */"
+            )
     lines += [
         f"#define {upper}_ARENA_BYTES {arena_bytes(plan)} /* of RAM: all tensors */",
         f"#define {upper}_WEIGHT_BYTES {weight_bytes} /* of flash */",
@@ -172,7 +179,7 @@ def _rows(plan: Plan, places: dict[int, int], own: list[int]) -> tuple[list[str]
         order = order_starts[tensor.dim_order]
         address = _address(index, plan, places, own)
         fields = f"{tensor.number}, {len(tensor.sizes)}, {sizes}, {strides}, {order}, {address}"
-        rows.append(f"    {{{fields}}},  // {_shape(tensor)}")
+        rows.append(f"    {{{fields}}},  // {described(tensor)}")
     if len(numbers) > 0xFFFF or len(orders) > 0xFFFF:
         raise CannotWrite(
             "the shapes of the tensors have more than 65535 numbers: the program is too large"

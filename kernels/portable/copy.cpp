@@ -33,7 +33,7 @@ bool check_layout(const OpCall& call, const Tensor& self,
 
 Tensor& clone_tensor(const OpCall& call, const Tensor& self, Tensor& out) {
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
-    copy_converted(call, self, out);
+    copy_same_dtype(self, out);
   }
   return out;
 }
@@ -165,7 +165,7 @@ Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& self,
   const OpCall call{ctx, "clone.out"};
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self)) &&
       check_layout(call, self, memory_format, out)) {
-    copy_converted(call, self, out);
+    copy_same_dtype(self, out);
   }
   return out;
 }

@@ -40,6 +40,7 @@ EXPECTED = {  # what a page prints at least
     "passes.md": ["aten.relu.default", "There must be no mul!"],
     "tutorial.md": ["refused:", "Edge Dialect graph of decode", "ExecuTorch Dialect"],
     "debugging.md": [],
+    "microcontrollers.md": [],
     "delegates.md": ["XnnpackBackend", "Total delegated subgraphs: 2"],
 }
 

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from executorch.codegen.c import kernel_sources
+from executorch.codegen.c.__main__ import TABLES, rows_by_operator
+from executorch.codegen.c.libraries import LIBRARIES
 from executorch.test.repository.sources import ROOT, files, imports
 
 WHEEL = os.environ.get("EXECUTORCH_WHEEL", "")
@@ -106,18 +109,24 @@ def test_the_wheel_has_what_programs_in_c_plus_plus_need(names: set[str]) -> Non
 
 @pytest.mark.req("KS-017")
 def test_the_wheel_has_the_sources_of_kernels(names: set[str]) -> None:
-    """`executorch c --project` copies them."""
+    """`executorch c --project` copies them, and the headers that they include."""
     listed = {
         str(path)
-        for library in ("kernels/portable", "kernels/quantized")
+        for library in LIBRARIES
         for path in files()
-        if str(path).startswith(library) and path.suffix == ".cpp"
+        if str(path).startswith(f"{library.folder}/") and path.suffix == ".cpp"
     }
     listed = {each for each in listed if not each.endswith(("_test.cpp", "_bench.cpp"))}
     held = {n.removeprefix("share/executorch/") for n in names if n.startswith("share/executorch/")}
     assert {each for each in listed if "/test/" not in each} <= held
     assert {"LICENSE", "runtime/platform/default/minimal.cpp"} <= held
     assert not [each for each in held if each.endswith("_test.cpp")]
+    assert {f"{each.folder}/{each.table}" for each in LIBRARIES} <= names
+    kernels = [kernel for row in rows_by_operator(TABLES).values() for kernel in row.kernels]
+    needed = set(kernel_sources.with_includes(kernel_sources.sources_of(kernels)))
+    assert "backends/cortex_m/runtime/dot.h" in needed
+    headers = {n.removeprefix("include/executorch/") for n in names}
+    assert needed - set(kernel_sources.GENERATED) <= held | headers
 
 
 @pytest.mark.skipif(not shutil.which("readelf"), reason="needs binutils")

@@ -4,9 +4,12 @@
 # lib and share; the wheel has the same include, lib and share inside the package executorch.
 include(CMakePackageConfigHelpers)
 
-foreach(folder runtime schema kernels extension devtools codegen)
+# Backends whose kernels `executorch c` writes programs for (codegen/c/libraries.py), built here or not.
+set(_kernel_backends backends/cortex_m)
+
+foreach(folder runtime schema kernels extension devtools codegen ${_kernel_backends})
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
-    install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch" COMPONENT headers
+    install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch/${folder}" COMPONENT headers
       FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE PATTERN "tokenizers" EXCLUDE)
   endif()
 endforeach()
@@ -14,7 +17,7 @@ install(DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch" DESTINATION "${CMAKE_
   FILES_MATCHING PATTERN "*.h")
 
 # Sources of kernels and of what they need of the runtime: `executorch c --project` copies those that a model calls.
-foreach(folder kernels/portable kernels/quantized runtime/core runtime/kernel runtime/platform)
+foreach(folder kernels/portable kernels/quantized ${_kernel_backends} runtime/core runtime/kernel runtime/platform)
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
     install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}/" DESTINATION "share/executorch/${folder}" COMPONENT headers
       FILES_MATCHING PATTERN "*.cpp" REGEX "_(test|bench)\\.cpp$" EXCLUDE REGEX "/test(ing_util)?$" EXCLUDE)
@@ -44,8 +47,8 @@ install(FILES "${CMAKE_BINARY_DIR}/executorch-config.cmake" "${CMAKE_BINARY_DIR}
 
 # What Codegen.cmake runs and reads; the wheel has these folders as Python packages.
 if(NOT SKBUILD)
-  foreach(folder codegen schema kernels)
-    install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION share/executorch
+  foreach(folder codegen schema kernels ${_kernel_backends})
+    install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}/" DESTINATION "share/executorch/${folder}"
       FILES_MATCHING PATTERN "*.yaml" PATTERN "*.fbs" PATTERN "aten_schemas.txt" PATTERN "register_prim_ops.cpp"
       REGEX "/codegen/.*\\.py$" REGEX "_test\\.py$" EXCLUDE REGEX "/(test|__pycache__)$" EXCLUDE)
   endforeach()

@@ -50,13 +50,15 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Declared:
-    """`dtype`: None for what is no tensor, whose `value` stands in the file. `name`: empty where the file has none."""
+    """`dtype`: None for what is no tensor, whose `value` stands in the file. `name`: empty where the file has none.
+    `dim_order`: how the method wants it in memory."""
 
     number: int
     name: str = ""
     dtype: ScalarType | None = None
     dimensions: Sequence[Dimension] = ()
     value: Any = None
+    dim_order: Sequence[int] = ()
 
     @property
     def title(self) -> str:
@@ -77,8 +79,9 @@ def declared(plan: schema.ExecutionPlan, names: Sequence[str] = ()) -> list[Decl
     for number, (index, name) in enumerate(zip(plan.inputs, named, strict=True)):
         value = plan.values[index].val
         if isinstance(value, schema.Tensor):
-            dimensions = _dimensions(number, value, rows)
-            found.append(Declared(number, name, ScalarType(value.scalar_type), dimensions))
+            dimensions, order = _dimensions(number, value, rows), tuple(value.dim_order)
+            dtype = ScalarType(value.scalar_type)
+            found.append(Declared(number, name, dtype, dimensions, dim_order=order))
         else:
             field_name = _VALUES.get(type(value))
             held = None if field_name is None else getattr(value, field_name)

@@ -81,8 +81,17 @@ def used_inputs(
             found.append(Used(each, each.value, "as exported"))
         else:
             known = held.get(each.number)
-            found.append(Used(each, *(known or drawn(each, sizes[each.number], options.seed))))
+            value, source = known or drawn(each, sizes[each.number], options.seed)
+            found.append(Used(each, _laid_out(value, each.dim_order), source))
     return found
+
+
+def _laid_out(value: Any, dim_order: Sequence[int]) -> Any:
+    """The same values in memory as the method takes them: channels last, where it was exported so."""
+    back = [dim_order.index(dim) for dim in range(len(dim_order))]
+    if isinstance(value, np.ndarray):
+        return np.asarray(value.transpose(dim_order), order="C").transpose(back)
+    return value.permute(*dim_order).contiguous().permute(*back)
 
 
 def _goes_with(

@@ -149,6 +149,35 @@ def test_values_of_files(program: Path, tmp_path: Path) -> None:
         used_inputs(plan, options("--inputs", str(tmp_path / "x.npy"), "--shape", "0=4x3"))
 
 
+class Last(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x * y).sum((2, 3))
+
+
+def test_values_lie_as_the_method_takes_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One input has its channels last, the other first; whatever a file's array does."""
+    y = torch.arange(24.0).reshape(1, 2, 3, 4)
+    x = y.to(memory_format=torch.channels_last)
+    path = tmp_path / "last.pte"
+    to_edge(export(Last(), (x, y))).to_executorch().save(str(path))
+    plan = plan_of(path)
+    drawn = used_inputs(plan, options())
+    assert [each.value.strides for each in drawn] == [(96, 4, 32, 8), (96, 48, 16, 4)]
+    np.savez(tmp_path / "in.npz", y.numpy(), np.asfortranarray(y.numpy()))
+    held = used_inputs(plan, options("--inputs", str(tmp_path / "in.npz")))
+    recorded = used_inputs(plan, options(), (y, x))
+    for used in (held, recorded):
+        assert all(np.array_equal(each.value, y) for each in used)
+    assert [each.value.stride() for each in recorded] == [(24, 1, 8, 2), (24, 12, 4, 1)]
+    words = ["run", str(path), "--inputs", str(tmp_path / "in.npz"), "--top", "2"]
+    assert main.main(words) == main.DONE
+    printed = capsys.readouterr().out
+    # 0 + 1 + 4 + ... + 11^2, and 12^2 + ... + 23^2
+    assert "506 at [0, 0]" in printed and "3818 at [0, 1]" in printed
+
+
 def test_recorded_values_go_before_drawn_ones(program: Path) -> None:
     recorded = (torch.ones(5, 3), torch.ones(10, 3), torch.tensor([1]), torch.tensor([True]), 7)
     plan = plan_of(program)

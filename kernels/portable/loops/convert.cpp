@@ -27,20 +27,24 @@ ComputeType conversion_type(ScalarType from, ScalarType to) {
   return compute_type_of(from);
 }
 
+void copy_same_dtype(const Tensor& in, const Tensor& out) {
+  StridedView from = StridedView::of(in);
+  const StridedView to = StridedView::of(out);
+  while (from.ndim < to.ndim) {
+    from = from.inserted(0, 1, 0);
+  }
+  for (int d = 0; d < to.ndim; ++d) {
+    from.strides[d] = from.sizes[d] == to.sizes[d] ? from.strides[d] : 0;
+    from.sizes[d] = to.sizes[d];
+  }
+  if (from.data != to.data) {
+    copy_view(from, to);
+  }
+}
+
 bool copy_converted(const OpCall& call, const Tensor& in, const Tensor& out) {
   if (in.scalar_type() == out.scalar_type()) {
-    StridedView from = StridedView::of(in);
-    const StridedView to = StridedView::of(out);
-    while (from.ndim < to.ndim) {
-      from = from.inserted(0, 1, 0);
-    }
-    for (int d = 0; d < to.ndim; ++d) {
-      from.strides[d] = from.sizes[d] == to.sizes[d] ? from.strides[d] : 0;
-      from.sizes[d] = to.sizes[d];
-    }
-    if (from.data != to.data) {
-      copy_view(from, to);
-    }
+    copy_same_dtype(in, out);
     return true;
   }
   if (!check_number(call, "self", in) || !check_number(call, "out", out)) {

@@ -12,6 +12,9 @@ namespace kernels {
 // differ. Both tensors are computable or of one dtype; shapes have been checked.
 bool copy_converted(const OpCall& call, const Tensor& in, const Tensor& out);
 
+// The same of one dtype, without what conversions bring into a binary.
+void copy_same_dtype(const Tensor& in, const Tensor& out);
+
 // Gives `out` the sizes of `from` and copies it there; `in` is the tensor that `from` views, for
 // the dtype check.
 bool copy_to_output(const OpCall& call, const StridedView& from, const Tensor& in,

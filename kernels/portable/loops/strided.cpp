@@ -239,9 +239,10 @@ void transpose_4x4(const uint32_t* from, int64_t from_row, uint32_t* to, int64_t
 
 // out[c][r] = in[r][c] where `in` has rows `in_row` apart and dense columns, `out` dense rows
 // `out_col` apart. At most kBlock rows, which are read from their beginning to their end.
+// Not inlined: the caller's stack would have a block of each element size.
 template <typename T>
-void transpose_band(const T* in, int64_t in_row, T* out, int64_t out_col, int64_t rows,
-                    int64_t cols) {
+ET_NOINLINE void transpose_band(const T* in, int64_t in_row, T* out, int64_t out_col, int64_t rows,
+                                int64_t cols) {
   int64_t c0 = 0;
   for (; rows == kBlock && c0 + kBlock <= cols; c0 += kBlock) {
     T turned[kBlock * kBlock];  // in first-level cache, whence whole lines are written
