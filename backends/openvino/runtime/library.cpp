@@ -60,7 +60,7 @@ Result<Api> load() {
   void* loaded = open_library(name);
   ET_CHECK_OR_RETURN_ERROR(
       loaded != nullptr, NotFound,
-      "OpenVINO's library was not loaded (%s): pip install 'executorch[openvino]', or set "
+      "OpenVINO's library was not loaded (%s): pip install 'openvino>=2025.4,<2027', or set "
       "OPENVINO_LIB_PATH to the file libopenvino_c of an installation",
       last_error().c_str());
   Api api;
