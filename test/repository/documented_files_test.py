@@ -38,7 +38,11 @@ FILES = (
     runtime/executor/memory_manager.h runtime/platform/assert.h runtime/platform/default/minimal.cpp
     runtime/platform/default/posix.cpp runtime/platform/log.h runtime/platform/platform.h
     runtime/executor/test/test_backend_with_delegate_mapping.cpp extension/pybindings/pybindings.cpp
-    examples/raspberry_pi/setup.sh examples/raspberry_pi/pico2/build_firmware_pico.sh""".split(),
+    examples/raspberry_pi/setup.sh examples/raspberry_pi/pico2/build_firmware_pico.sh
+    backends/xnnpack/CMakeLists.txt backends/xnnpack/_passes backends/xnnpack/serialization/schema.fbs
+    backends/apple/coreml/compiler/coreml_preprocess.py backends/apple/coreml/partition/coreml_partitioner.py
+    backends/vulkan/partitioner/vulkan_partitioner.py backends/vulkan/runtime/graph/ops/glsl
+    backends/cadence/aot/compiler.py backends/cadence/generic examples/arm/aot_arm_compiler.py""".split(),
 )
 
 
