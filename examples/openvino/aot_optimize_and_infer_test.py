@@ -14,6 +14,7 @@ from executorch.backends.openvino.test.lowered import needs_compiler, needs_runt
 from executorch.examples.models.resnet import ResNet18
 from executorch.examples.openvino import aot_optimize_and_infer as example
 from executorch.test.e2e.build_tree import binary
+from executorch.test.install.options_test import configure
 
 pytestmark = [needs_compiler, needs_runtime]
 
@@ -55,6 +56,14 @@ def test_the_pages_commands(capsys: pytest.CaptureFixture[str]) -> None:
     done = subprocess.run(runner, env=_with_library(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "executed successfully 10 time(s)" in done.stderr
+
+
+@pytest.mark.req("NPU-077")
+def test_the_option_and_the_page(tmp_path: Path) -> None:
+    code, values, text = configure(tmp_path, "-DEXECUTORCH_BUILD_OPENVINO=ON")
+    assert code == 0 and values["EXECUTORCH_BUILD_OPENVINO"] == "ON", text
+    page = Path(example.__file__).with_name("README.md").read_text()
+    assert "aot_optimize_and_infer.py --export" in page and "--device CPU" in page
 
 
 def _with_library() -> dict[str, str]:

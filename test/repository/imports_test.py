@@ -52,7 +52,7 @@ def test_documented_imports(module: str) -> None:
     assert not missing
 
 
-# Packages that documents import, but those of Qualcomm, MediaTek, NXP and Samsung (PY-021 in docs/requirements/open.yaml).
+# Packages that documents import, but those of Qualcomm, MediaTek, NXP and Samsung (PY-021 in open.yaml).
 MODULES = """exir export runtime devtools devtools.backend_debug devtools.inspector devtools.bundled_program.config
     devtools.bundled_program.core devtools.bundled_program.serialize extension.pybindings extension.export_util.utils
     util.activation_memory_profiler backends.xnnpack backends.vulkan backends.arm backends.apple backends.cadence
