@@ -44,7 +44,7 @@ def areas_in(text: str) -> set[str]:
 def outdated(
     reasons: Mapping[str, str], unbegun: Collection[str], areas: set[str], backends: set[str]
 ) -> list[str]:
-    """What says that one of `areas` or `backends` is missing: reasons of rows, and tables that nobody has begun with."""
+    """What says that one of `areas` or `backends` is missing: reasons of rows, tables that nobody has begun with."""
     lines = [f"{table} has rows that tests name" for table in unbegun if table[:2] in areas]
     names = {name: _as_written(name) for name in backends}
     for row, why in reasons.items():

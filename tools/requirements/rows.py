@@ -79,13 +79,15 @@ def named_in_tests(root: Path) -> dict[str, list[str]]:
         is_test = path.name.endswith("_test.py") or path.name.startswith("test_")
         if python and not is_test and "test" not in relative.parts[:-1]:
             continue
-        marked = _PY_MARK if python else _CPP_MARK
-        found = re.findall(
-            r"[A-Z]+-C?\d+", " ".join(marked.findall(path.read_text(errors="replace")))
-        )
-        for row in dict.fromkeys(found):
+        for row in rows_marked(path.read_text(errors="replace"), python):
             marks[row].append(str(relative))
     return marks
+
+
+def rows_marked(text: str, python: bool = True) -> list[str]:
+    """The ids in marks of tests, each once."""
+    marked = _PY_MARK if python else _CPP_MARK
+    return list(dict.fromkeys(re.findall(r"[A-Z]+-C?\d+", " ".join(marked.findall(text)))))
 
 
 def read_rulings(path: Path) -> dict[str, str]:

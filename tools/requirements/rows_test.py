@@ -20,7 +20,6 @@ from executorch.tools.requirements.report import (
     stale,
     states,
     without_reason,
-    write_page,
 )
 from executorch.tools.requirements.results import Case, commit_at, last_cases, read_runs
 from executorch.tools.requirements.rows import (
@@ -152,24 +151,6 @@ def test_an_index_row_is_what_its_rows_are() -> None:
     assert of("proven", "open") == of("waived") == of() == "open"
     assert of("proven", "failed", "open") == "failed"
     assert of("proven", "not run") == "not run"
-
-
-def test_the_table_goes_into_a_page(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("Text.\n<!-- measured -->\nold\n<!-- end -->\nRows.\n")
-    for _ in range(2):
-        write_page(page, ["all 3"], "0123456")
-    assert page.read_text() == (
-        "Text.\n<!-- measured -->\nMeasured at 0123456:\n\n```\nall 3\n```\n<!-- end -->\nRows.\n"
-    )
-
-
-def test_a_page_of_older_results_says_so(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("<!-- measured -->\n<!-- end -->\n")
-    write_page(page, ["all 3"], "0123456", ["a.xml is of 7654321, the tree is at 0123456", "b"])
-    assert "Written at 0123456, but results are older: a.xml is of 7654321" in page.read_text()
-    assert "1 more alike" in page.read_text()
 
 
 def test_an_open_row_needs_a_reason_where_its_area_is_begun() -> None:
