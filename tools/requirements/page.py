@@ -22,8 +22,10 @@ _SEEN = re.compile(r"^\| (fast|slow|full) \| \d+ \| (.*?) \| (.*?) \|$", re.M)
 _HEAD = f"""# State of the requirement rows
 
 Written by `{COMMAND}`.
-A row stands under the first tier that has a test with its id ([tools/requirements](../../tools/requirements/README.md)); it
-is proved when that tier passed. Rows under `full` are proved by `make test-full` alone. Reasons of open rows: [open.yaml](open.yaml); of the others: [superseded.yaml](superseded.yaml),
+A row stands under the first tier that has a test with its id
+([tools/requirements](../../tools/requirements/README.md)); it is proved when that tier passed. Rows under `full` are
+proved by `make test-full` alone. Reasons of open rows: [open.yaml](open.yaml); of the others:
+[superseded.yaml](superseded.yaml),
 [waivers.yaml](waivers.yaml). Index rows (IX) follow from the rows they name and are left out.
 """
 

@@ -19,17 +19,32 @@ STATE = TABLES / "state.md"
 
 
 @pytest.mark.machine("a page of results")
-def test_the_page_has_the_rows_of_this_tree() -> None:
-    """Commits and failed rows are those of the page itself."""
+def test_the_page_is_current() -> None:
+    """Tiers, too, which follow from what tests took; commits and failed rows are those of the page itself."""
     rows = read_tables(TABLES)
     made = page.text(rows, groups_of(rows), seen_on(STATE))
     assert STATE.read_text() == made, f"run {page.COMMAND}"
 
 
-def test_each_row_stands_once() -> None:
-    lines = [line for line in STATE.read_text().splitlines() if line.startswith("- ")]
-    found = [row for line in lines for row in expand(line.partition(": ")[2])]
-    assert sorted(found) == sorted(row.id for row in read_tables(TABLES) if not row.files)
+def state_on_page() -> list[tuple[str, str]]:
+    """(row, group) as the page has them."""
+    lines = [
+        line[2:].partition(": ") for line in STATE.read_text().splitlines() if line[:2] == "- "
+    ]
+    return [(row, group) for group, _, rows in lines for row in expand(rows)]
+
+
+def test_each_row_stands_once_and_is_what_the_tree_says() -> None:
+    rows = read_tables(TABLES)
+    found = state_on_page()
+    assert sorted(row for row, _ in found) == sorted(row.id for row in rows if not row.files)
+
+    def proved(group: str) -> str:
+        return "proved" if group in page.TIERS else group
+
+    groups = groups_of(rows)
+    stale = [row for row, group in found if proved(group) != proved(groups[row])]
+    assert not stale, f"{stale}: run {page.COMMAND}"
 
 
 SOURCE = """
