@@ -96,6 +96,7 @@ TRACED = r"""
 #include <executorch/devtools/etdump/etdump_flatcc.h>
 #include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/runtime/executor/program.h>
+#include <executorch/runtime/platform/runtime.h>
 #include <cstdio>
 using namespace executorch;
 int main(int, char** arguments) {
