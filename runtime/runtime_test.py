@@ -163,7 +163,6 @@ def test_no_etdump(buffer: bytes) -> None:
         Runtime.get().load_program(buffer, debug_buffer_size=1024)
 
 
-@pytest.mark.req("DT-015")
 def test_etdumps_hold_what_ran_since_the_last(buffer: bytes, tmp_path: Path) -> None:
     program = Runtime.get().load_program(buffer, enable_etdump=True, debug_buffer_size=4096)
     method = program.load_method("forward")

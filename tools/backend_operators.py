@@ -59,7 +59,7 @@ def overview() -> str:
     for name, each in sorted(backends().items()):
         folder = each.package.removeprefix("executorch.").replace(".", "/")
         ways = ", ".join(f"`{way}`" for way in each.quantizations())
-        needs = ", ".join(f"`executorch[{extra}]`" for extra in each.extras)
+        needs = ", ".join(f"`pip install '.[{extra}]'`" for extra in each.extras)
         link = f"[{name}](../{folder}/README.md)"
         rows.append(f"| {link} | {each.runs_on} | {each.tried_with} | {ways} | {needs} |")
     return OVERVIEW + "\n".join(rows) + "\n"

@@ -28,6 +28,6 @@ BACKENDS = (
             "openvino-nncf": ("openvino>=2025.4,<2027", "nncf>=3.1,<4"),
         },
         needs=("openvino",),
-        get_sdk="pip install 'executorch[openvino]'",
+        get_sdk="pip install 'openvino>=2025.4,<2027'",
     ),
 )

@@ -11,9 +11,11 @@ import pytest
 import torch
 
 from executorch.backends.openvino.test.lowered import needs_compiler, needs_runtime
+from executorch.devtools.commands.program_file import ProgramFile
 from executorch.examples.models.resnet import ResNet18
 from executorch.examples.openvino import aot_optimize_and_infer as example
 from executorch.test.e2e.build_tree import binary
+from executorch.test.install.options_test import configure
 
 pytestmark = [needs_compiler, needs_runtime]
 
@@ -51,10 +53,24 @@ def test_the_pages_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Model exported and saved as resnet50_fp32.pte on CPU." in said.out
     assert "random ones" in said.err
     assert Path("resnet50.pte").read_bytes() == Path("resnet50_fp32.pte").read_bytes()
+    x = torch.randn(1, 3, 256, 256)
+    (found,) = example.load("resnet50.pte")(x)
+    (expected,) = example.load_model("torchvision", "resnet50")(x)
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)
+    assert ProgramFile(Path("resnet50.pte")).backends == {"OpenvinoBackend"}
+    assert set(example.SUITES) == {"timm", "torchvision", "huggingface"}
     runner = [binary("executor_runner"), "--model_path=resnet50.pte", "--num_executions=10"]
     done = subprocess.run(runner, env=_with_library(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "executed successfully 10 time(s)" in done.stderr
+
+
+@pytest.mark.req("NPU-077")
+def test_the_option_and_the_page(tmp_path: Path) -> None:
+    code, values, text = configure(tmp_path, "-DEXECUTORCH_BUILD_OPENVINO=ON")
+    assert code == 0 and values["EXECUTORCH_BUILD_OPENVINO"] == "ON", text
+    page = Path(example.__file__).with_name("README.md").read_text()
+    assert "aot_optimize_and_infer.py --export" in page and "--device CPU" in page
 
 
 def _with_library() -> dict[str, str]:

@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 import torch
+from torchao.quantization.utils import compute_error
 
+from executorch.devtools.commands.program_file import ProgramFile
+from executorch.examples.models import make_example
 from executorch.examples.xnnpack import aot_compiler
+from executorch.runtime import Runtime
 from executorch.test.e2e.build_tree import ROOT, binary, run
 
 
@@ -33,6 +37,20 @@ def test_the_commands_of_the_documents(words: list[str], name: str, tmp_path: Pa
     ran = run(binary("executor_runner"), f"--model_path={path}")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "sizes=[1, 1000]" in ran.stdout
+    file = ProgramFile(path)
+    assert {call.name for call in file.calls} == {"XnnpackBackend"}
+    method = make_example("mv2").forward
+    weights = 4 * sum(each.numel() for each in method.module.parameters())
+    (found,) = Runtime.get().load_program(path).load_method("forward").execute(method.inputs)
+    with torch.no_grad():
+        expected = method.module(*method.inputs)
+    if (
+        "--quantize" in words
+    ):  # a byte for four; scales of values for these weights, drawn and not trained
+        assert path.stat().st_size < 0.35 * weights and compute_error(expected, found) > 10
+    else:
+        assert path.stat().st_size > 0.9 * weights
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
 
 
 def test_a_quantized_program_is_as_close_as_its_model(tmp_path: Path) -> None:

@@ -245,17 +245,33 @@ def test_operators_by_name_and_the_documented_looks_at_the_firmware(model: Path)
     elf = firmware(model, "qemu", "--operators=add,mul,relu", name="-operators")
     code, text = emulate(elf)
     assert code == 1 and "Operator missing" in text and "aten::linear.out" in text
-    commands = {
-        "arm-none-eabi-size -A": ".text",
-        "arm-none-eabi-objdump -h": ".bss",
-        "arm-none-eabi-nm --print-size --size-sort --radix=d": "model_pte",
-        "arm-none-eabi-objdump -t": ".bss",
-        "arm-none-eabi-readelf -l": "LOAD",
-    }
-    for command, word in commands.items():
-        words = [*command.split(), str(elf)]
-        done = subprocess.run(words, check=True, capture_output=True, text=True)
-        assert word in done.stdout, command
+    check_looks(elf, model)
+
+
+def check_looks(elf: Path, model: Path) -> None:
+    """The documented lines with their pipes; sections add up to what `size` says, the model's symbol is its file."""
+
+    def look(line: str) -> str:
+        words = ["bash", "-c", line.replace("ELF", str(elf))]
+        return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+    assert int(look("ls -al ELF").split()[4]) == elf.stat().st_size
+    sized, listed = look("arm-none-eabi-size -A ELF"), look("arm-none-eabi-objdump -h ELF")
+    sections = dict(re.findall(r"^(\.\S+) +(\d+) +\d+$", sized, re.M))
+    loaded = dict(re.findall(r"^ +\d+ (\.\S+) +([0-9a-f]{8}) ", listed, re.M))
+    assert {".text", ".bss"} <= set(loaded)
+    assert all(int(sections[name]) == int(size, 16) for name, size in loaded.items())
+    names = "arm-none-eabi-nm --print-size --size-sort --radix=d ELF"
+    symbols = look(f"{names} | tail -20").splitlines()
+    sizes = [int(line.split()[1]) for line in symbols]
+    assert len(sizes) == 20 and sizes == sorted(sizes)
+    found = look(f"{names} | grep -i model").splitlines()
+    assert model.stat().st_size in [int(line.split()[1]) for line in found]
+    variables = look('arm-none-eabi-objdump -t ELF | grep ".bss" | head -10').splitlines()
+    assert len(variables) == 10 and all(".bss" in line for line in variables)
+    segments = re.findall(r"^ +LOAD .*", look("arm-none-eabi-readelf -l ELF"), re.M)
+    flash = sum(int(line.split()[4], 16) for line in segments)
+    assert segments and flash >= model.stat().st_size
 
 
 @pytest.mark.full

@@ -26,7 +26,7 @@ def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return environment_with(wheel, request.param, tmp_path_factory.mktemp("new_user"))
 
 
-@pytest.mark.req("BLD-001", "BLD-007", "PY-007", "PY-001", "PY-004", "PY-C03")
+@pytest.mark.req("BLD-001", "BLD-007", "PY-007", "PY-001", "PY-004")
 def test_a_model_is_lowered_in_float_and_8_bits_and_runs(python: Path, tmp_path: Path) -> None:
     assert command(python, "-c", LOWER, cwd=tmp_path).split() == ["ok"] * 3
     command(python, "-m", "pip", "check", cwd=tmp_path)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from executorch.examples.models import make_example
+from executorch.exir import to_edge
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install.options_test import REFUSED, configure
 
@@ -156,13 +158,20 @@ FRAGMENTS = [
     "-DCMAKE_BUILD_TYPE=Release",
     "-DEXECUTORCH_BUILD_EXTENSION_DATA_LOADER=ON",
     "-DEXECUTORCH_ENABLE_LOGGING=ON -DEXECUTORCH_LOG_LEVEL=debug",
+    "-DEXECUTORCH_SELECT_OPS_MODEL=mv2_xnnpack_fp32.pte",
     pytest.param("-DEXECUTORCH_BUILD_XNNPACK=ON", marks=pytest.mark.full),
+    pytest.param(
+        "-DEXECUTORCH_BUILD_XNNPACK=ON -DEXECUTORCH_BUILD_VULKAN=ON", marks=pytest.mark.full
+    ),
 ]
 
 
 @pytest.mark.parametrize("options", FRAGMENTS)
 def test_documented_options_from_a_build_folder(options: str, tmp_path: Path) -> None:
-    """`cmake .. <options>`, with a copy's own folder instead of the repository's."""
+    """`cmake .. <options>`, with a copy's own folder instead of the repository's. The model is another of that name."""
+    to_edge(make_example("linear").export()).to_executorch().save(
+        str(tmp_path / "mv2_xnnpack_fp32.pte")
+    )
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     code, text = run(
         "cmake", os.path.relpath(ROOT, tmp_path), *generator, *options.split(), cwd=tmp_path
@@ -170,6 +179,9 @@ def test_documented_options_from_a_build_folder(options: str, tmp_path: Path) ->
     assert code == 0, text[-2000:]
     rules = (tmp_path / "build.ninja").read_text() if generator else ""
     assert not generator or ("ET_MIN_LOG_LEVEL=Debug" in rules) is ("debug" in options)
+    for library in re.findall("BUILD_(XNNPACK|VULKAN)=ON", options):
+        assert not generator or f"lib{library.lower()}_backend.a" in rules
+    assert not generator or ("executorch_selected_kernels" in rules) is ("SELECT" in options)
 
 
 @pytest.mark.req("BLD-054", "RT-037", "BLD-C05")

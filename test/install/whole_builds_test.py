@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from executorch.backends.arm.vgf.model_converter import CONVERTER
 from executorch.devtools import Inspector
 from executorch.exir import to_edge
 from executorch.test.e2e.build_tree import ROOT
@@ -180,3 +181,19 @@ def test_a_program_on_the_runner_of_language_models(tmp_path: Path) -> None:
     )
     command("cmake", "--build", build, "--target", "your_app")
     assert "no runner" in command(build / "your_app")
+
+
+@pytest.mark.skipif(bool(CONVERTER.why_missing()), reason="needs the tools of Arm's backends")
+@pytest.mark.req("BLD-034")
+def test_the_backends_of_arm_that_have_an_option(tmp_path: Path) -> None:
+    """Each alone; what registers it is in its library."""
+    for option, target, registers in (
+        ("BUILD_VGF", "vgf_backend", "VgfBackend"),
+        ("BUILD_CORTEX_M", "cortex_m_ops_lib", "cortex_m::"),
+    ):
+        folder = tmp_path / option
+        given = options(f"{option}=ON")
+        command("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *SMALL, *given)
+        command("cmake", "--build", folder, "--target", target)
+        (library,) = folder.rglob(f"lib{target}.a")
+        assert registers.encode() in library.read_bytes()

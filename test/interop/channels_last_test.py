@@ -18,7 +18,7 @@ X = INPUTS["channels last"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, version: str) -> Path:
     """All files, run in one process of the peer."""
     folder = tmp_path_factory.mktemp("channels_last")
     jobs = []
@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / f"{name.replace(' ', '_')}.pte"
         to_edge(export(Call(name), (X,))).to_executorch().save(path)
         jobs.append(peer.run_job(path, [("forward", (X,))], path.with_suffix(".out")))
-    peer.do(jobs, folder)
+    peer.do(jobs, folder, version)
     return folder
 
 

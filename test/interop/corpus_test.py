@@ -20,7 +20,7 @@ pytestmark = pytest.mark.interop
 SAMPLE = 8
 
 
-def ran(chosen: tuple[Row, ...], flow: str, folder: Path) -> dict[str, str]:
+def ran(chosen: tuple[Row, ...], flow: str, folder: Path, version: str) -> dict[str, str]:
     """Row -> "" where the peer computes what eager does, "lacks ..." where it does not load the file, else what is
     wrong. Rows that exporting refuses are not among them."""
     jobs, made = [], {}
@@ -35,7 +35,7 @@ def ran(chosen: tuple[Row, ...], flow: str, folder: Path) -> dict[str, str]:
         made[row.id] = (row, folder / f"{number}.out")
         calls = [("forward", pytree.tree_leaves(inputs)) for inputs in row.calls]
         jobs.append(peer.run_job(file, calls, made[row.id][1]))
-    peer.do(jobs, folder)
+    peer.do(jobs, folder, version)
     return {name: _verdict(row, out) for name, (row, out) in made.items()}
 
 
@@ -50,8 +50,8 @@ def _verdict(row: Row, out: Path) -> str:
     return ""
 
 
-def check(chosen: tuple[Row, ...], flow: str, folder: Path) -> None:
-    verdicts = ran(chosen, flow, folder)
+def check(chosen: tuple[Row, ...], flow: str, folder: Path, version: str) -> None:
+    verdicts = ran(chosen, flow, folder, version)
     wrong = {name: text for name, text in verdicts.items() if text and not text.startswith("lacks")}
     assert not wrong, wrong
     right = sum(not text for text in verdicts.values())
@@ -59,11 +59,11 @@ def check(chosen: tuple[Row, ...], flow: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("flow", ["portable", "xnnpack"])
-def test_a_sample_runs_upstream(flow: str, tmp_path: Path) -> None:
-    check(rows()[3::SAMPLE], flow, tmp_path)
+def test_a_sample_runs_upstream(flow: str, tmp_path: Path, version: str) -> None:
+    check(rows()[3::SAMPLE], flow, tmp_path, version)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("flow", ["portable", "xnnpack"])
-def test_the_corpus_runs_upstream(flow: str, tmp_path: Path) -> None:
-    check(rows(), flow, tmp_path)
+def test_the_corpus_runs_upstream(flow: str, tmp_path: Path, version: str) -> None:
+    check(rows(), flow, tmp_path, version)

@@ -35,7 +35,7 @@ SEGMENTS = {"segment": True, "inline": False}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, version: str) -> Path:
     """All files of both sides, made in one process of the peer."""
     folder = tmp_path_factory.mktemp("delegates")
     exported = torch.export.export(MmAdd(), INPUTS)
@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for partitioner in ("demo", "xnnpack"):
         out = folder / f"{partitioner}.pte"
         jobs.append(peer.lower_job(methods, out, partitioner=partitioner))
-    peer.do(jobs, folder)
+    peer.do(jobs, folder, version)
     return folder
 
 

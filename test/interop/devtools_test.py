@@ -84,8 +84,8 @@ class Sum(torch.nn.Module):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("devtools")
+def folder(tmp_path_factory: pytest.TempPathFactory, version: str) -> Path:
+    return tmp_path_factory.mktemp(f"devtools-{version}")
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +100,10 @@ def bundle(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cases(folder: Path, bundle: Path) -> dict[str, Case]:
+def cases(folder: Path, bundle: Path, version: str) -> dict[str, Case]:
     made = {name: Case(name, folder) for name in ("portable", "xnnpack")}
     rebundle = {"do": "rebundle", "bundle": str(bundle), "out": str(folder / "theirs.bpte")}
-    peer.do([*(case.job() for case in made.values()), rebundle], folder)
+    peer.do([*(case.job() for case in made.values()), rebundle], folder, version)
     return made
 
 
@@ -158,14 +158,16 @@ def test_bundled_programs(cases: dict[str, Case], bundle: Path, folder: Path) ->
 
 
 @pytest.mark.parametrize("partitioner", [None, "xnnpack"])
-def test_commands_take_what_upstream_lowered(partitioner: str | None, folder: Path) -> None:
+def test_commands_take_what_upstream_lowered(
+    partitioner: str | None, folder: Path, version: str
+) -> None:
     """Its delegates fuse activations into operators, whose values are then cut."""
     stem = f"theirs_{partitioner}"
     exported, file, record = (folder / f"{stem}.{end}" for end in ("pt2", "pte", "etrecord"))
     torch.manual_seed(2)
     torch.export.save(torch.export.export(Network().eval(), (X,)), exported)
     job = peer.lower_job({"forward": exported}, file, partitioner=partitioner, record=record)
-    peer.do([job], folder)
+    peer.do([job], folder, version)
     inputs = folder / "inputs.pt"
     torch.save((X,), inputs)
     given = ["--inputs", str(inputs)]

@@ -13,7 +13,7 @@ from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.interop import peer
 
 MODELS = ("examples/models",)
-PEER = (*MODELS, "test/interop")  # the wheel is of one version (make_peer.sh)
+PEER = (*MODELS, "test/interop")
 Row = tuple[str, bool]  # an example's name, and whether its sizes vary
 
 
@@ -43,6 +43,7 @@ def label(row: Row) -> str:
 def lowered_there(
     store: ProgramStore,
     exported: dict[Row, Exported],
+    version: str,
     partitioner: str | None = None,
     with_data: Sequence[Row] = (),
 ) -> Path:
@@ -58,11 +59,10 @@ def lowered_there(
             (folder / label(row)).mkdir()
             out = folder / label(row) / "model.pte"
             jobs.append(peer.lower_job(exported[row].files, out, external_constants=True))
-        peer.do(jobs, folder)
+        peer.do(jobs, folder, version)
         for job in jobs:
             peer.result(Path(job["out"]))
 
     rows, data = ("+".join(map(label, each)) for each in (exported, with_data))
-    return store.folder(
-        "lowered there", make, PEER, rows=rows, data=data, partitioner=partitioner or ""
-    )
+    options = {"version": version, "data": data, "partitioner": partitioner or ""}
+    return store.folder("lowered there", make, PEER, rows=rows, **options)

@@ -64,11 +64,13 @@ def lowered_here(store: ProgramStore, row: Row, exported: Exported) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore) -> dict[Row, Case]:
+def cases(
+    tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore, version: str
+) -> dict[Row, Case]:
     """Everything is lowered on both sides, and ours run there."""
     folder = tmp_path_factory.mktemp("interop")
     exported = {row: Exported(program_store, row) for row in ROWS}
-    theirs = lowered_there(program_store, exported, with_data=WITH_DATA)
+    theirs = lowered_there(program_store, exported, version, with_data=WITH_DATA)
     cases, jobs = {}, []
     for row in ROWS:
         ours = lowered_here(program_store, row, exported[row]) / "model.pte"
@@ -76,7 +78,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore)
         case = Case(*calls_and_answers(*row), theirs / f"{label(row)}.pte", ours, out)
         jobs.append(peer.run_job(ours, case.calls, out))
         cases[row] = case
-    peer.do(jobs, folder)
+    peer.do(jobs, folder, version)
     return cases
 
 
@@ -98,13 +100,15 @@ def test_our_file_runs_there(row: Row, cases: dict[Row, Case]) -> None:
 
 
 @pytest.mark.parametrize("row", WITH_DATA, ids=label)
-def test_program_and_data_files_both_ways(row: Row, cases: dict[Row, Case], tmp_path: Path) -> None:
+def test_program_and_data_files_both_ways(
+    row: Row, cases: dict[Row, Case], tmp_path: Path, version: str
+) -> None:
     """Weights in a .ptd: theirs here (Python and C++), ours there."""
     case = cases[row]
     ours, theirs = case.ours.parent / "data", case.theirs.with_suffix("")
     (our_data,), (their_data,) = ours.glob("*.ptd"), theirs.glob("*.ptd")
     their_program, out = theirs / "model.pte", tmp_path / "there.out"
-    peer.do([peer.run_job(ours / "model.pte", case.calls, out, our_data)], tmp_path)
+    peer.do([peer.run_job(ours / "model.pte", case.calls, out, our_data)], tmp_path, version)
     module = _load_for_executorch(str(their_program), str(their_data))
     here = [list(module.run_method(method, inputs)) for method, inputs in case.calls]
     assert_same(here, case.expected)

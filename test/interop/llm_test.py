@@ -85,7 +85,9 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def cases(checkpoint: dict, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+def cases(
+    checkpoint: dict, tmp_path_factory: pytest.TempPathFactory, version: str
+) -> dict[str, Case]:
     """Each option exported on both sides, and both files run there, in one process of the peer."""
     folder = tmp_path_factory.mktemp("files")
     found, jobs = {}, []
@@ -98,7 +100,7 @@ def cases(checkpoint: dict, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         jobs.append(peer.run_job(case.theirs, CALLS, case.theirs_there, llm=True))
         jobs.append(peer.run_job(case.ours, CALLS, case.ours_there, llm=True))
         found[name] = case
-    peer.do(jobs, folder)
+    peer.do(jobs, folder, version)
     return found
 
 

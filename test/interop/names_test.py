@@ -30,7 +30,7 @@ INPUTS = (torch.randn(2, 4), torch.randn(2, 3))
 
 
 @pytest.mark.parametrize("partitioner", [None, XnnpackPartitioner()], ids=["kernels", "xnnpack"])
-def test_upstream_runs_a_program_with_names(tmp_path: Path, partitioner: Any) -> None:
+def test_upstream_runs_a_program_with_names(tmp_path: Path, partitioner: Any, version: str) -> None:
     model = Named().eval()
     batch = {0: Dim("batch", max=8)}
     program = export(
@@ -48,7 +48,7 @@ def test_upstream_runs_a_program_with_names(tmp_path: Path, partitioner: Any) ->
     path = tmp_path / "named.pte"
     lowered.save(path)
     calls = [("forward", INPUTS), ("forward", tuple(torch.cat([each, each]) for each in INPUTS))]
-    peer.do([peer.run_job(path, calls, path.with_suffix(".out"))], tmp_path)
+    peer.do([peer.run_job(path, calls, path.with_suffix(".out"))], tmp_path, version)
     for (_, (image, mask)), got in zip(
         calls, torch.load(peer.result(path.with_suffix(".out"))), strict=True
     ):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Our end of the talk with the upstream wheel: finds or makes its environment, sends jobs, reads results.
 
-EXECUTORCH_PEER_PYTHON names the interpreter of an environment that has the wheel; without it one is made
-under build/peer, where a package index that has the wheel can be reached.
+EXECUTORCH_PEER_PYTHON names the interpreter of an environment that has the first of VERSIONS; without it, and for
+others, one is made under build/, where a package index that has the wheel can be reached.
 """
 
 from __future__ import annotations
@@ -20,14 +20,18 @@ import torch
 
 HERE = Path(__file__).resolve().parent
 Job = dict[str, Any]
+# The first is the one that other folders' tests and tools compare with; the last is the newest.
+VERSIONS = ("1.4.1", "1.5.1")
 
 
 @functools.cache
-def python() -> str:
+def python(version: str = VERSIONS[0]) -> str:
     """The peer's interpreter; skips the test where the wheel cannot be installed."""
-    if given := os.environ.get("EXECUTORCH_PEER_PYTHON"):
+    given = os.environ.get("EXECUTORCH_PEER_PYTHON")
+    if given and version == VERSIONS[0]:
         return given
-    done = subprocess.run([str(HERE / "make_peer.sh")], capture_output=True, text=True, check=False)
+    words = [str(HERE / "make_peer.sh"), version]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(f"the upstream wheel cannot be installed here: {done.stderr[-400:]}")
     return done.stdout.strip()
@@ -106,11 +110,11 @@ def quantize_job(network: str, precision: str, program: Path, out: Path) -> Job:
     return {"do": "quantize", **names, "program": str(program), "out": str(out)}
 
 
-def do(jobs: list[Job], folder: Path) -> None:
+def do(jobs: list[Job], folder: Path, version: str = VERSIONS[0]) -> None:
     """All jobs in one process of the peer; what fails leaves `<out>.error`."""
     listing = folder / "jobs.json"
     listing.write_text(json.dumps(jobs))
-    run(HERE / "peer_side.py", listing, cwd=folder)
+    _run(python(version), _apart(), (HERE / "peer_side.py", listing), folder)
 
 
 def do_here(jobs: list[Job], folder: Path) -> None:
@@ -121,9 +125,13 @@ def do_here(jobs: list[Job], folder: Path) -> None:
 
 
 def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> None:
-    """`python words ...` of the peer, which must not find this repository's package."""
-    apart = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    _run(python(), {**apart, **environment}, words, cwd)
+    """`python words ...` of the peer."""
+    _run(python(), {**_apart(), **environment}, words, cwd)
+
+
+def _apart() -> dict[str, str]:
+    """The environment in which the peer does not find this repository's package."""
+    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
 def run_here(*words: str | Path, cwd: Path | None = None) -> None:

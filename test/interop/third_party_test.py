@@ -39,10 +39,10 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def theirs(tmp_path_factory: pytest.TempPathFactory, version: str) -> dict[str, Any]:
     hidden = ("PYTHONPATH", "VIRTUAL_ENV")
     environment = {k: v for k, v in os.environ.items() if k not in hidden}
-    return results_of(peer.python(), environment, tmp_path_factory.mktemp("theirs"))
+    return results_of(peer.python(version), environment, tmp_path_factory.mktemp("theirs"))
 
 
 @pytest.mark.req("CMP-027", "CMP-045")

@@ -39,7 +39,7 @@ def network(seed: int) -> Net:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, version: str) -> Path:
     folder = tmp_path_factory.mktemp("training")
     joint = _export_forward_backward(export(TrainingNet(network(0)), ROWS[0], strict=True))
     torch.export.save(joint, folder / "joint.pt2")
@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train("ours.pte", "ours there"),
         train("external.pte", "ours from a checkpoint there", folder / "trained.ptd"),
     ]
-    peer.do(there, folder)
+    peer.do(there, folder, version)
     peer.do_here([train("theirs.pte", "theirs here")], folder)
     return folder
 

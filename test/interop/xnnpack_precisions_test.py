@@ -51,7 +51,7 @@ def limit(name: str, precision: str, expected: torch.Tensor) -> float:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, version: str) -> Path:
     """All files of both sides, each with its inputs and what it gave where it was made; ours have run there."""
     folder = tmp_path_factory.mktemp("precisions")
 
@@ -64,11 +64,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     with ThreadPoolExecutor() as pool:
         for done in [
-            pool.submit(peer.do, made_by("theirs", CASES), folder),
+            pool.submit(peer.do, made_by("theirs", CASES), folder, version),
             pool.submit(peer.do_here, made_by("ours", CASES), folder),
         ]:
             done.result()
-    peer.do([run_there(made) for made in sorted(folder.glob("ours-*.pt"))], folder)
+    peer.do([run_there(made) for made in sorted(folder.glob("ours-*.pt"))], folder, version)
     return folder
 
 

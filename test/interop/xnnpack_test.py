@@ -25,9 +25,9 @@ NAMES = ["mv2", "resnet18", "vit", "bert"]
 
 
 @pytest.fixture(scope="module")
-def theirs(program_store: ProgramStore) -> Path:
+def theirs(program_store: ProgramStore, version: str) -> Path:
     """The peer's files."""
-    return lowered_there(program_store, exported(program_store), "xnnpack")
+    return lowered_there(program_store, exported(program_store), version, "xnnpack")
 
 
 def exported(store: ProgramStore) -> dict[Row, Exported]:
@@ -35,7 +35,9 @@ def exported(store: ProgramStore) -> dict[Row, Exported]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore) -> Path:
+def folder(
+    tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore, version: str
+) -> Path:
     """What our files gave there."""
     folder = tmp_path_factory.mktemp("xnnpack")
     jobs = []
@@ -49,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore
         ours = program_store.folder(f"lowered here/{name} for XNNPACK", make) / "model.pte"
         given, _ = calls_and_answers(name)
         jobs.append(peer.run_job(ours, given, folder / f"{name}.out"))
-    peer.do(jobs, folder)
+    peer.do(jobs, folder, version)
     return folder
 
 
@@ -82,7 +84,7 @@ CONV3D = {
 
 
 @pytest.mark.parametrize("precision", CONV3D)
-def test_our_conv3d_runs_there(precision: str, tmp_path: Path) -> None:
+def test_our_conv3d_runs_there(precision: str, tmp_path: Path, version: str) -> None:
     model, inputs = nn.Sequential(*CONV3D[precision]).eval(), (torch.randn(2, 16, 5, 6, 7),)
     if precision == "int8":
         model = converted(model, inputs)
@@ -91,7 +93,7 @@ def test_our_conv3d_runs_there(precision: str, tmp_path: Path) -> None:
     assert calls(manager) == ["executorch_call_delegate"]
     manager.to_executorch().save(str(tmp_path / "conv3d.pte"))
     run = peer.run_job(tmp_path / "conv3d.pte", [("forward", list(inputs))], tmp_path / "out")
-    peer.do([run], tmp_path)
+    peer.do([run], tmp_path, version)
     results = torch.load(peer.result(tmp_path / "out"), weights_only=True)
     expected = model(*inputs)
     quantum = (expected.max() - expected.min()).item() / 255 if precision == "int8" else 1e-5

@@ -2,6 +2,7 @@
 """Files that documents name stand where they say, and hold what they say."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import executorch
+from executorch.backends.discovery import backends
 from executorch.test.repository.sources import ROOT
 from executorch.version import __version__
 
@@ -38,13 +40,37 @@ FILES = (
     runtime/executor/memory_manager.h runtime/platform/assert.h runtime/platform/default/minimal.cpp
     runtime/platform/default/posix.cpp runtime/platform/log.h runtime/platform/platform.h
     runtime/executor/test/test_backend_with_delegate_mapping.cpp extension/pybindings/pybindings.cpp
-    examples/raspberry_pi/setup.sh examples/raspberry_pi/pico2/build_firmware_pico.sh""".split(),
+    examples/raspberry_pi/setup.sh examples/raspberry_pi/pico2/build_firmware_pico.sh
+    backends/xnnpack/CMakeLists.txt backends/xnnpack/_passes backends/xnnpack/serialization/schema.fbs
+    backends/apple/coreml/compiler/coreml_preprocess.py backends/apple/coreml/partition/coreml_partitioner.py
+    backends/vulkan/partitioner/vulkan_partitioner.py backends/vulkan/runtime/graph/ops/glsl
+    backends/cadence/aot/compiler.py backends/cadence/generic""".split(),
+    *(
+        pytest.param(f"examples/arm/{name}", marks=pytest.mark.req("PRJ-018"))
+        for name in """ethos_u_minimal_example.ipynb vgf_minimal_example.ipynb aot_arm_compiler.py executor_runner
+        ethos-u-setup/arm-none-eabi-gcc.cmake setup.sh run.sh""".split()
+    ),
 )
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_documented_file_is_there(name: str) -> None:
     assert (ROOT / name).stat().st_size > 0
+
+
+@pytest.mark.req("PRJ-029")
+def test_the_documented_suites_are_there() -> None:
+    """test/ of the whole product, the example's own script, and one of each backend that users have."""
+    assert os.access(ROOT / "examples/devtools/test_example_runner.sh", os.X_OK)
+    folders = {each.package.removeprefix("executorch.") for each in backends().values()}
+    places = ["test", *(f"{folder.replace('.', '/')}/test" for folder in folders)]
+    assert len(places) > 7
+    assert [each for each in places if not list((ROOT / each).rglob("*_test.py"))] == []
+
+
+@pytest.mark.req("PRJ-C04")
+def test_the_examples_of_devtools_have_their_newer_name() -> None:
+    assert (ROOT / "examples/devtools/README.md").exists() and not (ROOT / "examples/sdk").exists()
 
 
 @pytest.mark.req("BLD-011")

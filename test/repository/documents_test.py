@@ -27,13 +27,37 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("page", PAGES, ids=str)
-def test_pages_install_what_they_are_of(page: Path) -> None:
+INSTALLED = re.compile(
+    r"""pip3? install (?:-\S+ )*["']?executorch\b.*|^\s*(?:install_requires|dependencies) *=.*["']executorch\b.*""",
+    re.MULTILINE,
+)
+
+
+def test_pages_messages_and_templates_install_what_they_are_of() -> None:
     """The index has another package under this name. Pages of the documents are quoted, and name it."""
-    if page.parent == Path("test/documents/pages"):
-        return
-    text = (ROOT / page).read_text()
-    assert not re.findall(r"pip install (?:-\S+ )*[\"']?executorch\b.*", text)
+    quoted = ("test/documents/pages", "docs/requirements", "test/repository/documents_test.py")
+    suffixes = (".md", ".py", ".cpp", ".h", ".sh", ".toml", ".ipynb", ".yaml", ".txt", ".html")
+    found = {
+        str(path): lines
+        for path in files()
+        if path.suffix in suffixes and not str(path).startswith(quoted)
+        if (lines := INSTALLED.findall((ROOT / path).read_text(errors="replace")))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install executorch",
+        "pip install -U 'executorch[llm]'",
+        'pip3 install "executorch==1.4.1"',
+        'dependencies = ["executorch"]',
+    ],
+)
+def test_what_would_install_another_package_is_seen(line: str) -> None:
+    assert INSTALLED.search(line)
+    assert not INSTALLED.search("pip install ./executorch; pip install '.[llm]'")
 
 
 @pytest.mark.req("BLD-C03")

@@ -12,8 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import torch
 
+from executorch.exir import to_edge
 from executorch.test.e2e.build_tree import ROOT, binary
+from executorch.test.install.commands import command
 from executorch.test.size import report, symbols
 
 pytestmark = pytest.mark.full
@@ -25,6 +28,13 @@ FLOATING = {"scalar_ops.cpp.o"}
 COMPARING = ("as_number", "is_close", "Method9set_input")
 SMALL = ["-Os", "-ffunction-sections", "-fdata-sections"]
 THUMB = ["arm-linux-gnueabihf-g++", "-march=armv7-m", "-mthumb", "-mfloat-abi=soft", "-Wno-psabi"]
+
+
+class Nothing(torch.nn.Module):
+    """A program without calls, inputs and memory."""
+
+    def forward(self) -> int:
+        return 3
 
 
 def core_sources() -> list[tuple[Path, list[str]]]:
@@ -66,13 +76,63 @@ def hooks_of_tracing(objects: list[Path]) -> set[str]:
     return set(re.findall(r"internal::event_tracer_\w+|EventTracerProfile\w+", names.stdout))
 
 
-def test_a_build_without_tracing_has_nothing_of_it(tmp_path: Path) -> None:
+FLAG = "ET_EVENT_TRACER_ENABLED"
+
+
+@pytest.fixture(scope="module")
+def both_ways(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+    """The core's objects as built, and without the flag."""
     found = {}
-    for without in ("", "ET_EVENT_TRACER_ENABLED"):
-        folder = tmp_path / (without or "as_built")
-        folder.mkdir()
-        found[without] = hooks_of_tracing(compiled(["g++"], folder, without))
-    assert found[""] and not found["ET_EVENT_TRACER_ENABLED"]
+    for without in ("", FLAG):
+        found[without] = compiled(["g++"], tmp_path_factory.mktemp("objects"), without)
+    return found
+
+
+def test_a_build_without_tracing_has_nothing_of_it(both_ways: dict[str, list[Path]]) -> None:
+    assert hooks_of_tracing(both_ways[""]) and not hooks_of_tracing(both_ways[FLAG])
+
+
+TRACED = r"""
+#include <executorch/devtools/etdump/etdump_flatcc.h>
+#include <executorch/extension/data_loader/file_data_loader.h>
+#include <executorch/runtime/executor/program.h>
+#include <executorch/runtime/platform/runtime.h>
+#include <cstdio>
+using namespace executorch;
+int main(int, char** arguments) {
+  runtime::runtime_init();
+  auto loader = extension::FileDataLoader::from(arguments[1]);
+  auto program = runtime::Program::load(&loader.get());
+  static uint8_t pool[1 << 16];
+  runtime::MemoryAllocator allocator(sizeof(pool), pool);
+  runtime::HierarchicalAllocator planned({});
+  runtime::MemoryManager memory(&allocator, &planned);
+  etdump::ETDumpGen tracer;
+  auto method = program->load_method("forward", &memory, &tracer);
+  const int error = static_cast<int>(method->execute());
+  const etdump::ETDumpResult result = tracer.get_etdump_data();
+  std::printf("%d %d %zu\n", error, result.buf == nullptr, result.size);
+}
+"""
+
+
+@pytest.mark.req("DT-015")
+def test_a_dump_is_empty_without_the_flag(both_ways: dict[str, list[Path]], tmp_path: Path) -> None:
+    """buf == nullptr and size == 0; with the flag the events of the same program."""
+    to_edge(torch.export.export(Nothing(), ())).to_executorch().save(str(tmp_path / "nothing.pte"))
+    (tmp_path / "main.cpp").write_text(TRACED)
+    build = binary("executor_runner").parent
+    libraries = [build / "devtools/etdump/libetdump.a"]
+    libraries += [build / "extension/data_loader/libextension_data_loader.a"]
+    said = {}
+    for without, objects in both_ways.items():
+        flags = [each for each in core_sources()[0][1] if each != f"-D{without}"]
+        program = tmp_path / f"program{without}"
+        words = ["g++", "-std=c++17", *flags, tmp_path / "main.cpp", *objects, *libraries]
+        command(*words, "-o", program)
+        said[without] = command(program, tmp_path / "nothing.pte").split()
+    assert said[FLAG] == ["0", "1", "0"]
+    assert said[""][:2] == ["0", "0"] and int(said[""][2]) > 100
 
 
 def may_compute(file: str, section: str) -> bool:

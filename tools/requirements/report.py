@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints which requirement rows the last runs of the tests proved, and what is with the others.
 
-usage: python -m executorch.tools.requirements.report [--area RT] [--list open,failed] [--check]
+usage: python -m executorch.tools.requirements.report [--area RT] [--list open,failed] [--check] [--page FILE]
 e.g.   python -m executorch.tools.requirements.report --area RT --list open
 
 What counts is told in tools/requirements/README.md. Ends with 1 where a row of a begun area has neither a test nor a
@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from executorch.tools import pages
+from executorch.tools.requirements import page
+from executorch.tools.requirements.marks import tiers_of_rows
 from executorch.tools.requirements.results import Case, Run, commit_at, last_cases, read_runs
 from executorch.tools.requirements.rows import (
     Requirement,
@@ -103,6 +104,13 @@ def states(
     }
 
 
+def groups_of(rows: list[Requirement]) -> dict[str, str]:
+    """Row -> where the page of all rows has it."""
+    rulings, tiers = read_all_rulings(), tiers_of_rows(_ROOT)
+    ruled = {"superseded": rulings.superseded, "waived": rulings.waived}
+    return {row.id: page.group_of(row.id, tiers, ruled) for row in rows if not row.files}
+
+
 def without_reason(rows: list[Requirement], found: dict[str, State]) -> list[str]:
     """Open rows of a begun area that open.yaml gives no reason for."""
     given = read_rulings(TABLES / "open.yaml")
@@ -133,18 +141,6 @@ def render(rows: list[Requirement], found: dict[str, State]) -> list[str]:
     for area, count in counts.items():
         lines.append(f"{area:36s}" + "".join(f"{count[state]:12d}" for state in STATES))
     return lines
-
-
-def write_page(page: Path, lines: list[str], commit: str | None, old: Sequence[str] = ()) -> None:
-    """Puts the table, and what stale() says, into the page between `<!-- measured -->` and `<!-- end -->`."""
-    old_text = page.read_text() if page.exists() else "# Requirements\n\n"
-    before, _, rest = old_text.partition("<!-- measured -->\n")
-    after = rest.partition("<!-- end -->\n")[2]
-    said = f"Measured at {commit}:"
-    if old:
-        said = f"Written at {commit}, but results are older: {old[0]}" + _more(old)
-    table = "\n".join([said, "", "```", *lines, "```"])
-    pages.write(page, f"{before}<!-- measured -->\n{table}\n<!-- end -->\n{after}")
 
 
 def _more(lines: Sequence[str]) -> str:
@@ -192,7 +188,7 @@ def main(argv: list[str] | None = None) -> int:
         nargs="*",
         help="folders of result files; build/results and the build's",
     )
-    parser.add_argument("--write", type=Path, help="put the table into this page as well")
+    parser.add_argument("--page", type=Path, help="write the page of all rows as well")
     parser.add_argument(
         "--check",
         action="store_true",
@@ -211,8 +207,8 @@ def main(argv: list[str] | None = None) -> int:
     lines = [*render(shown, found), f"{len(runs)} result files with {len(cases)} tests"]
     print("\n".join(lines))
     old = stale(runs, commit_at(_ROOT))
-    if args.write:
-        write_page(args.write, lines, commit_at(_ROOT), old)
+    if args.page:
+        page.write(args.page, rows, groups_of(rows), runs)
     bare = without_reason(rows, found)
     wrong = problems(found, cases, marks) if args.check else []
     if old:

@@ -62,25 +62,32 @@ def expand(ids: str) -> list[str]:
     return out
 
 
+def _is_skipped(top: str) -> bool:
+    return top in _SKIPPED or top.startswith(("cmake-out", "pip-out"))
+
+
 def named_in_tests(root: Path) -> dict[str, list[str]]:
     """Row id -> test files that name it. This proves nothing: it tells which tests have not run."""
     marks: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(root.rglob("*")):
+    tops = [top for top in root.iterdir() if not _is_skipped(top.name)]
+    inside = [path for top in tops for path in (top.rglob("*") if top.is_dir() else [top])]
+    for path in sorted(inside):
         relative = path.relative_to(root)
-        top = relative.parts[0]
-        if path.suffix not in {".cpp", ".py"} or top in _SKIPPED or top.startswith("cmake-out"):
+        if path.suffix not in {".cpp", ".py"}:
             continue
         python = path.suffix == ".py"
         is_test = path.name.endswith("_test.py") or path.name.startswith("test_")
         if python and not is_test and "test" not in relative.parts[:-1]:
             continue
-        marked = _PY_MARK if python else _CPP_MARK
-        found = re.findall(
-            r"[A-Z]+-C?\d+", " ".join(marked.findall(path.read_text(errors="replace")))
-        )
-        for row in dict.fromkeys(found):
+        for row in rows_marked(path.read_text(errors="replace"), python):
             marks[row].append(str(relative))
     return marks
+
+
+def rows_marked(text: str, python: bool = True) -> list[str]:
+    """The ids in marks of tests, each once."""
+    marked = _PY_MARK if python else _CPP_MARK
+    return list(dict.fromkeys(re.findall(r"[A-Z]+-C?\d+", " ".join(marked.findall(text)))))
 
 
 def read_rulings(path: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from executorch.tools.requirements.reasons import areas_here, backends_here, outdated
 from executorch.tools.requirements.report import (
     TABLES,
     Rulings,
@@ -19,7 +20,6 @@ from executorch.tools.requirements.report import (
     stale,
     states,
     without_reason,
-    write_page,
 )
 from executorch.tools.requirements.results import Case, commit_at, last_cases, read_runs
 from executorch.tools.requirements.rows import (
@@ -153,33 +153,15 @@ def test_an_index_row_is_what_its_rows_are() -> None:
     assert of("proven", "not run") == "not run"
 
 
-def test_the_table_goes_into_a_page(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("Text.\n<!-- measured -->\nold\n<!-- end -->\nRows.\n")
-    for _ in range(2):
-        write_page(page, ["all 3"], "0123456")
-    assert page.read_text() == (
-        "Text.\n<!-- measured -->\nMeasured at 0123456:\n\n```\nall 3\n```\n<!-- end -->\nRows.\n"
-    )
-
-
-def test_a_page_of_older_results_says_so(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("<!-- measured -->\n<!-- end -->\n")
-    write_page(page, ["all 3"], "0123456", ["a.xml is of 7654321, the tree is at 0123456", "b"])
-    assert "Written at 0123456, but results are older: a.xml is of 7654321" in page.read_text()
-    assert "1 more alike" in page.read_text()
-
-
 def test_an_open_row_needs_a_reason_where_its_area_is_begun() -> None:
     rows = [
         row("RT-998"),
         replace(row("AND-998"), area="11-android-java"),
-        row("BLD-034"),
+        row("BLD-048"),
         row("RT-999"),
     ]
     found = {r.id: State("open", "") for r in rows} | {"RT-999": State("proven", "a_test")}
-    (line,) = without_reason(rows, found)  # open.yaml has BLD-034, and 11-android-java as not begun
+    (line,) = without_reason(rows, found)  # open.yaml has BLD-048, and 11-android-java as not begun
     assert line.startswith("RT-998 of 01-runtime-core has neither a test nor a reason")
 
 
@@ -187,6 +169,34 @@ def test_every_row_of_a_begun_area_has_a_test_or_a_reason() -> None:
     rows = read_tables(TABLES)
     found = states(rows, [], named_in_tests(ROOT), read_all_rulings())
     assert without_reason(rows, found) == []
+
+
+REASONS = [  # areas 10 and 12, and the backends vulkan, coreml and cortex_m are here
+    ("comes with areas 10 and 11", ["area 10 is here"]),
+    ("the others: areas 11 to 13", ["area 12 is here"]),
+    ("needs the NDK: area 11", []),
+    ("Core ML is not here", ["coreml is here, not so:Core ML is not here"]),
+    ("XNNPACK; Cortex-M is a later part", ["cortex_m is here, not so: Cortex-M is a later part"]),
+    ("only XNNPACK; Vulkan and CUDA are not", ["vulkan is here, not so: Vulkan and CUDA are not"]),
+    ("those for iOS and Vulkan are refused", ["vulkan is here, not so:those for iOS and Vulkan are refused"]),
+    ("Vulkan runs, CUDA is not here", []),
+    ("Core ML needs macOS with Xcode", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("why, expected", REASONS)
+def test_a_reason_that_names_what_is_here_is_seen(why: str, expected: list[str]) -> None:
+    found = outdated({"RT-001": why}, [], {"10", "12"}, {"vulkan", "coreml", "cortex_m"})
+    assert found == [f"RT-001: {each}" for each in expected]
+
+
+def test_no_reason_says_that_what_is_here_is_missing() -> None:
+    rows, backends = read_tables(TABLES), backends_here(ROOT / "backends")
+    areas = areas_here(rows, named_in_tests(ROOT))
+    assert {"01", "10", "12"} <= areas and {"xnnpack", "coreml", "vgf"} <= backends
+    unbegun = read_areas(TABLES / "open.yaml")
+    assert outdated(read_all_rulings().open, unbegun, areas, backends) == []
+    assert outdated({}, ["12-arm"], areas, backends) == ["12-arm has rows that tests name"]
 
 
 def test_areas_that_are_not_begun_are_tables() -> None:

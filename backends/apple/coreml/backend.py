@@ -23,6 +23,6 @@ BACKENDS = (
         operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16, int32"),
         extras={"coreml": ("coremltools==9.0",)},
         needs=("coremltools",),
-        get_sdk="pip install 'executorch[coreml]'",
+        get_sdk="pip install coremltools==9.0",
     ),
 )

@@ -35,7 +35,7 @@ def nncf() -> ModuleType:
         raise MissingCompiler(
             ExportErrorType.MISSING_PROPERTY,
             f"NNCF {NNCF.version()} does not work with OpenVINO {OPENVINO.version()} ({error}): NNCF 3.4 and later "
-            "need OpenVINO 2026; pip install 'executorch[openvino-nncf]' --upgrade",
+            "need OpenVINO 2026; pip install --upgrade 'openvino>=2026,<2027' 'nncf>=3.4,<4'",
         ) from error
     return module
 

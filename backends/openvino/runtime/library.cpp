@@ -27,7 +27,7 @@ Result<Api> load() {
   const char* name = given != nullptr && *given != '\0' ? given : kDefaultName;
   const auto loaded = ET_UNWRAP(runtime::DynamicLibrary::open(
       {name}, "OpenVINO's library",
-      "pip install 'executorch[openvino]', or set OPENVINO_LIB_PATH to the file libopenvino_c of "
+      "pip install 'openvino>=2025.4,<2027', or set OPENVINO_LIB_PATH to the file libopenvino_c of "
       "an installation"));
   Api api;
   auto functions = loaded.functions();

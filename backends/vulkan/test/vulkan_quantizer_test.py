@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`VulkanQuantizer`: what it quantizes and how, and what that becomes (VK-010, XQ-025)."""
+"""`VulkanQuantizer`: what it quantizes and how, and what that becomes (VK-010)."""
 
 from __future__ import annotations
 

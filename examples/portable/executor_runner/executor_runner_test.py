@@ -246,7 +246,7 @@ def test_the_flags_of_events_are_told_where_events_are_built() -> None:
         assert flag in said.stdout, said.stdout
 
 
-@pytest.mark.req("DT-017", "DT-015", "EXT-033")
+@pytest.mark.req("DT-017", "EXT-033")
 def test_events_and_values_go_to_files(scale: Path, tmp_path: Path) -> None:
     dump, values = tmp_path / "x.etdp", tmp_path / "x.bin"
     done = run(

@@ -66,7 +66,7 @@ class MissingCompiler(ExportError, ImportError):
 
 @dataclass(frozen=True)
 class ExternalPackage:
-    """A package of another maker: `distribution`, in versions `wanted`, which our `extra` installs."""
+    """A package of another maker: `distribution`, in versions `wanted`, which our `extra` names, too."""
 
     name: str
     distribution: str
@@ -91,7 +91,8 @@ class ExternalPackage:
         )
 
     def how_to_get(self) -> str:
-        return f"pip install 'executorch[{self.extra}]'"
+        """Not by the extra: where this package is not installed, pip would bring the index's package of that name."""
+        return f"pip install '{self.distribution}{self.wanted}' (the extra {self.extra})"
 
     def require(self) -> None:
         missing = self.why_missing()

@@ -54,8 +54,8 @@ class BackendManifest:
     flows: a list of TestFlow of `backends/test/suite`; empty: one flow of the partitioner or the passes, and one that
         quantizes first.
     operators: its page of operators.
-    extras: pip's name of a set of packages -> their requirements (`pip install executorch[name]`); written out, as the
-        build of the package reads it without running it.
+    extras: pip's name of a set of packages -> their requirements (`pip install '.[name]'` in a clone); written out, as
+        the build of the package reads it without running it.
     needs: modules of its SDK, without which it is absent; `get_sdk` says how they are had.
     is_installed: False for what is built for tests alone, such as a backend to copy: users' lists leave it out."""
 

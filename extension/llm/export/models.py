@@ -82,7 +82,7 @@ def download(repo: str, model_class: str) -> Path:
     except ImportError as error:
         raise ValueError(
             f"base.checkpoint: none given for {model_class}; fetching {repo} needs huggingface_hub: "
-            "pip install 'executorch[llm]', or give a local file or folder"
+            "pip install huggingface_hub, or give a local file or folder"
         ) from error
     wanted = ["*.safetensors", "*.json"]
     try:

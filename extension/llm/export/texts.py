@@ -34,7 +34,7 @@ def read_tokenizer(
         from tokenizers import Tokenizer
     except ImportError as error:
         raise ImportError(
-            "reading a tokenizer.json needs the package tokenizers: pip install 'executorch[llm]'"
+            "reading a tokenizer.json needs the package tokenizers: pip install tokenizers"
         ) from error
     if contents is not None:
         tokenizer = Tokenizer.from_str(json.dumps(contents))

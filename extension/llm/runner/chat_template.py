@@ -38,9 +38,7 @@ class ChatTemplate:
         try:
             import jinja2
         except ImportError as error:
-            raise ImportError(
-                "chat templates need jinja2: pip install 'executorch[llm-server]'"
-            ) from error
+            raise ImportError("chat templates need jinja2: pip install jinja2") from error
         environment = _environment()
         sources = {DEFAULT: source} if isinstance(source, str) else source
         self._special = dict(special or {})

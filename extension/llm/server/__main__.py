@@ -126,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
         from executorch.extension.llm.server.app import make_app
     except ImportError as error:
         raise ImportError(
-            f"the server needs starlette and uvicorn: pip install 'executorch[llm-server]' ({error})"
+            f"the server needs starlette and uvicorn: pip install jinja2 starlette uvicorn ({error})"
         ) from error
     app = make_app(make_service(options), options.cors)
     uvicorn.run(app, host=options.host, port=options.port, log_level="info")

@@ -26,7 +26,7 @@ def _coremltools() -> ModuleType:
     except ImportError as error:
         raise MissingCompiler(
             ExportErrorType.MISSING_PROPERTY,
-            f"Core ML's backend needs coremltools {VERSION}, not installed here: pip install 'executorch[coreml]'",
+            f"Core ML's backend needs coremltools {VERSION}, not installed here: pip install coremltools=={VERSION}",
         ) from error
     return coremltools
 

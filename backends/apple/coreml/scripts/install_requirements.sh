@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what exporting for Core ML needs: coremltools, which pip install "executorch[coreml]" brings, too.
+# Installs what exporting for Core ML needs: coremltools, which pip install '.[coreml]' in a clone brings, too.
 set -euo pipefail
 
 if [[ $# -gt 0 ]]; then

@@ -19,10 +19,12 @@ from executorch.backends.apple.coreml.executorchcoreml import (  # noqa: E402
     unflatten_directory_contents,
 )
 from executorch.backends.apple.coreml.partition import CoreMLPartitioner  # noqa: E402
+from executorch.backends.apple.coreml.test import mil_evaluator  # noqa: E402
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower  # noqa: E402
 from executorch.exir.error import ExportError  # noqa: E402
 from executorch.exir.graph_facts import op_name  # noqa: E402
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules  # noqa: E402
+from executorch.test.e2e.build_tree import ROOT  # noqa: E402
 
 Dim = torch.export.Dim
 
@@ -301,8 +303,28 @@ def test_compiled_models_need_macos() -> None:
 def test_a_model_in_halves_converts(precision: str) -> None:
     """Of the documented error, a named input has the dtype fp32 and x fp16; from iOS 16 on inputs may be halves."""
     said = specs(ct.target.iOS17, compute_precision=ct.precision[precision])
-    edge = lower(Network().half(), (torch.randn(1, 3, 8, 8).half(),), compile_specs=said)
+    torch.manual_seed(0)
+    model, x = Network().half(), torch.randn(1, 3, 8, 8).half()
+    edge = lower(model, (x,), compile_specs=said)
     assert left(edge) == []
+    (payload,) = payloads(edge)
+    (found,) = mil_evaluator.load(payload, {})([x])
+    with torch.no_grad():
+        expected = model.float()(x.float())
+    torch.testing.assert_close(found.float(), expected, rtol=0, atol=2**-9)
+
+
+@pytest.mark.req("APL-015")
+def test_the_page_has_the_known_errors_and_what_to_do() -> None:
+    page = " ".join((ROOT / "backends/apple/coreml/README.md").read_text().split())
+    for words in (
+        "must have the same data type",
+        "keep the model in float32",
+        "ETCoreMLModelCompiler.mm",
+        "Unknown opset",
+        "iOS 17 or macOS 14",
+    ):
+        assert words in page, words
 
 
 class Apart(torch.nn.Module):
