@@ -89,7 +89,8 @@ OF_BACKENDS = (
              "several_methods specs states stored_weights torch_ops translations"), _ALL,
          tier="fast", at_import=True),
     Kind("vulkan", "Vulkan's table, its patterns, and how rows and payloads are written",
-         _of(f"{_VULKAN}/aot", "packing_test memory_plan_test options_test limits_test fused_layers_test")
+         _of(f"{_VULKAN}/aot", "packing_test memory_plan_test options_test eager_quantized_test limits_test "
+              "fused_layers_test")
          + _of(f"{_VULKAN}/test", "vulkan_conditions_test vulkan_values_test vulkan_operators_test vulkan_program_test "
                "vulkan_quantized_test vulkan_quantizer_test vulkan_attention_test vulkan_rotary_test "
                "vulkan_places_test vulkan_layers_test vulkan_dim_orders_test vulkan_runtime_test"),

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from executorch.backends.test.corpus.row import integers, numbers
-from executorch.backends.vulkan.test.lowered import chain, check_values, left
+from executorch.backends.vulkan.test.lowered import chain, check_values, left, lower
 
 q = torch.ops.quantized_decomposed
 X, IMAGE = numbers(3, 16), numbers(1, 8, 6, 6)
@@ -185,3 +185,79 @@ def test_sums() -> None:
     for name, (code, is_one) in SUMS.items():
         edge = check_values(Of(code), (X, X.flip(0)), atol=0.071)
         assert ("et_vk.q8ta_add.default" in chain(edge)) is is_one, (name, chain(edge))
+
+
+# ---- Weights that no row of a quantized layer takes ----
+
+SCALES, ZEROS = torch.linspace(0.01, 0.03, 8), torch.zeros(8, dtype=torch.int64)
+
+
+def dequantized(weight: Tensor, axis: int = 0) -> Tensor:
+    scales, zeros = SCALES[: weight.shape[axis]], ZEROS[: weight.shape[axis]]
+    return q.dequantize_per_channel.default(weight, scales, zeros, axis, LOW, HIGH, torch.int8)
+
+
+def small(*sizes: int, low: int = -8, high: int = 7) -> Tensor:
+    """Of 4 bits, with both ends, unless said."""
+    weight = (integers(16, *sizes) - 8).to(torch.int8)
+    weight.flatten()[:2] = torch.tensor([low, high])
+    return weight
+
+
+def test_weights_that_are_given() -> None:
+    """An input of the program: the layer is one of floats, and what makes them stays outside."""
+    conv = nn.functional.conv2d
+    for layer, x, weight, name in (
+        (nn.functional.linear, X, small(8, 16), LINEAR),
+        (lambda x, w: rounded(nn.functional.linear(rounded(x, IN), w), OUT), X, small(8, 16), LINEAR),
+        (lambda x, w: rounded(conv(rounded(x, IN), w), OUT), IMAGE, small(8, 8, 3, 3), PLAIN),
+        (nn.functional.embedding, torch.tensor([[1, 7]]), small(8, 32), TABLE),
+    ):  # fmt: skip
+        edge = lower(Of(lambda x, w, layer=layer: layer(x, dequantized(w))), (x, weight))
+        assert left(edge) == ["quantized_decomposed.dequantize_per_channel.default"], name
+        assert [each for each in chain(edge) if "quantize" not in each] == [name]
+
+
+TABLE, PACKED = "aten.embedding.default", "et_vk.embedding_q4gsw.default"
+
+
+class Table(nn.Module):
+    """`group`: columns of one scale."""
+
+    def __init__(self, weight: Tensor, axis: int = 0, group: int = 0) -> None:
+        super().__init__()
+        rows, columns = weight.shape
+        sizes = (rows, columns // group) if group else (weight.shape[axis],)
+        scales = torch.linspace(0.01, 0.03, torch.Size(sizes).numel()).view(sizes)
+        self.axis, self.group = axis, group
+        self.register_buffer("weight", weight)
+        self.register_buffer("scales", scales)
+        self.register_buffer("zeros", torch.zeros(sizes, dtype=torch.int64))
+
+    def forward(self, places: Tensor) -> Tensor:
+        stored, how = (self.weight, self.scales, self.zeros), (LOW, HIGH, torch.int8)
+        if self.group:
+            matrix = q.dequantize_per_channel_group.default(
+                *stored, *how, self.group, torch.float32
+            )
+        else:
+            matrix = q.dequantize_per_channel.default(*stored, self.axis, *how)
+        return nn.functional.embedding(places, matrix)
+
+
+def test_tables() -> None:
+    """Those of 4 bits with a multiple of 32 columns are packed, with scales for rows or for groups of columns."""
+    for name, table, expected in (
+        ("32 columns", Table(small(8, 32)), PACKED),
+        ("64 columns", Table(small(8, 64)), PACKED),
+        ("groups of 8", Table(small(8, 64), group=8), PACKED),
+        ("groups of 32", Table(small(8, 64), group=32), PACKED),
+        ("one group", Table(small(8, 32), group=32), PACKED),
+        ("48 columns", Table(small(8, 48)), TABLE),
+        ("groups of 16 columns", Table(small(8, 48), group=16), TABLE),
+        ("-9", Table(small(8, 32, low=-9)), TABLE),
+        ("8", Table(small(8, 32, high=8)), TABLE),
+        ("scales of columns", Table(small(32, 32), axis=1), TABLE),
+    ):
+        edge = check_values(table, (torch.tensor([[1, 0, 7]]),))
+        assert (chain(edge), left(edge)) == ([expected], []), name
