@@ -82,7 +82,8 @@ OF_BACKENDS = (
          _of(f"{_MPS}/aot", "computing convolution elementwise indexing movement ops options payload row schema"),
          _ALL, tier="fast", at_import=True),
     Kind("coreml", "Core ML's table, its translations, and how models become payloads",
-         _of(f"{_COREML}/test", "coreml_limits_test coreml_conditions_test coreml_values_test coreml_lowering_test "
+         _of(f"{_COREML}/aot", "halves_test package_test compiler_test enumerated_shapes_test")
+         + _of(f"{_COREML}/test", "coreml_limits_test coreml_conditions_test coreml_values_test coreml_lowering_test "
              "coreml_weights_test "
              "coreml_payload_test coreml_quantizer_test coreml_runtime_test"),
          _of(f"{_COREML}/aot", "boundary compiler enumerated_shapes frontend_program halves ops package "

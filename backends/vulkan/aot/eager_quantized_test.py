@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the quantized operators of et_vk compute, beside sums written out number by number: at both ends of int8, with
-and without a bias, with weights and biases that are wider than what is read. Scales are powers of two, so that sums are exact."""
+and without a bias, with weights and biases wider than what is read. Scales are powers of two: sums are exact."""
 
 from __future__ import annotations
 
