@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("coremltools")
 
-from executorch.backends.apple.coreml.aot import package  # noqa: E402
-from executorch.backends.apple.coreml.compiler import CoreMLBackend  # noqa: E402
+from executorch.backends.apple.coreml.aot import package
+from executorch.backends.apple.coreml.compiler import CoreMLBackend
 
 HANDLES = "executorch_debug_handle_mapping.json"  # as coremltools calls it
 
