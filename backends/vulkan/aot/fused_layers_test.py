@@ -218,6 +218,74 @@ def test_weights_that_are_given() -> None:
         assert [each for each in chain(edge) if "quantize" not in each] == [name]
 
 
+def by_rows(x: Tensor) -> Tensor:
+    """Quantized while running, each row by its own numbers."""
+    chosen = q.choose_qparams_per_token_asymmetric.default(x, torch.int8)
+    whole = q.quantize_per_token.default(x, *chosen, LOW, HIGH, torch.int8)
+    return q.dequantize_per_token.default(whole, *chosen, LOW, HIGH, torch.int8, torch.float32)
+
+
+def stored_as(x: Tensor, low: int, high: int, dtype: torch.dtype) -> Tensor:
+    numbers = (0.05, 3, low, high, dtype)
+    return q.dequantize_per_tensor.default(q.quantize_per_tensor.default(x, *numbers), *numbers)
+
+
+VECTOR, MATRIX, WIDE, SQUARE = small(16), small(8, 16), small(8, 16, high=127), small(8, 8)
+BY_GROUP = torch.full((8, 2), 0.02), torch.zeros(8, 2, dtype=torch.int64)
+BY_TOKEN = torch.full((3, 1), 0.05), torch.zeros(3, 1, dtype=torch.int64)
+
+
+def grouped(weight: Tensor) -> Tensor:
+    how = (LOW, HIGH, torch.int8, 8, torch.float32)
+    return q.dequantize_per_channel_group.default(weight, *BY_GROUP, *how)
+
+
+def of_one_scale(weight: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    return q.dequantize_per_tensor.default(weight, 0.02, 0, LOW, HIGH, torch.int8, out_dtype=dtype)
+
+
+CHAIN = [
+    f"quantized_decomposed.{name}"
+    for name in (
+        "choose_qparams_per_token_asymmetric.default",
+        "quantize_per_token.default",
+        "dequantize_per_token.default",
+    )
+]
+# The input of a linear layer and its weight; what becomes of them, and what stays outside.
+LAYERS: dict[str, tuple[Any, Any, Tensor, list[str], list[str]]] = {
+    "a vector": (rounded, lambda: of_one_scale(VECTOR), X, [ROUND, READ, LINEAR], []),
+    "halves": (None, lambda: of_one_scale(MATRIX, torch.float16), X.half(), [PAIRS], []),
+    "doubles": (None, lambda: of_one_scale(MATRIX, torch.float64), X.double(), [], [READ, LINEAR]),
+    "scales of columns": (None, lambda: dequantized(SQUARE, 1), X[:, :8], [LINEAR], []),
+    "scales of columns, a stored input": (
+        rounded, lambda: dequantized(SQUARE, 1), X[:, :8], [ROUND, READ, LINEAR], []),
+    "groups": (None, lambda: grouped(MATRIX), X[None, None], [GROUPS], []),
+    "groups, a stored input": (rounded, lambda: grouped(MATRIX), X, [ROUND, READ, GROUPS], []),
+    "groups of 8 bits": (None, lambda: grouped(WIDE), X, [LINEAR], []),
+    "rows while running": (by_rows, lambda: grouped(MATRIX), X, [GROUPS], []),
+    "rows while running, groups of 8 bits": (by_rows, lambda: grouped(WIDE), X, [LINEAR], CHAIN),
+    "rows that are given": (
+        lambda x: q.dequantize_per_token.default(x, *BY_TOKEN, LOW, HIGH, torch.int8, torch.float32),
+        lambda: grouped(MATRIX), X.round().char(), [GROUPS], CHAIN[2:]),
+    "uint8": (lambda x: stored_as(x, 0, 255, torch.uint8), lambda: dequantized(MATRIX), X, [PAIRS], [ROUND, READ]),
+    "from -127": (lambda x: stored_as(x, -127, 127, torch.int8), lambda: dequantized(MATRIX), X, [PAIRS], [ROUND, READ]),
+    "to 126": (lambda x: stored_as(x, -128, 126, torch.int8), lambda: dequantized(MATRIX), X, [PAIRS], [ROUND, READ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_inputs_and_weights_of_linear_layers(name: str) -> None:
+    given, weight, x, inside, outside = LAYERS[name]
+
+    def layer(x: Tensor) -> Tensor:
+        x = x if given is None else given(x, IN) if given is rounded else given(x)
+        return nn.functional.linear(x, weight())
+
+    edge = lower(Of(layer), (x,))
+    assert (chain(edge), left(edge)) == (inside, outside)
+
+
 TABLE, PACKED = "aten.embedding.default", "et_vk.embedding_q4gsw.default"
 
 

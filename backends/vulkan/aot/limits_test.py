@@ -56,6 +56,8 @@ def tensors() -> list[Case]:
               call("full.default", [2], fits, dtype=torch.int64),
               call("full.default", [2], -fits - 1, dtype=torch.int64), call("cat.default", [LONG, LONG]),
               among("add.Tensor", lambda x: x.argmax(1) + 1, X),
+              among("add.Tensor", lambda x: x.argmax(1) + x.argmin(1), X),
+              among("minimum.default", lambda x: torch.minimum(x.argmax(1), x.argmin(1)), X),
               among("permute_copy.default", lambda i: (i.permute(1, 0), i + 1), LONG[0]),
               among("cat.default", lambda i, j: torch.cat([i.long(), j]), WHOLE, LONG),
               among("mul.Tensor", lambda i, x: (x.index_select(0, i * 2), i * 2)[1], PLACES, X)],
