@@ -92,9 +92,9 @@ OF_BACKENDS = (
     Kind("vulkan", "Vulkan's table, its patterns, and how rows and payloads are written",
          _of(f"{_VULKAN}/aot", "packing_test memory_plan_test options_test eager_quantized_test limits_test "
               "fused_layers_test")
-         + _of(f"{_VULKAN}/test", "vulkan_conditions_test vulkan_values_test vulkan_operators_test vulkan_program_test "
-               "vulkan_quantized_test vulkan_quantizer_test vulkan_attention_test vulkan_rotary_test "
-               "vulkan_places_test vulkan_layers_test vulkan_dim_orders_test vulkan_runtime_test"),
+         + _of(f"{_VULKAN}/test", "vulkan_rotary_test vulkan_places_test vulkan_conditions_test vulkan_program_test "
+               "vulkan_quantized_test vulkan_attention_test vulkan_values_test vulkan_operators_test "
+               "vulkan_quantizer_test vulkan_layers_test vulkan_dim_orders_test vulkan_runtime_test"),
          _of(f"{_VULKAN}/aot", "aten_rows attention convolution_rows eager eager_quantized fused_int8 fused_linear "
              "fused_norm fused_rotary known memory_plan ops options packing passes payload places quantized_rows row "
              "sizes table"), _ALL, tier="fast", at_import=True),

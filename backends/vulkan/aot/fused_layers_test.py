@@ -268,9 +268,10 @@ LAYERS: dict[str, tuple[Any, Any, Tensor, list[str], list[str]]] = {
     "rows that are given": (
         lambda x: q.dequantize_per_token.default(x, *BY_TOKEN, LOW, HIGH, torch.int8, torch.float32),
         lambda: grouped(MATRIX), X.round().char(), [GROUPS], CHAIN[2:]),
-    "uint8": (lambda x: stored_as(x, 0, 255, torch.uint8), lambda: dequantized(MATRIX), X, [PAIRS], [ROUND, READ]),
-    "from -127": (lambda x: stored_as(x, -127, 127, torch.int8), lambda: dequantized(MATRIX), X, [PAIRS], [ROUND, READ]),
-    "to 126": (lambda x: stored_as(x, -128, 126, torch.int8), lambda: dequantized(MATRIX), X, [PAIRS], [ROUND, READ]),
+    **{f"{low} to {high}": (
+        lambda x, low=low, high=high, dtype=dtype: stored_as(x, low, high, dtype),
+        lambda: dequantized(MATRIX), X, [PAIRS], [ROUND, READ])
+       for low, high, dtype in ((0, 255, torch.uint8), (-127, 127, torch.int8), (-128, 126, torch.int8))},
 }  # fmt: skip
 
 
