@@ -57,6 +57,9 @@ ROWS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "one over": (lambda x: mb.tanh(x=mb.inverse(x=mean(square(x)))), "mul reduce_mean inverse"),
     "added": (lambda x: mb.rsqrt(x=mb.add(x=mean(square(x)), y=1.0)), "mul reduce_mean add rsqrt"),
     "taken off": (lambda x: mb.rsqrt(x=mb.sub(x=mean(square(x)), y=1.0)), "mul reduce_mean sub rsqrt"),
+    "a square and a number": (lambda x: mb.rsqrt(x=mb.add(x=square(x), y=1.0)), "mul add rsqrt"),
+    "a square off a number": (lambda x: mb.rsqrt(x=mb.sub(x=9.0, y=square(x))), "mul sub rsqrt"),
+    "the logarithm of a square": (lambda x: mb.tanh(x=mb.log(x=square(x))), "mul log"),
     "behind the logarithm": (lambda x: mb.add(x=mb.log(x=mean(square(x))), y=1.0), "mul reduce_mean log"),
     "times what is narrow": (
         lambda x: mb.add(x=mb.mul(x=mb.tanh(x=x), y=mb.rsqrt(x=mean(square(x)))), y=1.0), "mul reduce_mean rsqrt mul"),
