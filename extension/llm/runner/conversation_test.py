@@ -116,8 +116,11 @@ def pieces_until_a_loop(finder: LoopFinder, pieces: list[str]) -> int:
 
 def test_answers_that_go_round_are_found() -> None:
     """128 pieces at least, and four times the passage: after 3 others a passage of 5 is found when 128 pieces go round,
-    one of 50 after its fourth time; three times are not enough."""
+    one of 50 after its fourth time; three times are not enough. The longest has 256 pieces."""
     before, five, fifty = list("abc"), list("hello"), [str(i) for i in range(50)]
+    longest = [str(i) for i in range(256)]
+    assert pieces_until_a_loop(LoopFinder(4), before + longest * 4) == 3 + 1024
+    assert pieces_until_a_loop(LoopFinder(4), before + [*longest, "256"] * 5) == 0
     assert pieces_until_a_loop(LoopFinder(4), before + five * 40) == 3 + 128
     assert pieces_until_a_loop(LoopFinder(4), before + fifty * 4) == 3 + 200
     assert pieces_until_a_loop(LoopFinder(4), before + fifty * 3 + before) == 0
