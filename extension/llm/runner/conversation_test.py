@@ -184,10 +184,11 @@ def test_the_oldest_turns_are_left_out() -> None:
     said = [{"role": role, "content": text} for role, text in (
         ("system", "S"), ("user", "1"), ("assistant", "a"), ("tool", "t"), ("user", "2"), ("user", "3"))]  # fmt: skip
 
-    def kept(most: int) -> str:
-        return "".join(m["content"] for m in latest(said, lambda left: len(left) <= most))
+    def kept(most: int, talk: list[dict[str, str]] = said) -> str:
+        return "".join(m["content"] for m in latest(talk, lambda left: len(left) <= most))
 
     assert [kept(most) for most in (6, 5, 3, 2, 1)] == ["S1at23", "S23", "S23", "S3", "S3"]
+    assert [kept(most, said[1:]) for most in (5, 4, 2, 1, 0)] == ["1at23", "23", "23", "3", "3"]
     assert latest([], lambda left: False) == []
     assert latest(said[1:2], lambda left: False) == said[1:2]
 

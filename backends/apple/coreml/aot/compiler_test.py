@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch.export import Dim
 ct = pytest.importorskip("coremltools")
 
 from executorch.backends.apple.coreml.aot import compiler, torch_ops  # noqa: E402
-from executorch.backends.apple.coreml.aot.several_methods import _why_not  # noqa: E402
+from executorch.backends.apple.coreml.aot.several_methods import _reference, _why_not  # noqa: E402
 from executorch.backends.test.corpus.row import Function, numbers  # noqa: E402
 from executorch.exir import to_edge  # noqa: E402
 from executorch.exir.backend.compile_spec_schema import CompileSpec  # noqa: E402
@@ -96,6 +97,18 @@ def test_results_are_those_of_the_program() -> None:
     ):
         with pytest.raises(Refused, match=reason):
             compiler._check_results(model_of(*sizes), program)
+
+
+def test_methods_name_the_model_that_they_share() -> None:
+    """As the runtime reads it."""
+    found = _reference("coreml_x", "prefill", b"model")
+    said = json.loads(found.processed_bytes.removeprefix(b"CMJR"))
+    assert said == {"version": 1, "key": "coreml_x", "functionName": "prefill"}
+    (entry,) = found.data_store_output.pte_data.items()
+    assert (
+        entry[0] == "coreml_x"
+        and found.data_store_output.buffers[entry[1].buffer_index] == b"model"
+    )
 
 
 def test_methods_that_share_no_model() -> None:

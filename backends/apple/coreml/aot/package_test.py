@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("coremltools")
+ct = pytest.importorskip("coremltools")
 
-from executorch.backends.apple.coreml.aot import package
-from executorch.backends.apple.coreml.compiler import CoreMLBackend
+from executorch.backends.apple.coreml.aot import package  # noqa: E402
+from executorch.backends.apple.coreml.compiler import CoreMLBackend  # noqa: E402
 
 HANDLES = "executorch_debug_handle_mapping.json"  # as coremltools calls it
 
@@ -77,6 +77,38 @@ def test_names_of_inputs_and_outputs() -> None:
         SimpleNamespace(description=described), "id"
     )
     assert found == package.ModelMetadata(["b", "a"], ["c"], "id")
+
+
+def saved(folder: Path, order: int) -> Path:
+    """A package with what differs from run to run: names of items, orders, the date."""
+    file = folder / "Data" / "com.apple.CoreML" / "model.mlmodel"
+    file.parent.mkdir(parents=True)
+    spec = ct.proto.Model_pb2.Model()
+    for key in [f"key {i}" for i in range(64)][::order]:
+        spec.description.metadata.userDefined[key] = "x"
+    spec.description.metadata.userDefined["com.github.apple.coremltools.conversion_date"] = str(
+        order
+    )
+    file.write_bytes(spec.SerializeToString())
+    items = [(f"{order} {path}", {"path": path}) for path in ("weights", "model")][::order]
+    said = {
+        "itemInfoEntries": dict(items),
+        "rootModelIdentifier": f"{order} model",
+        "fileFormatVersion": "1",
+    }
+    (folder / "Manifest.json").write_text(json.dumps(dict(list(said.items())[::order])))
+    return folder
+
+
+def test_packages_of_one_model_have_equal_bytes(tmp_path: Path) -> None:
+    one, other = (saved(tmp_path / str(order), order) for order in (1, -1))
+    keys = [list(package.settled(each).description.metadata.userDefined) for each in (one, other)]
+    assert sorted(keys[0]) == sorted(keys[1]) == sorted(f"key {i}" for i in range(64))
+    for name in ("Manifest.json", package._MODEL):
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+    manifest = json.loads((one / "Manifest.json").read_text())
+    assert manifest["itemInfoEntries"][manifest["rootModelIdentifier"]] == {"path": "model"}
+    assert package.identifier_of(one) == package.identifier_of(other)
 
 
 def test_identifiers_are_of_what_is_compiled(tmp_path: Path) -> None:

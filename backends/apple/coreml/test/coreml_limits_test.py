@@ -109,7 +109,7 @@ def test_tables_of_numbers() -> None:
     """One for a group of rows or of columns, not of both; of numbers, not of vectors."""
     condition = stored_weights.CONDITIONS[CODEBOOK][-1]
     for sizes, is_taken in (((4, 1, 16, 1), True), ((1, 2, 16, 1), True), ((2, 2, 16, 1), False),
-                            ((4, 1, 16, 2), False), ((4, 16, 1), False)):  # fmt: skip
+                            ((4, 1, 16, 2), False), ((4, 16, 1), False), ((2, 2, 1, 1), False)):  # fmt: skip
         graph = torch.fx.Graph()
         codes, tables = graph.placeholder("codes"), graph.placeholder("tables")
         tables.meta["val"] = torch.zeros(sizes)
@@ -117,6 +117,14 @@ def test_tables_of_numbers() -> None:
             torch.ops.quant.dequantize_codebook.default, (codes, tables, 4, [1, 1])
         )
         assert condition.test(node, ()) is is_taken, sizes
+
+
+def test_rows_are_of_calls_that_change_nothing() -> None:
+    """As an edge program has them: none writes its arguments, and none is Python's own."""
+    for name in ops.TABLE:
+        space, operator, overload = name.split(".")
+        op = getattr(getattr(getattr(torch.ops, space), operator), overload)
+        assert not op._schema.is_mutable and not operator.endswith("_"), name
 
 
 def test_what_is_wanted_whole() -> None:
@@ -192,6 +200,13 @@ def by_group(x: torch.Tensor) -> torch.Tensor:
      127)  # fmt: skip
 
 
+def by_row_of_4_bits(x: torch.Tensor) -> torch.Tensor:
+    data, scale = BYTES.clamp(-8, 7), ONES
+    return x @ torch.ops.torchao.dequantize_affine.default(
+        data, [1, 8], scale, None, torch.int8, -8, 7
+    )
+
+
 def test_targets_that_are_needed() -> None:
     """The least; one that is asked for is no earlier, or it is said which calls need a later one."""
     iOS15, iOS16, iOS17, iOS18 = (ct.target[f"iOS{each}"] for each in (15, 16, 17, 18))
@@ -200,6 +215,7 @@ def test_targets_that_are_needed() -> None:
         (torch.relu, (X.half(),), iOS16, {"aten_relu_default"}),
         (by_row, (X,), iOS16, {"torchao_dequantize_affine_default"}),
         (by_group, (X,), iOS18, {"torchao_dequantize_affine_default"}),
+        (by_row_of_4_bits, (X,), iOS18, {"torchao_dequantize_affine_default"}),
         (lambda x: by_group(x.float()), (X.half(),), iOS18, {"torchao_dequantize_affine_default"}),
         (lambda: torch.full((2,), 2.0) + 1, (), iOS18, set()),
         (Counter(), (X,), iOS18, set()),

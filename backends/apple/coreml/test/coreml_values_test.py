@@ -87,8 +87,13 @@ ARGUMENTS = [
     row("cosine", torch.nn.CosineSimilarity(), X, X.flip(0)),
     row("mse", torch.nn.MSELoss(), X, X.flip(0)),
     row("matrix norm", torch.linalg.matrix_norm, X),
-    row("padding of the output", torch.nn.ConvTranspose2d(
-        3, 4, 3, stride=2, padding=1, output_padding=1), numbers(1, 3, 4, 4)),
+    *(row(f"padding of the output of {dims} dimensions", conv(3, 4, 3, stride=2, padding=1, output_padding=1),
+        numbers(1, 3, *[4] * dims)) for dims, conv in enumerate(
+            (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d, torch.nn.ConvTranspose3d), 1)),
+    row("rms norm of halves", torch.nn.RMSNorm(4).half(), (X * 2.0**-6).half()),
+    row("attention of matrices", lambda x: torch.nn.functional.scaled_dot_product_attention(x, x, x), X),
+    row("attention of heads for all", lambda x, y: torch.nn.functional.scaled_dot_product_attention(x, y, y),
+        numbers(2, 3, 4), numbers(1, 3, 4)),
     row("vectors", lambda x: (x[0] @ x[1], x @ x[0]), X),
     row("elu", lambda x: (torch.nn.functional.elu(x), torch.nn.functional.elu(x, 0.7), torch.nn.functional.selu(x),
         torch.celu(x, 0.3)), X),
