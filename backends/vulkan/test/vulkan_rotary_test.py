@@ -192,3 +192,55 @@ def test_columns_that_one_call_does_not_turn() -> None:
     for name, (turn, angles) in SLICES.items():
         edge = lower(Turned(turn), (Q, K, angles.cos(), angles.sin()))
         assert (HALVES in chain(edge), left(edge)) == (False, []), name
+
+
+def _pairs(
+    seen: Callable[[Tensor], Tensor],
+    dim: int = -1,
+    factors: tuple[int, int] = (1, 1),
+    joined: Callable[[Tensor, Tensor], Tensor] = lambda y, x: y.flatten(-2),
+) -> Callable[..., Any]:
+    """Turns of pairs along `dim` of what is seen of x."""
+
+    def turn(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, ...]:
+        cos, sin = cos.unsqueeze(1), sin.unsqueeze(1)
+
+        def turned(x: Tensor) -> Tensor:
+            a, b = seen(x).unbind(dim)
+            real = torch.sub(a * cos, b * sin, alpha=factors[0])
+            return joined(
+                torch.stack((real, torch.add(a * sin, b * cos, alpha=factors[1])), dim), x
+            )
+
+        return turned(q), turned(k)
+
+    return turn
+
+
+def _in_pairs(x: Tensor) -> Tensor:
+    return x.unflatten(-1, (-1, 2))
+
+
+SHORT = (Q[..., :4].contiguous(), K[..., :4].contiguous())
+# What is turned, by which angles, how, and whether one call does that.
+PAIRED: dict[str, tuple[tuple[Tensor, Tensor], Tensor, Any, bool]] = {
+    "pairs": ((Q, K), ANGLES[:, :8], _pairs(_in_pairs), True),
+    "pairs of four": (SHORT, ANGLES[:, :2], _pairs(_in_pairs), True),
+    "no batch": ((Q[0], K[0]), ANGLES[:, :8], _pairs(_in_pairs), False),
+    "heads that are joined": (
+        (Q, K), ANGLES, _pairs(lambda x: x.reshape(2, 6, -1, 16, 2), joined=lambda y, x: y.reshape(x.shape)), False),
+    "heads that are joined behind": (
+        (Q, K), ANGLES[:, :8], _pairs(_in_pairs, joined=lambda y, x: y.reshape(2, 6, -1, 32)), False),
+    "rows that are joined behind": (
+        (Q, K), ANGLES[:, :8], _pairs(_in_pairs, joined=lambda y, x: y.reshape(4, 3, -1, 16)), False),
+    "halves of four": (SHORT, ANGLES[:, :2], _pairs(lambda x: x.unflatten(-1, (2, 2)), -2), False),
+    "less of the sines": ((Q, K), ANGLES[:, :8], _pairs(_in_pairs, factors=(2, 1)), False),
+    "more of the cosines": ((Q, K), ANGLES[:, :8], _pairs(_in_pairs, factors=(1, 2)), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_pairs_that_one_call_turns(name: str) -> None:
+    given, angles, turn, is_one = PAIRED[name]
+    edge = lower(Turned(turn), (*given, angles.cos(), angles.sin()))
+    assert (PAIRS in chain(edge), left(edge)) == (is_one, [])

@@ -101,7 +101,7 @@ def test_templates_that_refuse() -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 def test_stop_strings_are_found_across_pieces(size: int) -> None:
     text = "one END two STOP three"
-    stop = StopFilter(["STOP", "END!", ""])
+    stop = StopFilter(["STOP", "END!", "?", ""])  # of several lengths
     shown = "".join(stop.add(text[i : i + size]) for i in range(0, len(text), size)) + stop.finish()
     assert shown == "one END two " and stop.is_hit
     assert StopFilter(["d", "bc"]).add("abcd") == "a", "the first in the text"
