@@ -58,6 +58,7 @@ def tensors() -> list[Case]:
               among("add.Tensor", lambda x: x.argmax(1) + 1, X),
               among("add.Tensor", lambda x: x.argmax(1) + x.argmin(1), X),
               among("minimum.default", lambda x: torch.minimum(x.argmax(1), x.argmin(1)), X),
+              among("view_copy.default", lambda i, x: x[:, i.view(2, 1)], PLACES, X),
               among("permute_copy.default", lambda i: (i.permute(1, 0), i + 1), LONG[0]),
               among("cat.default", lambda i, j: torch.cat([i.long(), j]), WHOLE, LONG),
               among("mul.Tensor", lambda i, x: (x.index_select(0, i * 2), i * 2)[1], PLACES, X)],

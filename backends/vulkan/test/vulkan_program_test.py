@@ -167,6 +167,25 @@ def test_sizes_that_change() -> None:
     assert graph.values[graph.input_ids[0]].value.dims == [1, 32, 8]
 
 
+def test_sizes_that_two_delegates_compute() -> None:
+    """Each its own, as what goes between them is tensors."""
+
+    class Parts(nn.Module):
+        def forward(self, x):
+            half = x.shape[1] // 2
+            return (x[:, :half] + 1).cumsum(1) * 2 + x[:, half : 2 * half]
+
+    x = torch.linspace(-1, 1, 96).sin().view(1, 12, 8)
+    edge = lower(Parts(), (x,), dynamic_shapes=({1: 2 * Dim("n", max=16)},))
+    assert left(edge) == ["aten.cumsum.default"] and len(delegates(edge)) == 2
+    assert all("floordiv" in [call.name for call in graph.chain] for graph in graphs(edge))
+    for module in delegates(edge):
+        values = [
+            node.meta["val"] for node in module.original_module.graph.find_nodes(op="placeholder")
+        ]
+        assert all(isinstance(each, torch.Tensor) for each in values)
+
+
 def test_sizes_of_int64_of_another_delegate() -> None:
     """The second delegate reads nothing of the tokens but how many they are."""
 

@@ -24,6 +24,7 @@ from executorch.backends.apple.coreml.aot import (  # noqa: E402
 from executorch.backends.apple.coreml.aot.boundary import check_boundary  # noqa: E402
 from executorch.backends.apple.coreml.aot.compiler import convert  # noqa: E402
 from executorch.backends.apple.coreml.aot.frontend_program import adapt, adapt_more  # noqa: E402
+from executorch.backends.apple.coreml.aot.translations import attention  # noqa: E402
 from executorch.backends.apple.coreml.partition import CoreMLPartitioner  # noqa: E402
 from executorch.backends.test.conformance.condition_cases import (  # noqa: E402
     Case,
@@ -144,6 +145,12 @@ def test_what_is_wanted_whole() -> None:
     (call_of,) = (node for node in program.graph.nodes if op_name(node) == AFFINE)
     for target, is_whole in ((None, True), (ct.target.iOS17, False), (ct.target.iOS18, True)):
         assert ops.wanted_whole(program, target)[1](call_of) is is_whole
+
+
+@pytest.mark.parametrize(("dropout", "has_fewer_keys"), [(0.5, False), (0.0, True)])
+def test_attention_that_is_taken_in_pieces(dropout: float, has_fewer_keys: bool) -> None:
+    with pytest.raises(NotImplementedError, match="no dropout, and as many keys as queries"):
+        attention(None, None, None, None, dropout, False, None, has_fewer_keys)
 
 
 # ---- The boundary ----

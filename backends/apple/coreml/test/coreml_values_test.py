@@ -136,7 +136,8 @@ HALVES = [
     row("units", lambda x: (F.elu(x), F.elu(x, 0.75), F.selu(x), torch.celu(x, 0.25)), H),
     row("attention", lambda x: (F.scaled_dot_product_attention(x, x, x),
         F.scaled_dot_product_attention(x, x, x, is_causal=True), F.scaled_dot_product_attention(x, x, x, scale=0.25),
-        F.scaled_dot_product_attention(x, x, x, x @ x.mT), F.scaled_dot_product_attention(x, x, x, x @ x.mT > 1)), H[None]),
+        F.scaled_dot_product_attention(x, x, x, x @ x.mT),
+        F.scaled_dot_product_attention(x, x, x, x @ x.mT > 1)), H[None]),
     # Small values: an eps that is another makes another norm.
     row("norms", torch.nn.Sequential(
         torch.nn.LayerNorm(4), torch.nn.LayerNorm(4, elementwise_affine=False), torch.nn.RMSNorm(4)).half(), H / 64),
