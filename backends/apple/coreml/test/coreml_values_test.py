@@ -148,10 +148,15 @@ HALVES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("target", [None, "iOS18"])
-def test_models_in_halves(target: str | None) -> None:
+NEWEST = [row for row in HALVES if row.name == "attention"]  # which iOS 18 has as one operation
+
+
+@pytest.mark.parametrize(
+    ("target", "chosen"), [*((None, each) for each in chunks(HALVES, 3)), ("iOS18", NEWEST)]
+)
+def test_models_in_halves(target: str | None, chosen: list[Row]) -> None:
     made_for = backend(target, "FLOAT16")
-    found = {row.name: outcome_of(row, made_for) for row in HALVES}
+    found = {row.name: outcome_of(row, made_for) for row in chosen}
     assert {name: each.text for name, each in found.items() if each.kind in BAD} == {}
     assert {name: each.left for name, each in found.items() if each.left} == {}
 
