@@ -4,6 +4,7 @@ these mean the same."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -330,3 +331,44 @@ def test_tables() -> None:
     ):
         edge = check_values(table, (torch.tensor([[1, 0, 7]]),))
         assert (chain(edge), left(edge)) == ([expected], []), name
+
+
+@pytest.mark.parametrize("name", ["linears", "convolutions", "one weight", "sums", "dynamic"])
+def test_what_several_layers_read(name: str) -> None:
+    """One input that is stored, or one weight: each layer is one call of stored values."""
+    weights, filters = (small(8, 16), small(4, 16)), (small(8, 8, 3, 3), small(4, 8, 1, 1))
+
+    def linears(x: Tensor) -> Any:
+        x = rounded(x, IN)
+        return [rounded(nn.functional.linear(x, dequantized(each)), OUT) for each in weights]
+
+    def convolutions(x: Tensor) -> Any:
+        x = rounded(x, IN)
+        return [rounded(nn.functional.conv2d(x, dequantized(each)), OUT) for each in filters]
+
+    def one_weight(x: Tensor) -> Any:
+        matrix = dequantized(weights[0])
+        inputs = (rounded(x, IN), rounded(x * 2, IN))
+        return [rounded(nn.functional.linear(each, matrix), OUT) for each in inputs]
+
+    def sums(x: Tensor) -> Any:
+        x = rounded(x, IN)
+        return rounded(x + x.relu(), OUT), rounded(x + x, OUT), rounded(x.relu(), LIMITED)
+
+    def dynamic(x: Tensor) -> Any:
+        x = by_rows(x)
+        return [
+            nn.functional.linear(x, grouped(MATRIX)),
+            nn.functional.linear(x, grouped(MATRIX)) * 2,
+        ]
+
+    layers, x, calls = {
+        "linears": (linears, X, {ROWS: 2}),
+        "convolutions": (convolutions, IMAGE, {CONV: 1, POINT: 1}),
+        "one weight": (one_weight, X, {ROWS: 2}),
+        "sums": (sums, X, {"et_vk.q8ta_add.default": 1, "et_vk.q8ta_relu.default": 1}),
+        "dynamic": (dynamic, X, {GROUPS: 2}),
+    }[name]
+    edge = lower(Of(layers), (x,))
+    found = Counter(each for each in chain(edge) if each.startswith("et_vk"))
+    assert (dict(found), left(edge)) == (calls, [])
