@@ -97,7 +97,7 @@ ARGUMENTS = [
         numbers(2, 3, 4), numbers(1, 3, 4)),
     row("vectors", lambda x: (x[0] @ x[1], x @ x[0]), X),
     row("elu", lambda x: (torch.nn.functional.elu(x), torch.nn.functional.elu(x, 0.7), torch.nn.functional.selu(x),
-        torch.celu(x, 0.3)), X),
+        torch.celu(x, 0.3), torch.ops.aten.elu.default(x, 0.7, 1.5, 2.0)), X),
     row("antialias", lambda x: torch.nn.functional.interpolate(
         x, (3, 3), mode="bilinear", antialias=True), numbers(1, 2, 6, 6)),
 ]  # fmt: skip
