@@ -82,17 +82,19 @@ OF_BACKENDS = (
          _of(f"{_MPS}/aot", "computing convolution elementwise indexing movement ops options payload row schema"),
          _ALL, tier="fast", at_import=True),
     Kind("coreml", "Core ML's table, its translations, and how models become payloads",
-         _of(f"{_COREML}/test", "coreml_limits_test coreml_conditions_test coreml_values_test coreml_lowering_test "
+         _of(f"{_COREML}/aot", "halves_test package_test compiler_test enumerated_shapes_test")
+         + _of(f"{_COREML}/test", "coreml_limits_test coreml_conditions_test coreml_values_test coreml_lowering_test "
              "coreml_weights_test "
              "coreml_payload_test coreml_quantizer_test coreml_runtime_test"),
          _of(f"{_COREML}/aot", "boundary compiler enumerated_shapes frontend_program halves ops package "
              "several_methods specs states stored_weights torch_ops translations"), _ALL,
          tier="fast", at_import=True),
     Kind("vulkan", "Vulkan's table, its patterns, and how rows and payloads are written",
-         _of(f"{_VULKAN}/aot", "packing_test memory_plan_test options_test limits_test fused_layers_test")
-         + _of(f"{_VULKAN}/test", "vulkan_conditions_test vulkan_values_test vulkan_operators_test vulkan_program_test "
-               "vulkan_quantized_test vulkan_quantizer_test vulkan_attention_test vulkan_rotary_test "
-               "vulkan_places_test vulkan_layers_test vulkan_dim_orders_test vulkan_runtime_test"),
+         _of(f"{_VULKAN}/aot", "packing_test memory_plan_test options_test eager_quantized_test limits_test "
+              "fused_layers_test")
+         + _of(f"{_VULKAN}/test", "vulkan_rotary_test vulkan_places_test vulkan_conditions_test vulkan_program_test "
+               "vulkan_quantized_test vulkan_attention_test vulkan_values_test vulkan_operators_test "
+               "vulkan_quantizer_test vulkan_layers_test vulkan_dim_orders_test vulkan_runtime_test"),
          _of(f"{_VULKAN}/aot", "aten_rows attention convolution_rows eager eager_quantized fused_int8 fused_linear "
              "fused_norm fused_rotary known memory_plan ops options packing passes payload places quantized_rows row "
              "sizes table"), _ALL, tier="fast", at_import=True),

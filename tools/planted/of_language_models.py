@@ -59,7 +59,8 @@ OF_LANGUAGE_MODELS = (
          (guards, operands, comparisons, choices, entries, numbers)),
     Kind("llm-model", "the decoder: attention, caches, masks, mixers, norms",
          (f"{_LLM}/model/transformer_test.py", f"{_LLM}/model/decoder_choices_test.py", f"{_LLM}/model/caches_test.py",
-          f"{_LLM}/model/families_test.py -k transformers or left_out", f"{_LLM}/checkpoint/params_test.py"),
+          f"{_LLM}/model/families_test.py -k transformers or left_out", f"{_LLM}/checkpoint/params_test.py",
+          f"{_LLM}/checkpoint/checkpoint_test.py -k wrong_paths"),
          tuple(f"{_LLM}/model/{name}.py" for name in (
              "args", "attention", "caches", "feed_forward", "masks", "mixers", "norms", "transformer")),
          (guards, operands, comparisons, choices, entries, numbers)),

@@ -181,9 +181,7 @@ class ArmTable(OpTable[ArmRow]):
 
         def are_stored(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
-            return not step.is_quantized or all(
-                each in stored for each in _stored_types(step, constants)
-            )
+            return not step.is_quantized or all(each in stored for each in _stored_types(step))
 
         def are_plain(node: Node, constants: Constants) -> bool:
             step = self.step_of(node, constants)
@@ -218,19 +216,16 @@ def _reads_floats(step: Step) -> bool:
     return any(map(is_float, found))
 
 
-def _stored_types(step: Step, constants: Collection[Node]) -> list[torch.dtype]:
-    head = step.head
-    sources = [each for each in head.all_input_nodes if is_dequantize(each)]
-    varying = [each for each in sources if each not in constants or static(each) is not None]
-    found = [static(each).dtype for each in varying if static(each) is not None]
+def _stored_types(step: Step) -> list[torch.dtype]:
+    """But for biases."""
+    sources = [each for each in step.head.all_input_nodes if is_dequantize(each)]
     results = (
         [step.result]
         if is_quantize(step.result)
         else [user for item in results_of_many(step) for user in item.users]
     )
-    found += [static(each).dtype for each in results if static(each) is not None]
-    biases = [dtype for dtype in found if dtype == torch.int32]
-    return [dtype for dtype in found if dtype not in biases]
+    said = filter(None, map(static, (*sources, *results)))
+    return [each.dtype for each in said if each.dtype != torch.int32]
 
 
 def _values_of(step: Step, made: ArmRow) -> list[Node]:

@@ -139,7 +139,7 @@ def norms() -> Iterator[Case]:
             head = [name, X, shape, None, *(() if name == rms else (None,))]
             both = [call(*head, most), call(*head, 0.999 * most)]
             yield case(reason, spec, both[:1], both[1:]).stored(said, said)
-    count = limits.MAX_COUNT[8]
+    count = 2**17 - 1
     rows_of = [call(layer, image(2, count + n), [count + n], None, None, eps) for n in (0, 1)]
     yield stored(case(limits.FEW_VALUES, INT, rows_of[1:], rows_of[:1]))
     planes = [

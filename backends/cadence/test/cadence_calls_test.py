@@ -135,3 +135,17 @@ def test_weights_beside_floats() -> None:
         unit = max(bias.abs().max().item() / 127, 2**-12)
         wanted = F.linear(each.args[0], each.args[1].tensor * 0.01, (bias / unit).round() * unit)
         torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_what_operators_refuse() -> None:
+    own, x = torch.ops.cadence, torch.ones(2, 4)
+    whole, none = x.to(torch.uint8), torch.zeros(2, dtype=torch.int64)
+    for reason, operator, given in (
+        ("pruned weights", own.quantized_embedding_byte, (whole, x[:, 0], None, none, True)),
+        ("compute_uv is expected", own.linalg_svd, (x, False, False)),
+        ("the last dimension is expected, found 0", own.quantized_softmax.per_tensor,
+         (whole, none, 0, 0, none, 0.1, 0, 0.1, 0)),
+        ("a condition of bool is expected", own.where_Scalar, (x, 1.0, 2.0)),
+    ):  # fmt: skip
+        with pytest.raises((ValueError, NotImplementedError), match=reason):
+            operator(*given)

@@ -57,6 +57,8 @@ CASES = [
         table.WEIGHTS,
         [
             call("linear.default", X, torch.zeros(5, 4)),
+            call("linear.default", X, Data(torch.ones(5, 4))),
+            conv(PHOTO, Data(torch.ones(3, 2, 3, 3))),
             call("linear.default", X, weight(5, 4, dtype=torch.int16)),
             call("linear.default", X, weight(5, 4, dtype=torch.uint8)),
             call("linear.default", X, weight(5, 4), torch.zeros(5)),

@@ -160,3 +160,18 @@ def test_rows_of_training(make: Any, more: list[str], is_qat: bool) -> None:
         for part in (config.input_activation, config.weight):
             assert ("FakeQuantize" in str(part.observer_or_fake_quant_ctr)) == is_qat
         assert config.weight.qscheme == kind
+
+
+@pytest.mark.parametrize("name", ["A8W8", "A8W8sym", "A16", "A32W8sym", "A8W8_qat", "A8W8sym_qat"])
+def test_scales_of_zeros_are_the_least(name: str) -> None:
+    """2**-12, of activations and of weights."""
+    config = getattr(q, f"qconfig_{name}")
+    for spec in filter(None, (config.input_activation, config.output_activation, config.weight)):
+        observer = spec.observer_or_fake_quant_ctr.with_args(
+            dtype=spec.dtype,
+            qscheme=spec.qscheme,
+            quant_min=spec.quant_min,
+            quant_max=spec.quant_max,
+        )()
+        observer(torch.zeros(3, 4))
+        assert observer.calculate_qparams()[0].flatten().tolist() == [2**-12]

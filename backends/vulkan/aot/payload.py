@@ -157,7 +157,7 @@ class VulkanWriter(Writer[Any, Any]):
         """As it is in the file."""
         found = self.buffers if node in self.buffers else self.constants
         make = lambda: self.constant(node, found[node])  # noqa: E731
-        return self.constant_once((node, self.is_wide and node not in self.buffers), make)
+        return self.constant_once((node, self.is_wide), make)
 
     def number(self, node: Node, number: float, dtype: torch.dtype) -> int:
         """Of a call, as a tensor without dimensions."""

@@ -101,6 +101,26 @@ def test_half_precision_is_inside_alone() -> None:
     check_values(model, (X,), lower(model, (X,), {"force_fp16": True}), rtol=0.1, atol=2e-2)
 
 
+@pytest.mark.parametrize("is_root_first", [True, False])
+def test_a_constant_of_roots_and_of_halves(is_root_first: bool) -> None:
+    """What halves round by 2 %, as numbers near 1e-6, is float32 where squares are, whoever reads it first."""
+    small = (torch.arange(21, 25) + 0.45) * 2.0**-24  # in halves whole multiples of 2**-24
+
+    class Scaled(nn.Module):
+        def forward(self, x):
+            first = (x.square().mean(-1, keepdim=True) * small).rsqrt() if is_root_first else None
+            product = x * small
+            root = (x.square().mean(-1, keepdim=True) * small).rsqrt() if first is None else first
+            return root, product * 1000
+
+    x = torch.linspace(400, 900, 12).view(3, 4)
+    edge = lower(Scaled(), (x,), {"force_fp16": True})
+    root, product = machine(edge).run([x])
+    expected = Scaled()(x)
+    torch.testing.assert_close(root, expected[0], rtol=2e-3, atol=0)
+    torch.testing.assert_close(product, expected[1], rtol=0.025, atol=0)
+
+
 def test_hints() -> None:
     plain = [each for each in tensors(lower(Net(), (X,))) if each.constant_id < 0]
     assert {each.storage_type.name for each in plain} == {"BUFFER"}
@@ -145,6 +165,25 @@ def test_sizes_that_change() -> None:
     check_values(Parts(), (x,), edge, runs=[(x,), (x[:, :4].contiguous(),), (x.repeat(1, 2, 1),)])
     (graph,) = graphs(edge)
     assert graph.values[graph.input_ids[0]].value.dims == [1, 32, 8]
+
+
+def test_sizes_that_two_delegates_compute() -> None:
+    """Each its own, as what goes between them is tensors."""
+
+    class Parts(nn.Module):
+        def forward(self, x):
+            half = x.shape[1] // 2
+            return (x[:, :half] + 1).cumsum(1) * 2 + x[:, half : 2 * half]
+
+    x = torch.linspace(-1, 1, 96).sin().view(1, 12, 8)
+    edge = lower(Parts(), (x,), dynamic_shapes=({1: 2 * Dim("n", max=16)},))
+    assert left(edge) == ["aten.cumsum.default"] and len(delegates(edge)) == 2
+    assert all("floordiv" in [call.name for call in graph.chain] for graph in graphs(edge))
+    for module in delegates(edge):
+        values = [
+            node.meta["val"] for node in module.original_module.graph.find_nodes(op="placeholder")
+        ]
+        assert all(isinstance(each, torch.Tensor) for each in values)
 
 
 def test_sizes_of_int64_of_another_delegate() -> None:

@@ -180,7 +180,8 @@ def _is_beyond_halves(factor: torch.Tensor) -> bool:
     finite = factor[factor.isfinite()].detach().abs()
     largest = float(finite.max()) if finite.numel() else 0.0
     half = torch.finfo(torch.float16)
-    is_tiny = factor.numel() == 1 and 0 < largest < half.smallest_normal * half.eps / 2
+    # Half the least that there is: a tie, whose even side is 0.
+    is_tiny = factor.numel() == 1 and 0 < largest <= half.smallest_normal * half.eps / 2
     return is_tiny or largest > half.max
 
 

@@ -62,6 +62,8 @@ CASES = [
     ("shapes on the way", lambda x: x.relu().pow(2).unsqueeze(0).mean(-1).log() * 2,
      "pow unsqueeze_copy mean log", "x relu mul"),
     ("a factor that halves do not hold", lambda x: x.relu() * 1e6 + 1, "mul", "x relu add"),
+    ("the largest factor that is 0 in halves", lambda x: x.relu() * 2.0**-25 + 1, "mul", "x relu add"),
+    ("a factor that is 2**-24 in halves", lambda x: x.relu() * (1.001 * 2.0**-25) + 1, "", "x relu mul add"),
     ("a divisor that is 0 in halves", lambda x: x.relu() / 1e-9 + 1, "div", "x relu add"),
     ("a mask that halves do not hold", lambda x: x.relu() + -1e9, "", "x relu add"),
 ]  # fmt: skip

@@ -26,7 +26,7 @@ from executorch.extension.llm.checkpoint.keys import (
     interleaved,
     to_model_names,
 )
-from executorch.extension.llm.checkpoint.load import load_into
+from executorch.extension.llm.checkpoint.load import load_into, load_pairs
 from executorch.extension.llm.checkpoint.pages import release_pages
 from executorch.extension.llm.checkpoint.params import params_from_gguf
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
@@ -387,6 +387,17 @@ def test_safetensors_headers_that_lie(header: bytes, word: str, tmp_path: Path) 
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
     with pytest.raises(CheckpointError, match=word):
         open_checkpoint(path)
+
+
+@pytest.mark.parametrize("dtype", [None, torch.float16, torch.float32])
+def test_floats_become_the_dtype_that_is_given_and_integers_stay(dtype: torch.dtype | None) -> None:
+    layer = torch.nn.Linear(2, 2, bias=False)
+    layer.register_buffer("codes", torch.zeros(2, dtype=torch.int8))
+    pairs = [("weight", torch.full((2, 2), 0.5, dtype=torch.bfloat16)), ("other", torch.ones(1))]
+    pairs += [("codes", torch.tensor([1, -7], dtype=torch.int8))]
+    assert load_pairs(layer, pairs, "here", dtype) == ({"weight", "codes"}, ["other"])
+    assert layer.weight.dtype == (dtype or torch.bfloat16) and layer.weight.eq(0.5).all()
+    assert layer.codes.dtype == torch.int8 and layer.codes.tolist() == [1, -7]
 
 
 def test_wrong_paths_and_params(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_templates_that_refuse() -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 def test_stop_strings_are_found_across_pieces(size: int) -> None:
     text = "one END two STOP three"
-    stop = StopFilter(["STOP", "END!", ""])
+    stop = StopFilter(["STOP", "END!", "?", ""])  # of several lengths
     shown = "".join(stop.add(text[i : i + size]) for i in range(0, len(text), size)) + stop.finish()
     assert shown == "one END two " and stop.is_hit
     assert StopFilter(["d", "bc"]).add("abcd") == "a", "the first in the text"
@@ -116,8 +116,11 @@ def pieces_until_a_loop(finder: LoopFinder, pieces: list[str]) -> int:
 
 def test_answers_that_go_round_are_found() -> None:
     """128 pieces at least, and four times the passage: after 3 others a passage of 5 is found when 128 pieces go round,
-    one of 50 after its fourth time; three times are not enough."""
+    one of 50 after its fourth time; three times are not enough. The longest has 256 pieces."""
     before, five, fifty = list("abc"), list("hello"), [str(i) for i in range(50)]
+    longest = [str(i) for i in range(256)]
+    assert pieces_until_a_loop(LoopFinder(4), before + longest * 4) == 3 + 1024
+    assert pieces_until_a_loop(LoopFinder(4), before + [*longest, "256"] * 5) == 0
     assert pieces_until_a_loop(LoopFinder(4), before + five * 40) == 3 + 128
     assert pieces_until_a_loop(LoopFinder(4), before + fifty * 4) == 3 + 200
     assert pieces_until_a_loop(LoopFinder(4), before + fifty * 3 + before) == 0
@@ -181,10 +184,11 @@ def test_the_oldest_turns_are_left_out() -> None:
     said = [{"role": role, "content": text} for role, text in (
         ("system", "S"), ("user", "1"), ("assistant", "a"), ("tool", "t"), ("user", "2"), ("user", "3"))]  # fmt: skip
 
-    def kept(most: int) -> str:
-        return "".join(m["content"] for m in latest(said, lambda left: len(left) <= most))
+    def kept(most: int, talk: list[dict[str, str]] = said) -> str:
+        return "".join(m["content"] for m in latest(talk, lambda left: len(left) <= most))
 
     assert [kept(most) for most in (6, 5, 3, 2, 1)] == ["S1at23", "S23", "S23", "S3", "S3"]
+    assert [kept(most, said[1:]) for most in (5, 4, 2, 1, 0)] == ["1at23", "23", "23", "3", "3"]
     assert latest([], lambda left: False) == []
     assert latest(said[1:2], lambda left: False) == said[1:2]
 

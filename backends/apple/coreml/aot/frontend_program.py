@@ -24,7 +24,7 @@ _WRITTEN_OUT = {
         "max_pool1d max_pool2d max_pool3d max_pool2d_with_indices max_pool3d_with_indices "
         "avg_pool1d avg_pool2d avg_pool3d"
     ).split()
-} | {"aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input"}
+} | {"aten.conv_transpose1d.default", "aten.conv_transpose2d.input"}
 # Those of our own take all of them.
 _WRITTEN_OUT |= {f"aten.{name if '.' in name else name + '.default'}" for name in TRANSLATIONS} | {
     "aten.log_softmax.int"

@@ -24,7 +24,7 @@ _KINDS = {
     Kind.SHAPE: "reshape expand_dims squeeze transpose tile slice_by_index identity",
     Kind.LIMIT: "maximum minimum clip abs relu select",
 }
-_TINY = 2.0**-25  # and less is 0 in halves
+_TINY = 2.0**-25  # the largest that is 0 in halves: a tie, whose even side is 0
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
 
@@ -51,7 +51,7 @@ class WideOperations(WideValues[Any]):
         """coremltools leaves those beyond in float32 itself."""
         factors = [np.asarray(each.val) for each in (call.x, call.y) if each.val is not None]
         return any(
-            each.size == 1 and 0 < abs(float(each.reshape(-1)[0])) < _TINY for each in factors
+            each.size == 1 and 0 < abs(float(each.reshape(-1)[0])) <= _TINY for each in factors
         )
 
     def numerator(self, call: Any) -> Any:

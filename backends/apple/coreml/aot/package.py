@@ -111,7 +111,7 @@ def settled(saved: Path) -> Any:
     }
     said["itemInfoEntries"] = {names[old]: entry for old, entry in said["itemInfoEntries"].items()}
     said["rootModelIdentifier"] = names[said["rootModelIdentifier"]]
-    manifest.write_text(json.dumps(said, indent=4, sort_keys=True))
+    manifest.write_text(json.dumps(said, sort_keys=True))
     return spec
 
 

@@ -25,8 +25,7 @@ def _reads_data(node: Node, constants: Constants) -> bool:
 
 def _is_data(node: Node, constants: Constants) -> bool:
     """Or made of it alone: captured programs take the parts of torchao's tensors by calls."""
-    makes = node.op == "call_function" and bool(node.all_input_nodes)
-    return node in constants or (makes and _reads_data(node, constants))
+    return node in constants or (bool(node.all_input_nodes) and _reads_data(node, constants))
 
 
 def _is_matrix(node: Node, constants: Constants) -> bool:

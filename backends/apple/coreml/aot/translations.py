@@ -16,11 +16,40 @@ import torch
 
 from executorch.backends.apple.coreml.aot.library import ct
 
-mb, types = ct.converters.mil.Builder, ct.converters.mil.mil.types
+types = ct.converters.mil.mil.types
 is_symbolic = types.symbolic.is_symbolic
 is_current_opset_version_compatible_with = (
     ct.converters.mil.mil.block.is_current_opset_version_compatible_with
 )
+
+
+class _Builder:
+    """coremltools' builder of operations, which refuses float32 beside halves. Numbers are of the dtype of what is
+    computed, and so is data, which the frontend has in float32."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        build = getattr(ct.converters.mil.Builder, name)
+
+        def made(**given: Any) -> Any:
+            floats = [each for each in given.values() if _is_float(each)]
+            floats.sort(key=lambda each: each.val is not None)  # data last
+            number = types.nptype_from_builtin(floats[0].dtype) if floats else float
+            return build(**{name: _as(number, each) for name, each in given.items()})
+
+        return made
+
+
+def _is_float(given: Any) -> bool:
+    return isinstance(given, ct.converters.mil.mil.Var) and types.is_float(given.dtype)
+
+
+def _as(number: Any, given: Any) -> Any:
+    if type(given) is float:
+        return number(given)
+    return given.val.astype(number) if _is_float(given) and given.val is not None else given
+
+
+mb = _Builder()
 # Of softplus, what is beyond is the operand itself in float32: log(1 + exp(x)) - x is exp(-x).
 _SOFT = 17.0
 
@@ -100,6 +129,10 @@ def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     return mb.mul(x=made, y=float(scale))
 
 
+def selu(x: Any) -> Any:
+    return elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1)
+
+
 def atan2(y: Any, x: Any) -> Any:
     """The frontend shifts a small x, and has 0 for the angle of (0, -1)."""
     x, y = _float(x), _float(y)
@@ -124,15 +157,22 @@ def log_softmax(x: Any, dim: int) -> Any:
 def rms_norm(x: Any, shape: list[int], weight: Any, eps: float | None) -> Any:
     """x beside -x has the mean 0 and the variance of x's squares: a layer norm, whose inside is not in halves. (The
     frontend's own adds eps to squares of x / max, and divides by 0 for a row of zeros.)"""
-    eps = torch.finfo(_dtype(x)).eps if eps is None else eps
+    eps = torch.finfo(torch.float32).eps if eps is None else eps  # of halves, too
     both = mb.concat(values=[x, mb.mul(x=x, y=-1.0)], axis=x.rank - 1)
     normed = mb.layer_norm(x=both, axes=list(range(-len(shape), 0)), epsilon=float(eps))
     first, _ = mb.split(x=normed, num_splits=2, axis=x.rank - 1)
     return first if weight is None else mb.mul(x=first, y=weight)
 
 
-def _dtype(x: Any) -> torch.dtype:
-    return torch.float16 if x.dtype == types.fp16 else torch.float32
+def layer_norm(x: Any, shape: list[int], weight: Any, bias: Any, eps: float) -> Any:
+    """The frontend's own has an eps of float32 beside halves."""
+    given = {name: each for name, each in (("gamma", weight), ("beta", bias)) if each is not None}
+    axes = list(range(-len(shape), 0))
+    return mb.layer_norm(x=x, axes=axes, epsilon=float(eps), **given)
+
+
+def native_layer_norm(x: Any, shape: list[int], weight: Any, bias: Any, eps: float) -> Any:
+    return layer_norm(x, shape, weight, bias, eps), None, None
 
 
 def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
@@ -188,10 +228,16 @@ def attention(
         scale = 1 / math.sqrt(_known(q.shape[-1:])[0]) if scale is None else scale
         scores = mb.matmul(x=mb.mul(x=q, y=float(scale)), y=k, transpose_y=True)
         if mask is not None:
-            scores = mb.add(x=scores, y=log(mask) if mask.dtype == types.bool else mask)
+            scores = mb.add(x=scores, y=_added(mask, scores))
         found = mb.matmul(x=mb.softmax(x=scores, axis=-1), y=v)
     sees = None if mask is None else _sees_any(mask)
     return found if sees is None else mb.select(cond=sees, a=found, b=0.0)
+
+
+def _added(mask: Any, scores: Any) -> Any:
+    if mask.dtype != types.bool:
+        return mask
+    return mb.cast(x=log(mask), dtype=types.builtin_to_string(scores.dtype))
 
 
 def _seen_so_far(q: Any, k: Any) -> Any:
@@ -239,12 +285,15 @@ TRANSLATIONS: dict[str, Callable[..., Any]] = {
     "expm1": expm1,
     "softplus": softplus,
     "elu": elu,
+    "selu": selu,
     "atan2": atan2,
     "log_softmax": log_softmax,
     "_log_softmax": log_softmax,
     "logit": logit,
     "scaled_dot_product_attention": attention,
     "rms_norm": rms_norm,
+    "layer_norm": layer_norm,
+    "native_layer_norm": native_layer_norm,
     "group_norm": group_norm,
     "cosine_similarity": cosine_similarity,
     "native_group_norm": native_group_norm,

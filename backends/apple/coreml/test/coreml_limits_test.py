@@ -24,6 +24,7 @@ from executorch.backends.apple.coreml.aot import (  # noqa: E402
 from executorch.backends.apple.coreml.aot.boundary import check_boundary  # noqa: E402
 from executorch.backends.apple.coreml.aot.compiler import convert  # noqa: E402
 from executorch.backends.apple.coreml.aot.frontend_program import adapt, adapt_more  # noqa: E402
+from executorch.backends.apple.coreml.aot.translations import attention  # noqa: E402
 from executorch.backends.apple.coreml.partition import CoreMLPartitioner  # noqa: E402
 from executorch.backends.test.conformance.condition_cases import (  # noqa: E402
     Case,
@@ -109,7 +110,7 @@ def test_tables_of_numbers() -> None:
     """One for a group of rows or of columns, not of both; of numbers, not of vectors."""
     condition = stored_weights.CONDITIONS[CODEBOOK][-1]
     for sizes, is_taken in (((4, 1, 16, 1), True), ((1, 2, 16, 1), True), ((2, 2, 16, 1), False),
-                            ((4, 1, 16, 2), False), ((4, 16, 1), False)):  # fmt: skip
+                            ((4, 1, 16, 2), False), ((4, 16, 1), False), ((2, 2, 1, 1), False)):  # fmt: skip
         graph = torch.fx.Graph()
         codes, tables = graph.placeholder("codes"), graph.placeholder("tables")
         tables.meta["val"] = torch.zeros(sizes)
@@ -117,6 +118,14 @@ def test_tables_of_numbers() -> None:
             torch.ops.quant.dequantize_codebook.default, (codes, tables, 4, [1, 1])
         )
         assert condition.test(node, ()) is is_taken, sizes
+
+
+def test_rows_are_of_calls_that_change_nothing() -> None:
+    """As an edge program has them: none writes its arguments, and none is Python's own."""
+    for name in ops.TABLE:
+        space, operator, overload = name.split(".")
+        op = getattr(getattr(getattr(torch.ops, space), operator), overload)
+        assert not op._schema.is_mutable and not operator.endswith("_"), name
 
 
 def test_what_is_wanted_whole() -> None:
@@ -136,6 +145,12 @@ def test_what_is_wanted_whole() -> None:
     (call_of,) = (node for node in program.graph.nodes if op_name(node) == AFFINE)
     for target, is_whole in ((None, True), (ct.target.iOS17, False), (ct.target.iOS18, True)):
         assert ops.wanted_whole(program, target)[1](call_of) is is_whole
+
+
+@pytest.mark.parametrize(("dropout", "has_fewer_keys"), [(0.5, False), (0.0, True)])
+def test_attention_that_is_taken_in_pieces(dropout: float, has_fewer_keys: bool) -> None:
+    with pytest.raises(NotImplementedError, match="no dropout, and as many keys as queries"):
+        attention(None, None, None, None, dropout, False, None, has_fewer_keys)
 
 
 # ---- The boundary ----
@@ -192,6 +207,13 @@ def by_group(x: torch.Tensor) -> torch.Tensor:
      127)  # fmt: skip
 
 
+def by_row_of_4_bits(x: torch.Tensor) -> torch.Tensor:
+    data, scale = BYTES.clamp(-8, 7), ONES
+    return x @ torch.ops.torchao.dequantize_affine.default(
+        data, [1, 8], scale, None, torch.int8, -8, 7
+    )
+
+
 def test_targets_that_are_needed() -> None:
     """The least; one that is asked for is no earlier, or it is said which calls need a later one."""
     iOS15, iOS16, iOS17, iOS18 = (ct.target[f"iOS{each}"] for each in (15, 16, 17, 18))
@@ -200,6 +222,7 @@ def test_targets_that_are_needed() -> None:
         (torch.relu, (X.half(),), iOS16, {"aten_relu_default"}),
         (by_row, (X,), iOS16, {"torchao_dequantize_affine_default"}),
         (by_group, (X,), iOS18, {"torchao_dequantize_affine_default"}),
+        (by_row_of_4_bits, (X,), iOS18, {"torchao_dequantize_affine_default"}),
         (lambda x: by_group(x.float()), (X.half(),), iOS18, {"torchao_dequantize_affine_default"}),
         (lambda: torch.full((2,), 2.0) + 1, (), iOS18, set()),
         (Counter(), (X,), iOS18, set()),

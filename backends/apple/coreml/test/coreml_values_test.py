@@ -89,9 +89,15 @@ ARGUMENTS = [
     row("matrix norm", torch.linalg.matrix_norm, X),
     row("padding of the output", torch.nn.ConvTranspose2d(
         3, 4, 3, stride=2, padding=1, output_padding=1), numbers(1, 3, 4, 4)),
+    row("padding of the output of rows", torch.nn.ConvTranspose1d(
+        3, 4, 3, stride=2, padding=1, output_padding=1), numbers(1, 3, 4)),
+    row("transposed volumes", torch.nn.ConvTranspose3d(4, 4, 2, stride=2, padding=1, groups=2), numbers(1, 4, 4, 4, 4)),
+    row("attention of matrices", lambda x: torch.nn.functional.scaled_dot_product_attention(x, x, x), X),
+    row("attention of heads for all", lambda x, y: torch.nn.functional.scaled_dot_product_attention(x, y, y),
+        numbers(2, 3, 4), numbers(1, 3, 4)),
     row("vectors", lambda x: (x[0] @ x[1], x @ x[0]), X),
     row("elu", lambda x: (torch.nn.functional.elu(x), torch.nn.functional.elu(x, 0.7), torch.nn.functional.selu(x),
-        torch.celu(x, 0.3)), X),
+        torch.celu(x, 0.3), torch.ops.aten.elu.default(x, 0.7, 1.5, 2.0)), X),
     row("antialias", lambda x: torch.nn.functional.interpolate(
         x, (3, 3), mode="bilinear", antialias=True), numbers(1, 2, 6, 6)),
 ]  # fmt: skip
@@ -116,6 +122,43 @@ def test_arguments_that_the_frontend_reads_otherwise(
     found = {row.name: outcome_of(row, made_for) for row in chosen}
     assert {name: each.text for name, each in found.items() if each.kind in BAD} == {}
     assert {name for name, each in found.items() if each.left} == LEFT & found.keys()
+
+
+F = torch.nn.functional
+H, ABOVE, PLACES = X.half(), X.half().abs() + 0.25, numbers(2, 4, 3, 3).half()
+# Of a model in halves: what is computed with numbers, which coremltools wants in halves, too.
+HALVES = [
+    row("functions", lambda x: (torch.expm1(x), F.softplus(x), F.softplus(x, 2.0, 3.0), torch.atan2(x, x + 1),
+        torch.log_softmax(x, 1)), H),
+    row("of what is above 0", lambda x: (1 / x, torch.reciprocal(x), torch.rsqrt(x), torch.log(x), torch.log2(x),
+        torch.log10(x), torch.log1p(x)), ABOVE),
+    row("between 0 and 1", lambda x: (torch.logit(x.sigmoid()), torch.logit(x.sigmoid(), 0.125)), H),
+    row("units", lambda x: (F.elu(x), F.elu(x, 0.75), F.selu(x), torch.celu(x, 0.25)), H),
+    row("attention", lambda x: (F.scaled_dot_product_attention(x, x, x),
+        F.scaled_dot_product_attention(x, x, x, is_causal=True), F.scaled_dot_product_attention(x, x, x, scale=0.25),
+        F.scaled_dot_product_attention(x, x, x, x @ x.mT),
+        F.scaled_dot_product_attention(x, x, x, x @ x.mT > 1)), H[None]),
+    # Small values: an eps that is another makes another norm.
+    row("norms", torch.nn.Sequential(
+        torch.nn.LayerNorm(4), torch.nn.LayerNorm(4, elementwise_affine=False), torch.nn.RMSNorm(4)).half(), H / 64),
+    row("a norm of squares", torch.nn.RMSNorm(4).half(), H / 64),
+    row("a norm of groups", torch.nn.GroupNorm(2, 4).half(), PLACES),
+    row("cosine", torch.nn.CosineSimilarity(), H, H.flip(0)),
+    row("resized", torch.nn.Upsample(scale_factor=2), PLACES),
+]  # fmt: skip
+
+
+NEWEST = [row for row in HALVES if row.name == "attention"]  # which iOS 18 has as one operation
+
+
+@pytest.mark.parametrize(
+    ("target", "chosen"), [*((None, each) for each in chunks(HALVES, 3)), ("iOS18", NEWEST)]
+)
+def test_models_in_halves(target: str | None, chosen: list[Row]) -> None:
+    made_for = backend(target, "FLOAT16")
+    found = {row.name: outcome_of(row, made_for) for row in chosen}
+    assert {name: each.text for name, each in found.items() if each.kind in BAD} == {}
+    assert {name: each.left for name, each in found.items() if each.left} == {}
 
 
 class Counter(torch.nn.Module):
