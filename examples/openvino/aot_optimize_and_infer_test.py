@@ -14,7 +14,7 @@ from executorch.backends.openvino.test.lowered import needs_compiler, needs_runt
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.examples.models.resnet import ResNet18
 from executorch.examples.openvino import aot_optimize_and_infer as example
-from executorch.test.e2e.build_tree import binary
+from executorch.test.e2e.build_tree import ROOT, binary
 from executorch.test.install.options_test import configure
 
 pytestmark = [needs_compiler, needs_runtime]
@@ -69,7 +69,7 @@ def test_the_pages_commands(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_option_and_the_page(tmp_path: Path) -> None:
     code, values, text = configure(tmp_path, "-DEXECUTORCH_BUILD_OPENVINO=ON")
     assert code == 0 and values["EXECUTORCH_BUILD_OPENVINO"] == "ON", text
-    page = Path(example.__file__).with_name("README.md").read_text()
+    page = (ROOT / "examples" / "openvino" / "README.md").read_text()
     assert "aot_optimize_and_infer.py --export" in page and "--device CPU" in page
 
 
