@@ -61,8 +61,8 @@ def test_each_kind_of_target(
 
 @pytest.mark.req("ARM-032")
 def test_the_documented_command_for_vgf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Word by word; and once more with what the delegate is made of, which adds. Calibrated with ones, inputs are of 0 to 1
-    and the sum of 0 to 2, in 255 steps from -128 on: 1 is 127 and so is 2, 1 + 0 is in the middle."""
+    """Word by word; and once more with what the delegate is made of, which adds. Calibrated with ones, inputs are of 0
+    to 1 and the sum of 0 to 2, in 255 steps from -128 on: 1 is 127 and so is 2, 1 + 0 is in the middle."""
     monkeypatch.chdir(tmp_path)
     words = "--model_name=add --delegate --quantize --output=simple_example.pte --target=vgf"
     for more in (" -i between", ""):
