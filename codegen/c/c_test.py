@@ -17,6 +17,7 @@ from executorch.codegen.c.__main__ import main
 from executorch.exir import ExecutorchBackendConfig, to_edge, to_edge_transform_and_lower
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.test.e2e.build_tree import ROOT, binary
+from executorch.test.e2e.negation import negation
 
 COMPILER = shutil.which("c++")
 # Runs the source and the interpreter three times each on the same bytes, and compares the bytes of the outputs.
@@ -246,16 +247,12 @@ def test_what_cannot_be_written_is_named(
 def test_an_operator_without_a_kernel_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    library = torch.library.Library("c_test", "DEF")
-    for schema in ("f(Tensor x) -> Tensor", "f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"):
-        library.define(schema)
-    library.impl("f", torch.neg, "CompositeExplicitAutograd")
-
     class Calls(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.ops.c_test.f(x)
 
-    path = program(Calls(), (torch.ones(2),), tmp_path / "a.pte")
+    with negation("c_test"):
+        path = program(Calls(), (torch.ones(2),), tmp_path / "a.pte")
     said = refused(path, capsys)
     assert "no kernel serves c_test::f.out: give their table with --custom-ops-yaml-path" in said
     table = tmp_path / "ops.yaml"
@@ -266,7 +263,6 @@ def test_an_operator_without_a_kernel_is_named(
     options = ["--custom-ops-yaml-path", str(table), "-o", str(tmp_path), "--name", "net"]
     assert main([str(path), *options]) == 0
     assert "::my::native::f_out(context, t(0), t(1))" in (tmp_path / "net.cpp").read_text()
-    library._destroy()
 
 
 def test_inputs_and_outputs_without_a_planned_place_get_memory(tmp_path: Path) -> None:

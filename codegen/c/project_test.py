@@ -20,6 +20,7 @@ from executorch.codegen.c.__main__ import TABLES, rows_by_operator
 from executorch.codegen.c.targets import TARGETS, nbytes
 from executorch.codegen.op_table import Kernel
 from executorch.exir import to_edge
+from executorch.test.e2e.negation import negation
 
 # Of the build, and the folder whose sources are in them.
 ARCHIVES = {
@@ -272,18 +273,13 @@ def test_sizes_are_read_as_people_write_them() -> None:
 
 
 def test_kernels_of_a_user_come_as_a_file(tmp_path: Path, capsys) -> None:
-    library = torch.library.Library("project_test", "DEF")
-    for schema in ("f(Tensor x) -> Tensor", "f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"):
-        library.define(schema)
-    library.impl("f", torch.neg, "CompositeExplicitAutograd")
-
     class Calls(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.ops.project_test.f(x)
 
-    exported = torch.export.export(Calls(), (torch.ones(3),))
-    to_edge(exported).to_executorch().save(str(tmp_path / "net.pte"))
-    library._destroy()
+    with negation("project_test"):
+        exported = torch.export.export(Calls(), (torch.ones(3),))
+        to_edge(exported).to_executorch().save(str(tmp_path / "net.pte"))
     (tmp_path / "ops.yaml").write_text(
         "- func: project_test::f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n"
         "  kernels:\n    - arg_meta: null\n      kernel_name: my::f_out\n"

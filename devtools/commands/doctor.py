@@ -139,8 +139,6 @@ def _of_file(
     if arguments.all_backends and (exported is None or arguments.no_run):
         raise ValueError("--all-backends: expected a .pt2 or a model, which is lowered and run")
     findings, tables, pictures = examine(file, record, arguments.against)
-    source = exported or (record.exported_program if record else None)
-    findings = [*(_trains(source) if source else []), *findings]
     notes = [] if record else ["Lines and reasons need the record of its model: --etrecord."]
     if arguments.no_run:
         if is_asked(arguments):
@@ -159,8 +157,9 @@ def _of_file(
     return _report(arguments.model, findings, tables, pictures, notes, ran.seconds, facts)
 
 
-def _trains(exported: ExportedProgram) -> list[Finding]:
-    calls = training_calls(exported)
+def _trains(record: ETRecord | None) -> list[Finding]:
+    exported = record.exported_program if record is not None else None
+    calls = training_calls(exported) if exported is not None else []
     if not calls:
         return []
     lines = tuple(source_line(call).removeprefix(" from ") for call in calls)
@@ -182,6 +181,7 @@ def examine(
     """What the file tells without being run. The record gives lines and reasons."""
     origins = Origins(record) if record is not None else None
     findings = [
+        *_trains(record),
         *_missing(file, against, origins),
         *_outside(file, record, origins),
         *_moves(file, origins),

@@ -7,7 +7,7 @@
 //   functions.find("vendor_run", api.run);
 //   ET_CHECK_OK_OR_RETURN_ERROR(functions.check(Error::NotFound, "expected Vendor 2.1 or later"));
 //
-// The only place that calls dlopen or LoadLibrary. Targets that use it link ${CMAKE_DL_LIBS}.
+// Backends call dlopen and LoadLibrary nowhere else. Targets that use it link ${CMAKE_DL_LIBS}.
 #pragma once
 
 #include <initializer_list>
@@ -87,9 +87,6 @@ class DynamicLibrary {
   }
 
   const std::string& name() const { return name_; }
-
-  /// Null when it has none of this name.
-  void* symbol(const char* name) const { return symbol_of(handle_, name); }
 
   auto functions() const {
     return FunctionFinder(name_,

@@ -8,10 +8,9 @@ import shutil
 
 import pytest
 
+from executorch.test.documents.readme_test import FIRMWARE_TOOLS
 from executorch.test.documents.run_page import blocks
 from executorch.test.repository.sources import ROOT
-
-TOOLS = ("arm-none-eabi-g++", "qemu-system-arm")
 
 
 @pytest.mark.full
@@ -22,7 +21,7 @@ def test_the_int8_example_becomes_firmware(run) -> None:
     section = page[page.index("## int8\n") :]
     (run.folder / "camera.py").write_text(blocks(section, "python")[0])
     lines = blocks(section, "bash")[0].splitlines(True)
-    missing = [each for each in TOOLS if not shutil.which(each)]
+    missing = [each for each in FIRMWARE_TOOLS if not shutil.which(each)]
     printed = run("".join(lines[:2] if missing else lines))
     source = (run.folder / "camera" / "model" / "camera.cpp").read_text()
     calls = re.findall(r"return static_cast<int>.*// (\w+)::(\w+)", source)

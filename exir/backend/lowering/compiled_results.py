@@ -26,9 +26,10 @@ class CompiledResults(Generic[Refusal]):
     def __contains__(self, key: str) -> bool:
         return key in self._found
 
-    def __getitem__(self, key: str) -> bytes | Refusal:
+    def refusal(self, key: str) -> Refusal | None:
+        """None for a payload."""
         found = self._found[key]
-        return found.read_bytes() if isinstance(found, Path) else found
+        return None if isinstance(found, bytes | Path) else found
 
     def __setitem__(self, key: str, made: bytes | Refusal) -> None:
         self._found[key] = made
@@ -36,7 +37,7 @@ class CompiledResults(Generic[Refusal]):
             self._waiting.add(key)
         settled = [each for each in self._found if each != key and each not in self._waiting]
         for old in settled[: max(0, len(self._found) - ENTRIES)]:
-            del self._found[old]
+            self._drop(old)
         in_memory = [each for each, found in self._found.items() if isinstance(found, bytes)]
         total = sum(len(self._found[each]) for each in in_memory)
         for old in in_memory:
@@ -47,17 +48,22 @@ class CompiledResults(Generic[Refusal]):
 
     def take(self, key: str) -> bytes | Refusal:
         """A large payload is the caller's from now on."""
-        made, kept = self[key], self._found[key]
+        found = self._found[key]
+        made = found.read_bytes() if isinstance(found, Path) else found
         self._waiting.discard(key)
         if isinstance(made, bytes) and len(made) > SMALL:
-            del self._found[key]
-            if isinstance(kept, Path):
-                kept.unlink()
+            self._drop(key)
         return made
 
     def clear(self) -> None:
-        self._found.clear()
+        for key in list(self._found):
+            self._drop(key)
         self._waiting.clear()
+
+    def _drop(self, key: str) -> None:
+        found = self._found.pop(key)
+        if isinstance(found, Path):
+            found.unlink()
 
     def _file(self, key: str) -> Path:
         if self._folder is None:

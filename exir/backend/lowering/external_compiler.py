@@ -116,9 +116,10 @@ class ExternalCompiler(ExternalPackage):
         """What the compiler has against a program. The payload is kept for `payload`; `calls`, those of the graph that
         the program was taken from, carry its key, so that data is hashed once."""
         key = self.key(program, options)
-        made = self._result(key, program, options)
-        if isinstance(made, Refused):
-            return made
+        self._compile_once(key, program, options)
+        refused = self._made.refusal(key)
+        if refused is not None:
+            return refused
         carried = _facts(program, options), key
         for call in calls:
             call.meta[_COMPILED] = carried
@@ -127,7 +128,7 @@ class ExternalCompiler(ExternalPackage):
     def payload(self, program: ExportedProgram, options: Options) -> bytes:
         """Raises ExportError for what is refused."""
         key = self._carried(program, options) or self.key(program, options)
-        self._result(key, program, options)
+        self._compile_once(key, program, options)
         made = self._made.take(key)
         if isinstance(made, Refused):
             calls = f" (calls {', '.join(sorted(made.nodes))})" if made.nodes else ""
@@ -150,7 +151,7 @@ class ExternalCompiler(ExternalPackage):
         """Of the compiler, its options, what the program computes, and its data."""
         self.require()
         digest = hashlib.sha256()
-        for text in (self.name, self.version(), json.dumps(dict(options), sort_keys=True)):
+        for text in (self.name, self.version(), _text_of(options)):
             digest.update(text.encode() + b"\0")
         for line in _lines(program):
             digest.update(line.encode() + b"\0")
@@ -160,12 +161,11 @@ class ExternalCompiler(ExternalPackage):
                 digest.update(memoryview(tensor_bytes(data)))
         return digest.hexdigest()
 
-    def _result(self, key: str, program: ExportedProgram, options: Options) -> bytes | Refused:
+    def _compile_once(self, key: str, program: ExportedProgram, options: Options) -> None:
         if key not in self._made:
             stored = _stored(key)
             known = stored is not None and stored.exists()
             self._made[key] = stored.read_bytes() if known else self._new(key, program, options)
-        return self._made[key]
 
     def _new(self, key: str, program: ExportedProgram, options: Options) -> bytes | Refused:
         kept = _folder(_ARTIFACTS)
@@ -218,6 +218,10 @@ class ExternalCompiler(ExternalPackage):
         return result[0]
 
 
+def _text_of(options: Options) -> str:
+    return json.dumps(dict(options), sort_keys=True)
+
+
 def _calls(program: ExportedProgram) -> list[Node]:
     return [node for node in program.graph.nodes if node.op == "call_function"]
 
@@ -227,7 +231,7 @@ def _facts(program: ExportedProgram, options: Options) -> tuple[Any, ...]:
     specs = program.graph_signature.input_specs
     data = [found for spec in specs if (found := _data(program, spec.target)) is not None]
     return (
-        json.dumps(dict(options), sort_keys=True),
+        _text_of(options),
         tuple(node.name for node in _calls(program)),
         len(specs),
         tuple((each.data_ptr(), each._version) for each in data),
