@@ -15,8 +15,8 @@ from torch.export import ExportedProgram
 from executorch.backends.arm.aot.lowering import tosa_of
 from executorch.backends.arm.ethosu.compile_spec import EthosUCompileSpec
 from executorch.backends.arm.ethosu.payload import packed, ports
-from executorch.exir.backend.lowering.external_compiler import Refused, specs_of
-from executorch.exir.backend.lowering.external_tool import ExternalTool
+from executorch.exir.backend.lowering.external.compiler import Refused, specs_of
+from executorch.exir.backend.lowering.external.tool import ExternalTool
 
 vela_bin_pack_io = ports
 WANTED = ">=5.1,<6"

@@ -20,20 +20,13 @@ from executorch.backends.openvino.aot.static import StaticValues
 from executorch.backends.openvino.preprocess import OpenvinoBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
-from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
-from executorch.exir.graph_facts import op_name
+from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
+from executorch.exir.backend.lowering.user_lists import UserLists, by_node, by_operator
 
 
-class Skipped:
-    """What stays on the CPU: types of operators, names of nodes."""
-
-    def __init__(self, types: Iterable[Any] | None, names: Iterable[str] | None) -> None:
-        self._types, self._names = {str(each) for each in types or ()}, set(names or ())
-
-    def why(self, node: Node) -> str:
-        if op_name(node) in self._types:
-            return "its operator is in op_types_to_skip"
-        return "its name is in op_names_to_skip" if node.name in self._names else ""
+def _skipped(types: Iterable[Any] | None, names: Iterable[str] | None) -> UserLists:
+    lists = [("op_types_to_skip", by_operator, types), ("op_names_to_skip", by_node, names)]
+    return UserLists(blocked=lists)
 
 
 class OpenvinoOperatorsSupport(OperatorSupportBase):
@@ -43,12 +36,12 @@ class OpenvinoOperatorsSupport(OperatorSupportBase):
     def __init__(
         self, op_types_to_skip: set | None = None, op_names_to_skip: set | None = None
     ) -> None:
-        self._skipped = Skipped(op_types_to_skip, op_names_to_skip)
+        self._lists = _skipped(op_types_to_skip, op_names_to_skip)
 
     def is_node_supported(self, submodules: Mapping[str, Module], node: Node) -> bool:
         if node.target is operator.getitem:
             return True
-        is_call = node.op == "call_function" and not self._skipped.why(node)
+        is_call = node.op == "call_function" and not self._lists.why_not(node)
         return is_call and not TABLE.why_not(node, {})
 
 
@@ -66,25 +59,27 @@ class OpenvinoPartitioner(ExternalPartitioner):
         op_types_to_skip: set | None = None,
         op_names_to_skip: set | None = None,
     ) -> None:
-        super().__init__(Options.read(compile_spec).specs())
-        self._skipped = Skipped(op_types_to_skip, op_names_to_skip)
+        super().__init__(
+            Options.read(compile_spec).specs(),
+            user_lists=_skipped(op_types_to_skip, op_names_to_skip),
+        )
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
         """A quantize and its dequantizes go together, or stay."""
         together = quantized_with(node)
         for each in together:
-            if reason := self._skipped.why(each) or self.table.why_not(each, constants):
+            if reason := self.table.why_not(each, constants):
                 return reason
         claims = [
             super(OpenvinoPartitioner, self).claim(each, program, constants) for each in together
         ]
         return list(dict.fromkeys(each for claimed in claims for each in claimed))
 
-    def look_at(self, program: ExportedProgram) -> Constants:
+    def analyze(self, program: ExportedProgram) -> Constants:
         self._values = StaticValues(program)
         return self._values
 
-    def why_leave(self, nodes: list[Node]) -> str:
+    def why_not_worthwhile(self, nodes: list[Node]) -> str:
         sources = {each for node in nodes for each in node.all_input_nodes}
         has_input = any(each not in self._values for each in sources)
         return "" if has_input else "all operands are static"

@@ -11,7 +11,7 @@ from executorch.backends.openvino.aot.compiler import OPENVINO
 from executorch.backends.openvino.aot.options import CHECKSUM, VERSION, Options
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_compiler import options_of
+from executorch.exir.backend.lowering.external.compiler import options_of
 
 
 class OpenvinoBackend(BackendDetails):

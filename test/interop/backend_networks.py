@@ -142,7 +142,7 @@ class Row:
 
 def tool_packages() -> list[str]:
     """Where 1.4.1 finds the serializer of TOSA."""
-    from executorch.exir.backend.lowering.external_tool import tool_path
+    from executorch.exir.backend.lowering.external.tool import tool_path
 
     model = tool_path("arm", "tosa_reference_model")
     found = model.parent.parent.glob("lib/python3*/site-packages") if model else ()
@@ -194,7 +194,7 @@ def on_cpu(folder: Path, delegates: int, target: str) -> str:
     """What Vela says of our graphs; it is refused where operators stay on the CPU."""
     from executorch.backends.arm.arm_vela import vela_compile
     from executorch.backends.arm.ethosu import EthosUCompileSpec
-    from executorch.exir.backend.lowering.external_compiler import Refused
+    from executorch.exir.backend.lowering.external.compiler import Refused
 
     try:
         for place in range(delegates):

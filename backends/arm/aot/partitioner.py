@@ -20,6 +20,7 @@ from executorch.exir.backend.lowering.partitioner import TablePartitioner
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
 from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.backend.lowering.user_lists import UserLists
 from executorch.exir.graph_facts import op_name, torch_op
 
 
@@ -34,10 +35,11 @@ class ArmPartitioner(TablePartitioner):
         additional_checks: Sequence[OperatorSupportBase] | None = None,
     ) -> None:
         spec = self.default_spec() if compile_spec is None else compile_spec
-        super().__init__(spec._to_list())
+        checks = list(additional_checks or ())
+        super().__init__(spec._to_list(), user_lists=UserLists(checks=checks))
         self.tosa_spec = spec.tosa_spec
         self.table = table_of(self.tosa_spec)  # type: ignore[misc]  # of each instance
-        self.additional_checks = list(additional_checks or ())
+        self.additional_checks = checks
         self.intermediate_path = spec.get_intermediate_path()
         self._custom: list[Any] = []
 
@@ -57,15 +59,12 @@ class ArmPartitioner(TablePartitioner):
     def prepare(self, exported_program: ExportedProgram) -> None:
         own_dequantized_inputs(exported_program)
 
-    def look_at(self, program: ExportedProgram) -> Constants:
+    def analyze(self, program: ExportedProgram) -> Constants:
         """Calls that read nothing but data are computed when the delegate is compiled."""
         self._values = known.Constants(program, computed=None)
         return self._values
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
-        for check in self.additional_checks:
-            if not check.is_node_supported({}, node):
-                return f"Rejected by {type(check).__name__}"
         reason = self.table.why_not(node, constants)
         if reason:
             return reason
@@ -78,10 +77,9 @@ class ArmPartitioner(TablePartitioner):
         behind = [user for each in nodes_of(step) for user in _items(each)]
         if step.is_quantized:
             behind += [user for item in results_of_many(step) for user in item.users]
-        needed = [each for call in nodes_of(step) for each in self._values.computed_inputs(call)]
-        return list(dict.fromkeys((*before, *needed, *nodes_of(step), *behind)))
+        return [*before, *nodes_of(step), *behind]
 
-    def why_leave(self, nodes: list[Node]) -> str:
+    def why_not_worthwhile(self, nodes: list[Node]) -> str:
         """A delegate that moves nothing and computes nothing."""
         rest = [
             each

@@ -9,7 +9,7 @@ from executorch.backends.arm.arm_vela import VELA
 from executorch.backends.arm.ethosu.compile_spec import EthosUCompileSpec
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_compiler import options_of
+from executorch.exir.backend.lowering.external.compiler import options_of
 
 
 class EthosUBackend(BackendDetails):

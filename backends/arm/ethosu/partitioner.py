@@ -7,7 +7,7 @@ from executorch.backends.arm.aot.partitioner import ArmPartitioner
 from executorch.backends.arm.arm_vela import VELA
 from executorch.backends.arm.ethosu.backend import EthosUBackend
 from executorch.backends.arm.ethosu.compile_spec import EthosUCompileSpec
-from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
+from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
 
 
 class EthosUPartitioner(ArmPartitioner, ExternalPartitioner):

@@ -31,7 +31,7 @@ from executorch.backends.arm.test.arm_reference import (
 )
 from executorch.backends.arm.vgf import VgfCompileSpec, VgfPartitioner
 from executorch.devtools import Inspector
-from executorch.exir.backend.lowering.external_tool import tool_path
+from executorch.exir.backend.lowering.external.tool import tool_path
 from executorch.exir.backend.lowering.quantized import quantization_of
 from executorch.test.documents import guide
 from executorch.test.install.commands import beside, command

@@ -14,7 +14,7 @@ from executorch.backends.arm.payload_reader import ending, facts
 from executorch.backends.arm.scripts import aot_arm_compiler
 from executorch.backends.arm.vgf.model_converter import CONVERTER
 from executorch.devtools.__main__ import main
-from executorch.exir.backend.lowering.external_tool import tool_path
+from executorch.exir.backend.lowering.external.tool import tool_path
 
 MISSING = VELA.why_missing() or CONVERTER.why_missing()
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)

@@ -18,7 +18,7 @@ from executorch.backends.arm.aot.schema import SCHEMA
 from executorch.backends.arm.ethosu.payload import read
 from executorch.backends.arm.test import arm_peer_networks
 from executorch.backends.arm.test.arm_reference import run_all
-from executorch.exir.backend.lowering.external_tool import tool_path
+from executorch.exir.backend.lowering.external.tool import tool_path
 from executorch.exir.backend.lowering.payload.blocks import ETHOS_U_BLOCKS
 from executorch.test.interop import peer
 

@@ -22,7 +22,7 @@ from executorch.backends.arm.test.tosa.evaluator import evaluate
 from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
-from executorch.exir.backend.lowering.external_tool import tool_path
+from executorch.exir.backend.lowering.external.tool import tool_path
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
 _SCRIPT = """

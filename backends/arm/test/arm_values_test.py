@@ -14,7 +14,7 @@ from executorch.backends.arm.test.arm_operators_test import OUTSIDE, is_whole
 from executorch.backends.arm.test.arm_reference import delegates, lowered, through_reference_all
 from executorch.backends.arm.test.arm_stored_rows import FAMILIES
 from executorch.backends.arm.vgf import VgfCompileSpec, VgfPartitioner, model_converter
-from executorch.exir.backend.lowering.external_tool import ExternalTool
+from executorch.exir.backend.lowering.external.tool import ExternalTool
 
 SPECS = {
     "ethos-u55-128": lambda: EthosUPartitioner(EthosUCompileSpec("ethos-u55-128")),

@@ -12,7 +12,7 @@ from executorch.backends.arm.vgf.model_converter import (  # noqa: F401, documen
 )
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_compiler import options_of
+from executorch.exir.backend.lowering.external.compiler import options_of
 
 VGF_BACKEND_NAME = "VgfBackend"
 

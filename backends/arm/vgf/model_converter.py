@@ -14,8 +14,8 @@ from torch.export import ExportedProgram
 
 from executorch.backends.arm.aot.lowering import tosa_of
 from executorch.backends.arm.vgf.compile_spec import VgfCompileSpec
-from executorch.exir.backend.lowering.external_compiler import Refused, specs_of
-from executorch.exir.backend.lowering.external_tool import ExternalTool, tool_path
+from executorch.exir.backend.lowering.external.compiler import Refused, specs_of
+from executorch.exir.backend.lowering.external.tool import ExternalTool, tool_path
 
 _NAMED, _LIBRARIES = "MODEL_CONVERTER_PATH", "MODEL_CONVERTER_LIB_DIR"
 

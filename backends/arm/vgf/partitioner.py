@@ -7,7 +7,7 @@ from executorch.backends.arm.aot.partitioner import ArmPartitioner
 from executorch.backends.arm.vgf.backend import VgfBackend
 from executorch.backends.arm.vgf.compile_spec import VgfCompileSpec
 from executorch.backends.arm.vgf.model_converter import CONVERTER
-from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
+from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
 
 
 class VgfPartitioner(ArmPartitioner, ExternalPartitioner):

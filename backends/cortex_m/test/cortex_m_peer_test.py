@@ -18,7 +18,7 @@ from executorch.backends.cortex_m.test import cortex_m_peer_networks
 from executorch.backends.cortex_m.test.lowered import lowered, quantized
 from executorch.exir import to_edge
 from executorch.exir._serialize._program import deserialize_pte_binary
-from executorch.exir.backend.lowering.external_tool import tool_path
+from executorch.exir.backend.lowering.external.tool import tool_path
 from executorch.runtime import Runtime
 from executorch.test.interop import peer
 

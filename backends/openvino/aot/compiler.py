@@ -16,7 +16,7 @@ from torch.fx import GraphModule, Node
 
 from executorch.backends.openvino.aot.graph import graph_for_frontend
 from executorch.backends.openvino.aot.options import Options, wrong
-from executorch.exir.backend.lowering.external_compiler import ExternalCompiler, Refused
+from executorch.exir.backend.lowering.external.compiler import ExternalCompiler, Refused
 from executorch.exir.error import ExportError
 
 if TYPE_CHECKING:

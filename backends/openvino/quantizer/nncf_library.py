@@ -13,7 +13,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
 from executorch.backends.openvino.aot.compiler import OPENVINO
-from executorch.exir.backend.lowering.external_compiler import ExternalPackage, MissingCompiler
+from executorch.exir.backend.lowering.external.compiler import ExternalPackage, MissingCompiler
 from executorch.exir.error import ExportError, ExportErrorType
 
 _CHECKS = (

@@ -285,7 +285,7 @@ def test_a_quantize_and_its_dequantizes_are_claimed_together() -> None:
         QUANTIZE[0], lambda x: (read(y := stored(x)).relu(), read(y).abs()), X
     ).program()
     partitioner = OpenvinoPartitioner([])
-    constants = partitioner.look_at(program)
+    constants = partitioner.analyze(program)
     nodes = [node for node in program.graph.nodes if op_name(node).startswith("quantized")]
     claims = [set(partitioner.claim(node, program, constants)) for node in nodes]
     assert claims and all(claimed == set(nodes) for claimed in claims)

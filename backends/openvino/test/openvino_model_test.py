@@ -21,7 +21,7 @@ from executorch.backends.openvino.test.lowered import needs_compiler
 from executorch.backends.test.corpus.row import Function, numbers
 from executorch.exir import to_edge
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_compiler import Refused
+from executorch.exir.backend.lowering.external.compiler import Refused
 
 X, IMAGE = numbers(3, 4), numbers(1, 3, 4, 5)
 BYTES, SCALES, ZEROS = (

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from executorch.exir import to_edge_transform_and_lower
-from executorch.exir.backend.lowering.external_compiler import MissingCompiler
+from executorch.exir.backend.lowering.external.compiler import MissingCompiler
 
 WITHOUT = """
 import sys

@@ -62,7 +62,7 @@ def claimed_by(partitioner: TablePartitioner) -> WhyNot:
     """Of calls alone, whatever becomes of pieces: the first reason against one of that name."""
 
     def why_not(program: ExportedProgram, name: str) -> str:
-        constants = partitioner.look_at(program)
+        constants = partitioner.analyze(program)
         calls = [node for node in program.graph.nodes if call_name(node) == name]
         said = [partitioner.claim(node, program, constants) for node in calls]
         if not said:

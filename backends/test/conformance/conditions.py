@@ -72,7 +72,7 @@ def watched(partitioner: TablePartitioner) -> Seen:
     seen, partition = Seen(), partitioner.partition
 
     def watch(program: torch.export.ExportedProgram) -> PartitionResult:
-        constants = partitioner.look_at(program)
+        constants = partitioner.analyze(program)
         for node in program.graph.nodes:
             reason = partitioner.table.why_not(node, constants) if call_name(node) else NO_ROW
             if reason != NO_ROW:

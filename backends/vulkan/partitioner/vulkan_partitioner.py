@@ -26,9 +26,10 @@ from executorch.backends.vulkan.vulkan_preprocess import VulkanBackend
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import tensors_of
 from executorch.exir.backend.lowering.partitioner import Groups, TablePartitioner
-from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.backend.lowering.steps import Step
+from executorch.exir.backend.lowering.user_lists import UserLists, by_module, by_operator
 from executorch.exir.backend.utils import tag_mutated_buffer
-from executorch.exir.graph_facts import call_name, called_op, op_name
+from executorch.exir.graph_facts import call_name, op_name
 
 OpKey = Any  # an operator of the edge dialect, one of torch, or its name
 
@@ -52,18 +53,24 @@ class VulkanPartitioner(TablePartitioner):
     ) -> None:
         self.options = dict(compile_options or {})
         self._asked = options_of(self.options)
-        super().__init__(parse_compile_options(self.options))
-        self.operator_blocklist = set(operator_blocklist or ())
-        self.operator_allowlist = _set(operator_allowlist)
-        self.nn_module_blocklist = _set(nn_module_blocklist)
-        self.nn_module_allowlist = _set(nn_module_allowlist)
+        lists = UserLists(
+            blocked=[
+                ("operator_blocklist", by_operator, operator_blocklist),
+                ("nn_module_blocklist", by_module, nn_module_blocklist),
+            ],
+            allowed=[
+                ("nn_module_allowlist", by_module, nn_module_allowlist),
+                ("operator_allowlist", by_operator, operator_allowlist),
+            ],
+        )
+        super().__init__(parse_compile_options(self.options), user_lists=lists)
 
     def tag_data(self, program: ExportedProgram) -> None:
         """What a method writes stays on the device."""
         super().tag_data(program)
         tag_mutated_buffer(program)
 
-    def look_at(self, program: ExportedProgram) -> Constants:
+    def analyze(self, program: ExportedProgram) -> Constants:
         return known_values(program)
 
     def prepare(self, program: ExportedProgram) -> None:
@@ -72,20 +79,17 @@ class VulkanPartitioner(TablePartitioner):
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
         if is_size(node):
             return "sizes go with what reads them"
-        reason = self._why_not_wanted(node)
-        if reason:
-            return reason
-        claimed = super().claim(node, program, constants)
-        if isinstance(claimed, str):
-            return claimed
-        return _with_sources([*along(self.table.step_at(node)), *claimed], constants)
+        return self._why_too_large(node) or super().claim(node, program, constants)
 
-    def _groups(self, program: ExportedProgram, constants: Constants) -> Groups:
-        """Of patterns also with what quantizes for them, and the weights that are computed ahead. What reads a
-        size that cannot be there stays, and a position that is read outside, too."""
-        groups = super()._groups(program, constants)
-        for step in self.table.patterns(program.graph, constants):
-            groups.append(_with_sources([*along(step), *nodes_of(step)], constants))
+    def calls_of(self, step: Step) -> list[Node]:
+        return [*along(step), *super().calls_of(step)]
+
+    def needed_by(self, node: Node, constants: Constants) -> list[Node]:
+        return [*super().needed_by(node, constants), *sizes_read(node)]
+
+    def group_calls(self, program: ExportedProgram, constants: Constants) -> Groups:
+        """Without what reads a size that cannot be there, and positions that are read outside."""
+        groups = super().group_calls(program, constants)
         inside = {node for group in groups for node in group}
 
         def why_stays(group: list[Node]) -> str:
@@ -101,7 +105,7 @@ class VulkanPartitioner(TablePartitioner):
         kept = []
         for group in groups:
             if reason := why_stays(group):
-                self._leave(group[-1:], reason)
+                self.reject(group[-1:], reason)
             else:
                 kept.append(group)
         return self._with_readers(kept)
@@ -114,21 +118,8 @@ class VulkanPartitioner(TablePartitioner):
             if not lost:
                 return groups
             for group in lost:
-                self._leave(group[-1:], "int64 that says places is read by calls outside alone")
+                self.reject(group[-1:], "int64 that says places is read by calls outside alone")
             groups = [group for group in groups if group not in lost]
-
-    def _why_not_wanted(self, node: Node) -> str:
-        types = " ".join(str(kind) for _, kind in node.meta.get("nn_module_stack", {}).values())
-        allowed, blocked = self.nn_module_allowlist, self.nn_module_blocklist
-        if allowed is not None and not any(each in types for each in allowed):
-            return "its module is not in nn_module_allowlist"
-        if blocked is not None and any(each in types for each in blocked):
-            return "its module is in nn_module_blocklist"
-        if self.operator_allowlist is not None and not _is_in(node, self.operator_allowlist):
-            return "its operator is not in operator_allowlist"
-        if _is_in(node, self.operator_blocklist):
-            return "its operator is in operator_blocklist"
-        return self._why_too_large(node)
 
     def _why_too_large(self, node: Node) -> str:
         for each in tensors_of(node):
@@ -143,25 +134,3 @@ class VulkanPartitioner(TablePartitioner):
 def _is_lost(node: Node, inside: set[Node]) -> bool:
     is_value = is_int64(node) and not is_size(node) and call_name(node) in TABLE
     return is_value and not says_places(TABLE, node, inside)
-
-
-def _with_sources(nodes: list[Node], constants: Constants) -> list[Node]:
-    """Behind what is computed ahead for them, and the sizes that they read."""
-    found: list[Node] = []
-    for node in nodes:
-        found += [*constants.computed_inputs(node), *sizes_read(node), node]
-    return [*dict.fromkeys(found)]
-
-
-def _set(given: Iterable[Any] | None) -> set[Any] | None:
-    return None if given is None else set(given)
-
-
-def _is_in(node: Node, listed: set[OpKey]) -> bool:
-    name = call_name(node)
-    names = {name, name.replace(".", "::", 1).removesuffix(".default")}
-    return (
-        node.target in listed
-        or called_op(node) in listed
-        or not names.isdisjoint(each for each in listed if isinstance(each, str))
-    )

@@ -18,7 +18,7 @@ def group_of(node: Node, constants: Constants) -> list[Node]:
     quantized = quantized_group(node, constants)
     if quantized:
         return quantized
-    group = [*constants.computed_inputs(node), node]
+    group = [node]
     if isinstance(node.meta["val"], tuple | list):
         group.append(first_item(node))
     if op_name(node) == BATCH_NORM:

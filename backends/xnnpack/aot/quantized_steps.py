@@ -72,10 +72,10 @@ def quantized_group(node: Node, constants: Constants) -> list[Node]:
     match step.mode:
         case Mode.STATIC:
             sources = [each for each in _operands(node) if is_dequantize(each)]
-            return [*sources, *constants.computed_inputs(node), *nodes_of(step)]
+            return [*sources, *nodes_of(step)]
         case Mode.DYNAMIC:
             chain = chain_of(node.args[0])
-            return [*chain.nodes, *constants.computed_inputs(node), node]
+            return [*chain.nodes, node]
     return []
 
 

@@ -111,7 +111,7 @@ class XnnpackPartitioner(TablePartitioner):
         own_dequantized_inputs(exported_program)
         slice_parts(exported_program, TABLE)
 
-    def look_at(self, program: ExportedProgram) -> Constants:
+    def analyze(self, program: ExportedProgram) -> Constants:
         constants = Constants(program)
         self._others = _read_elsewhere(program, constants)
         return constants
@@ -122,7 +122,7 @@ class XnnpackPartitioner(TablePartitioner):
             return own.get_partition(node, program) or f"{type(own).__name__} does not take it"
         return self._reason(node, constants) or group_of(node, constants)
 
-    def cut(
+    def split_at(
         self, program: ExportedProgram, groups: list[list[Node]], constants: Constants
     ) -> dict[Node, str]:
         if self._ops is not None:
@@ -132,13 +132,13 @@ class XnnpackPartitioner(TablePartitioner):
         alone = {group[0] for group in groups if len(group) == 1}
         return dict.fromkeys(worth_splitting_for(nodes, constants) & alone, SHORT_ROWS)
 
-    def trimmed(self, nodes: list[Node]) -> list[Node]:
+    def trim_boundary(self, nodes: list[Node]) -> list[Node]:
         return without_boundary_views(nodes)
 
     def why_trimmed(self, node: Node) -> str:
         return _VIEW if shares_memory_as_view(node) else ""
 
-    def why_leave(self, nodes: list[Node]) -> str:
+    def why_not_worthwhile(self, nodes: list[Node]) -> str:
         known = [node for node in nodes if op_name(node) in TABLE]
         works = any(not TABLE[op_name(node)].only_joins(node) for node in known)
         return "" if works or self._has_own(nodes) else _ALONE

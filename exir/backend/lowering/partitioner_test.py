@@ -42,16 +42,16 @@ class Adding(TablePartitioner):
 class Careful(Adding):
     """Knows what is slower, alone, at ends, and between others."""
 
-    def trimmed(self, nodes: list[Node]) -> list[Node]:
+    def trim_boundary(self, nodes: list[Node]) -> list[Node]:
         return [node for node in nodes if "view" not in node.name]
 
     def why_trimmed(self, node: Node) -> str:
         return "a view is free" if "view" in node.name else ""
 
-    def why_leave(self, nodes: list[Node]) -> str:
+    def why_not_worthwhile(self, nodes: list[Node]) -> str:
         return "" if any("add" in node.name for node in nodes) else "nothing is added"
 
-    def cut(
+    def split_at(
         self, program: ExportedProgram, groups: list[list[Node]], constants: Constants
     ) -> dict[Node, str]:
         adds = [node for node, *_ in groups if "add" in node.name]
@@ -95,7 +95,7 @@ def test_pieces_are_tagged_with_their_items() -> None:
 class Apart(Adding):
     joins_all = True
 
-    def is_alone(self, group: list[Node]) -> bool:
+    def is_exclusive(self, group: list[Node]) -> bool:
         return "view" in group[0].name
 
 

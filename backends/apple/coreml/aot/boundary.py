@@ -14,7 +14,7 @@ from torch.fx import Node
 from executorch.backends.apple.coreml.aot.library import ct
 from executorch.backends.apple.coreml.aot.stored_weights import needed_target
 from executorch.backends.apple.coreml.aot.torch_ops import with_hint
-from executorch.exir.backend.lowering.external_compiler import Refused
+from executorch.exir.backend.lowering.external.compiler import Refused
 from executorch.exir.graph_facts import input_specs
 
 _log = logging.getLogger(__name__)

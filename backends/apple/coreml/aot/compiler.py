@@ -19,7 +19,7 @@ from executorch.backends.apple.coreml.aot.halves import precision
 from executorch.backends.apple.coreml.aot.library import VERSION, ct, quiet, without_old_garbage
 from executorch.backends.apple.coreml.aot.package import payload_of
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_compiler import ExternalCompiler, Refused
+from executorch.exir.backend.lowering.external.compiler import ExternalCompiler, Refused
 from executorch.exir.error import ExportError
 
 _log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from executorch.backends.apple.coreml.aot.several_methods import _reference, _wh
 from executorch.backends.test.corpus.row import Function, numbers  # noqa: E402
 from executorch.exir import to_edge  # noqa: E402
 from executorch.exir.backend.compile_spec_schema import CompileSpec  # noqa: E402
-from executorch.exir.backend.lowering.external_compiler import Refused  # noqa: E402
+from executorch.exir.backend.lowering.external.compiler import Refused  # noqa: E402
 
 X = numbers(3, 4)
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, redirect_stderr
 from types import ModuleType
 
 from executorch.backends.apple.coreml.logging import get_coreml_log_level
-from executorch.exir.backend.lowering.external_compiler import MissingCompiler
+from executorch.exir.backend.lowering.external.compiler import MissingCompiler
 from executorch.exir.error import ExportErrorType
 
 VERSION = "9.0"

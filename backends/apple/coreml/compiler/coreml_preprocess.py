@@ -27,7 +27,7 @@ from executorch.backends.apple.coreml.aot.specs import (
 )
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_compiler import options_of
+from executorch.exir.backend.lowering.external.compiler import options_of
 
 __all__ = [
     "COMPILE_SPEC_KEYS",

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable
 
 import torch
@@ -16,9 +15,9 @@ from executorch.backends.apple.coreml.aot.ops import TABLE, wanted_whole
 from executorch.backends.apple.coreml.compiler.coreml_preprocess import CoreMLBackend
 from executorch.exir.backend._partitions import TAG, written_buffers
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
+from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
 from executorch.exir.backend.lowering.op_table import Constants
-from executorch.exir.backend.lowering.partitioner import Groups
+from executorch.exir.backend.lowering.user_lists import UserLists, by_operator
 from executorch.exir.backend.partitioner import PartitionResult
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_facts import data_specs, op_name
@@ -45,7 +44,8 @@ class CoreMLPartitioner(ExternalPartitioner):
         lower_full_graph: bool = False,
         take_over_constant_data: bool = True,
     ) -> None:
-        super().__init__(compile_specs or [])
+        skipped = ("skip_ops_for_coreml_delegation", by_operator, skip_ops_for_coreml_delegation)
+        super().__init__(compile_specs or [], user_lists=UserLists(blocked=[skipped]))
         self.skip_ops_for_coreml_delegation = skip_ops_for_coreml_delegation or []
         self.take_over_mutable_buffer = take_over_mutable_buffer
         self.lower_full_graph = lower_full_graph
@@ -71,11 +71,6 @@ class CoreMLPartitioner(ExternalPartitioner):
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
         return wanted_whole(ep, specs.min_deployment_target(self.delegation_spec.compile_specs))
 
-    def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
-        if getattr(node.target, "__name__", "").lower() in self.skip_ops_for_coreml_delegation:
-            return "its operator is in skip_ops_for_coreml_delegation"
-        return super().claim(node, program, constants)
-
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         self._states = states.possible(exported_program, self.delegation_spec.compile_specs)
         if self.take_over_mutable_buffer:
@@ -83,9 +78,9 @@ class CoreMLPartitioner(ExternalPartitioner):
                 self.logger.warning("Core ML: %s", reason)
         return super().partition(exported_program)
 
-    def look_at(self, program: ExportedProgram) -> Constants:
+    def analyze(self, program: ExportedProgram) -> Constants:
         self._states = states.possible(program, self.delegation_spec.compile_specs)
-        return super().look_at(program)
+        return super().analyze(program)
 
     def owns(self, program: ExportedProgram, data: Node, inside: set[Node]) -> bool:
         if data not in self._states:
@@ -106,27 +101,15 @@ class CoreMLPartitioner(ExternalPartitioner):
             if tags:
                 node.meta[TAG] = tags[0]
 
-    def _leave(self, nodes: Iterable[Node], reason: str) -> None:
+    def reject(self, nodes: Iterable[Node], reason: str) -> None:
         nodes = list(nodes)
+        super().reject(nodes, reason)
         if self.lower_full_graph:
-            raise self._refused(nodes[0], reason)
-        super()._leave(nodes, reason)
-
-    def _groups(self, program: ExportedProgram, constants: Constants) -> Groups:
-        groups = super()._groups(program, constants)
-        inside = {node for group in groups for node in group}
-        for node in program.graph.nodes if self.lower_full_graph else ():
-            is_call = node.op == "call_function" and node.target is not operator.getitem
-            if is_call and node not in inside:
-                raise self._refused(node, self.table.why_not(node, constants))
-        return groups
-
-    def _refused(self, node: Node, reason: str) -> ExportError:
-        return FullGraphRefused(
-            ExportErrorType.NOT_SUPPORTED,
-            f"CoreML does not support the op {op_name(node)}, but you have set lower_full_graph=True in the "
-            f"CoreMLPartitioner. {reason}. Without lower_full_graph, the op runs on the CPU. Node: {node.name}",
-        )
+            raise FullGraphRefused(
+                ExportErrorType.NOT_SUPPORTED,
+                f"CoreML does not support the op {op_name(nodes[0])}, but you have set lower_full_graph=True in the "
+                f"CoreMLPartitioner. {reason}. Without lower_full_graph, the op runs on the CPU. Node: {nodes[0].name}",
+            )
 
 
 class FullGraphRefused(ExportError, NotImplementedError):

@@ -36,7 +36,7 @@ from executorch.backends.test.conformance.single_call import Call, Data, program
 from executorch.backends.test.corpus.row import Function, numbers  # noqa: E402
 from executorch.exir import to_edge  # noqa: E402
 from executorch.exir.backend.compile_spec_schema import CompileSpec  # noqa: E402
-from executorch.exir.backend.lowering.external_compiler import Refused  # noqa: E402
+from executorch.exir.backend.lowering.external.compiler import Refused  # noqa: E402
 from executorch.exir.backend.lowering.payload.options import OptionError  # noqa: E402
 from executorch.exir.graph_facts import op_name  # noqa: E402
 

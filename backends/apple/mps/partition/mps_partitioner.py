@@ -30,6 +30,6 @@ class MPSPartitioner(TablePartitioner):
         deprecation.warn("partitioner")
         super().__init__(compile_specs)
 
-    def why_leave(self, nodes: list[Node]) -> str:
+    def why_not_worthwhile(self, nodes: list[Node]) -> str:
         rows = (self.table.get(op_name(node)) for node in nodes)
         return "" if any(row is not None and row.nodes for row in rows) else "it is only copied"

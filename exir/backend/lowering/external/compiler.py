@@ -25,7 +25,7 @@ from torch.fx import Node
 
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.compiled_results import CompiledResults
+from executorch.exir.backend.lowering.external.results import CompiledResults
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.program_copies import own_copy
 

@@ -14,14 +14,14 @@ from torch.export import ExportedProgram, export
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering import compiled_results
-from executorch.exir.backend.lowering.external_compiler import (
+from executorch.exir.backend.lowering.external import results
+from executorch.exir.backend.lowering.external.compiler import (
     ExternalCompiler,
     MissingCompiler,
     Options,
     Refused,
 )
-from executorch.exir.backend.lowering.external_partitioner import ExternalPartitioner
+from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
 from executorch.exir.backend.lowering.op_table import OpTable, Row
 from executorch.exir.error import ExportError
 from executorch.exir.graph_facts import op_name
@@ -213,8 +213,8 @@ def test_payloads_that_wait_are_compiled_once_whatever_they_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Beyond so many bytes they wait in files, which go when they are taken."""
-    monkeypatch.setattr(compiled_results, "IN_MEMORY", 250)
-    monkeypatch.setattr(compiled_results, "SMALL", 50)
+    monkeypatch.setattr(results, "IN_MEMORY", 250)
+    monkeypatch.setattr(results, "SMALL", 50)
     made: list[str] = []
     compiler, program = numbered(made, 100), _program()
     numbers = [str(number) for number in range(4)]
@@ -229,7 +229,7 @@ def test_payloads_that_wait_are_compiled_once_whatever_they_take(
 def test_small_payloads_that_were_taken_stay_up_to_a_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compiled_results, "ENTRIES", 2)
+    monkeypatch.setattr(results, "ENTRIES", 2)
     made: list[str] = []
     compiler, program = numbered(made, 1), _program()
     for number in ("0", "1", "2", "2", "1", "0"):

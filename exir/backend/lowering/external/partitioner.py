@@ -12,7 +12,7 @@ from torch.fx import Node
 
 from executorch.exir.backend._extract import extract
 from executorch.exir.backend._partitions import Partition, written_buffers
-from executorch.exir.backend.lowering.external_compiler import (
+from executorch.exir.backend.lowering.external.compiler import (
     ExternalCompiler,
     Options,
     Refused,
@@ -34,19 +34,19 @@ class ExternalPartitioner(TablePartitioner):
         """What the compiler is told."""
         return options_of(self.delegation_spec.compile_specs)
 
-    def accepted(
+    def compile_check(
         self,
         program: ExportedProgram,
         pieces: list[list[Node]],
-        again: Callable[[Groups], list[list[Node]]],
+        join: Callable[[Groups], list[list[Node]]],
     ) -> list[list[Node]]:
         self.compiler.require()
-        waiting, kept, searches = list(pieces), [], 0
+        waiting, compiled, searches = list(pieces), [], 0
         while waiting:
             nodes = waiting.pop(0)
             refused = self._refusal(program, nodes)
             if refused is None:
-                kept.append(nodes)
+                compiled.append(nodes)
                 continue
             named = {node for node in nodes if node.name in refused.nodes}
             if not named and not refused.is_final and searches < SEARCHES:
@@ -55,11 +55,11 @@ class ExternalPartitioner(TablePartitioner):
             groups = self._groups_in(nodes)
             out = [group for group in groups if named.intersection(group)] or groups
             for group in out:
-                self._leave(group, refused.reason)
+                self.reject(group, refused.reason)
             gone = {node for group in out for node in group}
-            waiting += again([group for group in groups if not gone.intersection(group)])
+            waiting += join([group for group in groups if not gone.intersection(group)])
         place = {node: index for index, node in enumerate(program.graph.nodes)}
-        return sorted(kept, key=lambda nodes: place[nodes[0]])
+        return sorted(compiled, key=lambda nodes: place[nodes[0]])
 
     def _refusal(self, program: ExportedProgram, nodes: list[Node]) -> Refused | None:
         piece = self._program_of(program, nodes)
@@ -104,7 +104,7 @@ class ExternalPartitioner(TablePartitioner):
         found = {id(self._group_of[node]): self._group_of[node] for node in nodes}
         return list(found.values())
 
-    def _groups(self, program: ExportedProgram, constants: Constants) -> Groups:
-        groups = super()._groups(program, constants)
+    def group_calls(self, program: ExportedProgram, constants: Constants) -> Groups:
+        groups = super().group_calls(program, constants)
         self._group_of = {node: group for group in groups for node in group}
         return groups

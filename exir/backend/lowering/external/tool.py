@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from executorch.exir.backend.lowering.external_compiler import ExternalCompiler
+from executorch.exir.backend.lowering.external.compiler import ExternalCompiler
 
 
 def variable_of(backend: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from executorch.exir.backend.lowering.external_tool import ExternalTool, tool_path
+from executorch.exir.backend.lowering.external.tool import ExternalTool, tool_path
 
 TOOL = ExternalTool(
     "Press", "press-tools", ">=2,<3", "", lambda *_: b"", backend="press", tool="press"
