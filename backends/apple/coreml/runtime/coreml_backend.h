@@ -5,7 +5,7 @@
 
 #include <executorch/backends/apple/coreml/runtime/core_ml.h>
 #include <executorch/runtime/backend/default_options.h>
-#include <executorch/runtime/backend/disk_cache.h>
+#include <executorch/runtime/backend/files/disk_cache.h>
 #include <executorch/runtime/backend/interface.h>
 
 #include <map>

@@ -3,7 +3,7 @@
 // way of a value: the program's memory where dtype and sizes are the model's, else a copy.
 #include <executorch/backends/apple/coreml/runtime/delegate.h>
 #include <executorch/backends/apple/coreml/runtime/json_member.h>
-#include <executorch/runtime/backend/folders.h>
+#include <executorch/runtime/backend/files/folders.h>
 #include <executorch/runtime/core/event_tracer_hooks_delegate.h>
 #include <executorch/runtime/platform/platform.h>
 

@@ -6,7 +6,7 @@
 #include <executorch/backends/apple/coreml/runtime/core_ml.h>
 #include <executorch/backends/apple/coreml/runtime/payload.h>
 #include <executorch/backends/apple/coreml/runtime/settings.h>
-#include <executorch/runtime/backend/disk_cache.h>
+#include <executorch/runtime/backend/files/disk_cache.h>
 #include <executorch/runtime/backend/tensor_arguments.h>
 
 #include <memory>

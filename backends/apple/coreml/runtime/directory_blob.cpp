@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/apple/coreml/runtime/directory_blob.h>
 #include <executorch/backends/apple/coreml/runtime/json_member.h>
-#include <executorch/runtime/backend/folders.h>
+#include <executorch/runtime/backend/files/folders.h>
 
 #include <sys/stat.h>
 

@@ -6,8 +6,8 @@
 #include <executorch/backends/apple/coreml/runtime/directory_blob.h>
 #include <executorch/backends/apple/coreml/test/stand_in.h>
 #include <executorch/extension/tensor/tensor_ptr.h>
-#include <executorch/runtime/backend/folders.h>
-#include <executorch/runtime/backend/whole_file.h>
+#include <executorch/runtime/backend/files/folders.h>
+#include <executorch/runtime/backend/files/whole_file.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/apple/coreml/runtime/settings.h>
 #include <executorch/backends/apple/coreml/test/stand_in.h>
-#include <executorch/runtime/backend/folders.h>
+#include <executorch/runtime/backend/files/folders.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/vulkan/runtime/api/pipelines.h>
 #include <executorch/backends/vulkan/runtime/api/shaders.h>
-#include <executorch/runtime/backend/whole_file.h>
+#include <executorch/runtime/backend/files/whole_file.h>
 #include <executorch/runtime/platform/log.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/runtime/backend/disk_cache.h>
-#include <executorch/runtime/backend/folders.h>
-#include <executorch/runtime/backend/whole_file.h>
+#include <executorch/runtime/backend/files/disk_cache.h>
+#include <executorch/runtime/backend/files/folders.h>
+#include <executorch/runtime/backend/files/whole_file.h>
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept on disk: by several threads and processes, within a size, after crashes.
-#include <executorch/runtime/backend/disk_cache.h>
-#include <executorch/runtime/backend/folders.h>
-#include <executorch/runtime/backend/whole_file.h>
+#include <executorch/runtime/backend/files/disk_cache.h>
+#include <executorch/runtime/backend/files/folders.h>
+#include <executorch/runtime/backend/files/whole_file.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>

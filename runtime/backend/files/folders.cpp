@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/runtime/backend/folders.h>
+#include <executorch/runtime/backend/files/folders.h>
 
 #include <dirent.h>
 #include <sys/stat.h>
