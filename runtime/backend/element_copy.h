@@ -81,6 +81,13 @@ struct Elements {
   }
   size_t nbytes() const { return numel() * runtime::elementSize(dtype); }
 
+  /// Whether both are the same elements of the same memory.
+  bool is_same_memory(const Elements& other) const {
+    return data == other.data && dtype == other.dtype && rank == other.rank &&
+           std::equal(sizes, sizes + rank, other.sizes) &&
+           std::equal(strides, strides + rank, other.strides);
+  }
+
   /// Whether it is as row_major() would make it; dimensions of one element have any stride.
   bool is_row_major() const {
     int64_t expected = 1;

@@ -13,8 +13,11 @@
 // no state, and any thread may call them with arguments of its own.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <type_traits>
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
@@ -38,10 +41,32 @@ struct TensorRule {
   bool is_contiguous = true;
 };
 
+/// Which argument a message is about: "MyBackend: input 1 (mask)".
+struct ArgumentName {
+  const char* backend;
+  const char* kind;  // "input", "output"
+  size_t index;
+  const char* name = nullptr;  // that of the payload, if it has names
+
+  /// Cut where it does not fit.
+  std::array<char, 160> text() const {
+    std::array<char, 160> out{};
+    const bool is_named = name != nullptr && name[0] != '\0';
+    std::snprintf(out.data(), out.size(), "%s: %s %zu%s%s%s", backend, kind, index,
+                  is_named ? " (" : "", is_named ? name : "", is_named ? ")" : "");
+    return out;
+  }
+};
+
 /// A tensor that fits a rule, dense in memory. Sizes are those of the tensor, whatever its dim
 /// order is; after resize() ask again.
 class TensorView {
  public:
+  /// InvalidArgument when the value is no tensor or does not fit the rule; its memory is not
+  /// checked. The texts of `name` live as long as the view.
+  static Result<TensorView> of(const ArgumentName& name, const EValue& value,
+                               const TensorRule& rule);
+
   executorch::aten::ArrayRef<executorch::aten::SizesType> sizes() const {
     return {tensor_->sizes().data(), tensor_->sizes().size()};
   }
@@ -71,21 +96,33 @@ class TensorView {
   /// Gives an output its sizes, within what it was planned for (NotSupported beyond it).
   /// InvalidArgument when it has no memory for them.
   Error resize(executorch::aten::ArrayRef<executorch::aten::SizesType> sizes) const {
-    ET_CHECK_OK_OR_RETURN_ERROR(resize_tensor(*tensor_, sizes), "%s: output %zu cannot be resized",
-                                backend_, index_);
-    return check_memory("output");
+    return resize_as(sizes);
+  }
+  /// The same with sizes of another integer type.
+  template <typename T, std::enable_if_t<!std::is_same_v<executorch::aten::SizesType, T>, int> = 0>
+  Error resize(executorch::aten::ArrayRef<T> sizes) const {
+    return resize_as(sizes);
+  }
+
+  /// InvalidArgument for elements without memory.
+  Error check_memory() const {
+    ET_CHECK_OR_RETURN_ERROR(tensor_->const_data_ptr() != nullptr || tensor_->numel() == 0,
+                             InvalidArgument, "%s %s has no memory", name_.text().data(),
+                             runtime::tensor_shape_to_c_string(shape()).data());
+    return Error::Ok;
   }
 
  private:
-  friend class TensorArguments;
-  TensorView(const char* backend, size_t index, const executorch::aten::Tensor& tensor)
-      : backend_(backend), index_(index), tensor_(&tensor) {}
+  TensorView(const ArgumentName& name, const executorch::aten::Tensor& tensor)
+      : name_(name), tensor_(&tensor) {}
 
-  Error check_memory(const char* kind) const {
-    ET_CHECK_OR_RETURN_ERROR(tensor_->const_data_ptr() != nullptr || tensor_->numel() == 0,
-                             InvalidArgument, "%s: %s %zu %s has no memory", backend_, kind, index_,
-                             runtime::tensor_shape_to_c_string(shape()).data());
-    return Error::Ok;
+  template <typename T>
+  Error resize_as(executorch::aten::ArrayRef<T> sizes) const {
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        resize_tensor(*tensor_, sizes), "%s %s cannot have sizes %s", name_.text().data(),
+        runtime::tensor_shape_to_c_string(shape()).data(),
+        runtime::tensor_shape_to_c_string(Span<const T>(sizes.data(), sizes.size())).data());
+    return check_memory();
   }
   Span<const executorch::aten::SizesType> shape() const {
     return {tensor_->sizes().data(), tensor_->sizes().size()};
@@ -120,35 +157,43 @@ class TensorView {
     }
     return true;
   }
-  Error check(const char* kind, const TensorRule& rule) const;
+  Error check(const TensorRule& rule) const;
 
-  const char* backend_;
-  size_t index_;
+  ArgumentName name_;
   const executorch::aten::Tensor* tensor_;
 };
 
-inline Error TensorView::check(const char* kind, const TensorRule& rule) const {
+inline Error TensorView::check(const TensorRule& rule) const {
   ET_CHECK_OR_RETURN_ERROR(dtype() == rule.dtype, InvalidArgument,
-                           "%s: %s %zu: expected dtype %s, found %s %s", backend_, kind, index_,
+                           "%s: expected dtype %s, found %s %s", name_.text().data(),
                            toString(rule.dtype), toString(dtype()),
                            runtime::tensor_shape_to_c_string(shape()).data());
   ET_CHECK_OR_RETURN_ERROR(rule.rank == kAnyRank || rank() == static_cast<size_t>(rule.rank),
-                           InvalidArgument, "%s: %s %zu: expected %d dimensions, found %zu %s",
-                           backend_, kind, index_, rule.rank, rank(),
+                           InvalidArgument, "%s: expected %d dimensions, found %zu %s",
+                           name_.text().data(), rule.rank, rank(),
                            runtime::tensor_shape_to_c_string(shape()).data());
   runtime::internal::DimOrderRoom room;
   const auto order = runtime::internal::dim_order_of(*tensor_, room);
   ET_CHECK_OR_RETURN_ERROR(
       order.empty() ||
           (order.size() == rank() && runtime::is_valid_dim_order(order.data(), order.size())),
-      InvalidArgument, "%s: %s %zu: expected a permutation of %zu dimensions as its dim order",
-      backend_, kind, index_, rank());
+      InvalidArgument, "%s: expected a permutation of %zu dimensions as its dim order",
+      name_.text().data(), rank());
   ET_CHECK_OR_RETURN_ERROR(is_dense(rule.is_contiguous ? decltype(order)() : order, order),
-                           InvalidArgument, "%s: %s %zu %s: expected %s, found other strides",
-                           backend_, kind, index_,
-                           runtime::tensor_shape_to_c_string(shape()).data(),
+                           InvalidArgument, "%s %s: expected %s, found other strides",
+                           name_.text().data(), runtime::tensor_shape_to_c_string(shape()).data(),
                            rule.is_contiguous ? "a contiguous tensor" : "a dense tensor");
   return Error::Ok;
+}
+
+inline Result<TensorView> TensorView::of(const ArgumentName& name, const EValue& value,
+                                         const TensorRule& rule) {
+  ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
+                           "%s: expected a tensor, found a value of kind %" PRIu32,
+                           name.text().data(), static_cast<uint32_t>(value.tag));
+  const TensorView view(name, value.toTensor());
+  ET_CHECK_OK_OR_RETURN_ERROR(view.check(rule));
+  return view;
 }
 
 /// The arguments of one execute(): inputs, then outputs.
@@ -169,7 +214,7 @@ class TensorArguments {
   /// the rule, or has no memory.
   Result<TensorView> input(size_t index, const TensorRule& rule) const {
     const TensorView view = ET_UNWRAP(at("input", index, index, rule));
-    ET_CHECK_OK_OR_RETURN_ERROR(view.check_memory("input"));
+    ET_CHECK_OK_OR_RETURN_ERROR(view.check_memory());
     return view;
   }
 
@@ -190,13 +235,7 @@ class TensorArguments {
 
   Result<TensorView> at(const char* kind, size_t index, size_t place,
                         const TensorRule& rule) const {
-    const EValue& value = *args_[place];
-    ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
-                             "%s: %s %zu: expected a tensor, found a value of kind %" PRIu32,
-                             backend_, kind, index, static_cast<uint32_t>(value.tag));
-    const TensorView view(backend_, index, value.toTensor());
-    ET_CHECK_OK_OR_RETURN_ERROR(view.check(kind, rule));
-    return view;
+    return TensorView::of({backend_, kind, index}, *args_[place], rule);
   }
 
   const char* backend_;
