@@ -87,7 +87,16 @@ class WideValues(ABC, Generic[Call]):
         kind = self.kind(call)
         if kind is not Kind.POWER and not (kind is Kind.PRODUCT and self.is_square(call)):
             return False
-        return any(each is None or self.kind(each) in _RETURNS for each in self.readers(call))
+        return self._returns(call)
+
+    def _returns(self, call: Call) -> bool:
+        """Whether a reader brings it back, also behind products of it and constants."""
+        return any(
+            each is None
+            or self.kind(each) in _RETURNS
+            or (self._is_factor(each) and set(self.operands(each)) == {call} and self._returns(each))
+            for each in self.readers(call)
+        )
 
     def _is_averaged(self, call: Call) -> bool:
         """A sum that is divided, or a product that is; and that division."""

@@ -12,7 +12,7 @@ Refusal = TypeVar("Refusal")
 
 ENTRIES = 256  # from which refusals, and payloads that were taken, go
 SMALL = 1 << 20  # bytes of a payload that stays when it was taken
-IN_MEMORY = 1 << 28  # bytes of payloads; older ones wait in files
+IN_MEMORY = 1 << 30  # bytes of payloads; older ones wait in files
 
 
 class CompiledResults(Generic[Refusal]):
