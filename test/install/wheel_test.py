@@ -51,8 +51,8 @@ def is_data(path: Path) -> bool:
     left_out = (
         "kernels/test",
         "exir/_native",
-        "extension/llm/tokenizers/pytorch_tokenizers",
-        "extension/llm/tokenizers/test",
+        "extension/text/tokenizers/pytorch_tokenizers",
+        "extension/text/tokenizers/test",
     )
     suffixes = (".py", ".fbs", ".yaml", ".json", ".typed")
     test = path.name.endswith(("_test.py", "_bench.py")) or path.name.startswith(

@@ -54,6 +54,11 @@ ABOVE = {
     "backends/cadence/runtime/*": {"devtools"},
     "backends/cadence/aot/compiler.py": {"devtools"},
 }
+# Rooms on which others of their root stand: all that they take of ours, in C++ and Python (themselves always).
+ROOMS = {
+    "extension/text": ("runtime",),
+    "extension/text/tokenizers": (),
+}
 # The compiler's floors, from the ground: patterns of modules below exir, of which the longest that fits counts. A
 # module imports what is on its own floor or below.
 COMPILER_FLOORS = {
@@ -123,6 +128,17 @@ def python_offence(path: Path, module: str) -> str | None:
     return None
 
 
+def room_offence(path: Path, target: str) -> str | None:
+    """Why `path` may not take `target`, an included file or an imported module; None when it may."""
+    inside = target.replace(".", "/").removeprefix("executorch/")
+    room = max((room for room in ROOMS if path.is_relative_to(room)), key=len, default=None)
+    if room is None or inside.split("/")[0] not in ROOTS:
+        return None
+    if any(Path(inside).is_relative_to(each) for each in (room, *ROOMS[room])):
+        return None
+    return f"{room}/ takes of ours only {', '.join(ROOMS[room]) or 'itself'}"
+
+
 def test_includes_point_down() -> None:
     offences = [
         f"{path}:{line}: <{included}>: {why}"
@@ -141,6 +157,17 @@ def test_imports_point_down() -> None:
         if path.parts[0] in PYTHON_LAYERS and not is_test(path)
         for line, module in imports(path)
         if (why := python_offence(path, module))
+    ]
+    assert not offences, "\n".join(offences)
+
+
+def test_rooms_take_what_is_below_them() -> None:
+    offences = [
+        f"{path}:{line}: {target}: {why}"
+        for path in with_suffix(".h", ".cpp", ".py")
+        if not is_test(path)
+        for line, target in (imports if path.suffix == ".py" else includes)(path)
+        if (why := room_offence(path, target))
     ]
     assert not offences, "\n".join(offences)
 
@@ -213,3 +240,15 @@ def test_an_include_that_points_up_is_found(path: str, included: str) -> None:
 )
 def test_an_import_that_points_up_is_found(path: str, module: str) -> None:
     assert python_offence(Path(path), module)
+
+
+@pytest.mark.parametrize(
+    "path, target",
+    [
+        ("extension/text/sampler/x.h", "executorch/extension/llm/runner/irunner.h"),
+        ("extension/text/tokenizers/x.h", "executorch/runtime/core/error.h"),
+        ("extension/text/x.py", "executorch.extension.llm.model"),
+    ],
+)
+def test_a_room_that_takes_of_those_above_is_found(path: str, target: str) -> None:
+    assert room_offence(Path(path), target)

@@ -23,7 +23,7 @@ DOCUMENTED = (
     "docs/",
     "test/fuzz/corpus/",
     "exir/passes/",
-    "extension/llm/tokenizers/pytorch_tokenizers/",
+    "extension/text/tokenizers/pytorch_tokenizers/",
     "exir/dialects/",
     "extension/llm/runner/",
     "backends/vulkan/runtime/graph/ops/",

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 from executorch.tools import pages
 
 if TYPE_CHECKING:
-    from executorch.extension.llm.tokenizers.test.comparison import Differences
-    from executorch.extension.llm.tokenizers.test.published import Sides
+    from executorch.extension.text.tokenizers.test.comparison import Differences
+    from executorch.extension.text.tokenizers.test.published import Sides
 
 ROUNDS, LEAST_SECONDS = 5, 0.5
 TRAINED = {
@@ -89,7 +89,7 @@ def in_turns(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float,
 
 
 def of_file(path: Path) -> Sides:
-    from executorch.extension.llm.tokenizers.test import published
+    from executorch.extension.text.tokenizers.test import published
     from pytorch_tokenizers.constants import CL100K_PAT_STR, LLAMA_SPECIAL_TOKENS
 
     if path.suffix == ".json":
@@ -104,7 +104,7 @@ def rows(
     files: list[str], only: str, folder: Path
 ) -> Iterator[tuple[str, str, Callable[[], Sides]]]:
     """Name, kind, and what loads both sides."""
-    from executorch.extension.llm.tokenizers.test import published, references
+    from executorch.extension.text.tokenizers.test import published, references
 
     def shape(name: str) -> Sides:
         place = folder / name
@@ -142,7 +142,7 @@ def rows(
 
 
 def measure(name: str, kind: str, sides: Sides, texts: int, documents: list[str]) -> Row:
-    from executorch.extension.llm.tokenizers.test.comparison import compare
+    from executorch.extension.text.tokenizers.test.comparison import compare
 
     def encode(each: Callable[[str], Any]) -> Callable[[], Any]:
         return lambda: [each(text) for text in documents]
@@ -171,7 +171,7 @@ def main() -> int:
     parser.add_argument("--page", type=Path, help="write the Markdown page")
     options = parser.parse_args()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    from executorch.extension.llm.tokenizers.test import references
+    from executorch.extension.text.tokenizers.test import references
 
     documents = references.documents()
     size = sum(len(text.encode()) for text in documents) / 1e6

@@ -15,7 +15,7 @@ from executorch.tools.planted.plants import (
 )
 
 _LLM = "extension/llm"
-_SAMPLER = f"{_LLM}/sampler/sampler.cpp"
+_SAMPLER = "extension/text/sampler/sampler.cpp"
 SAMPLING = (
     Listed(_SAMPLER, "rng_state_ ^= rng_state_ >> 12;", "rng_state_ ^= rng_state_ >> 13;", "another shift"),
     Listed(_SAMPLER, "static_cast<float>(bits >> 8) / 16777216.0f", "static_cast<float>(bits >> 8) / 16000000.0f",

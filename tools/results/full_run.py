@@ -157,7 +157,7 @@ def sanitizer_steps(name: str) -> list[Step]:
             return Step(title, [*build, *([*words, *command] for command in commands)])
 
         weights = pytest("test/hardening/language_models_test.py", "-k", "weights")
-        files = pytest("-m", "full", "extension/llm/tokenizers/test/mutants_test.py")
+        files = pytest("-m", "full", "extension/text/tokenizers/test/mutants_test.py")
         many = "1000"  # ten times as many of each kind
         found += [
             step(f"kernels beside eager, {name}", pytest(*PROCESSES, "kernels")),

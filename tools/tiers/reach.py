@@ -18,7 +18,7 @@ from executorch.tools.tiers.times import Times, file_of
 
 PACKAGE = "executorch"
 # Folders whose modules have a name of their own.
-HOMES = {"src": "", "extension/llm/tokenizers/pytorch_tokenizers": "pytorch_tokenizers"}
+HOMES = {"src": "", "extension/text/tokenizers/pytorch_tokenizers": "pytorch_tokenizers"}
 NAMED = re.compile(r"\bexecutorch(?:\.\w+)+")
 # `make lint` runs the tests of this folder, but for those of imports, which take long.
 LINT, IMPORTS = "test/repository/", "test/repository/imports_test.py"

@@ -62,7 +62,7 @@ def test_tests_that_a_change_reaches(changed: str, expected: dict[str, int], gra
     [
         ("exir/emit/__init__.py", "executorch.exir.emit"),
         ("src/executorch/cli/main.py", "executorch.cli.main"),
-        ("extension/llm/tokenizers/pytorch_tokenizers/hf.py", "pytorch_tokenizers.hf"),
+        ("extension/text/tokenizers/pytorch_tokenizers/hf.py", "pytorch_tokenizers.hf"),
     ],
 )
 def test_modules_have_the_names_that_are_imported(path: str, expected: str) -> None:

@@ -8,7 +8,7 @@
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/util.h>
-#include <executorch/extension/llm/sampler/util.h>
+#include <executorch/extension/text/sampler/sample_from_logits.h>
 #include <executorch/runtime/platform/log.h>
 
 namespace executorch::extension::asr {

@@ -6,9 +6,9 @@
 #include <string>
 #include <unordered_set>
 
-#include <executorch/extension/llm/grammar/token_grammar.h>
 #include <executorch/extension/llm/runner/irunner.h>
-#include <executorch/extension/llm/sampler/sampler.h>
+#include <executorch/extension/text/grammar/token_grammar.h>
+#include <executorch/extension/text/sampler/sampler.h>
 #include <executorch/runtime/core/error.h>
 #include <pytorch/tokenizers/tokenizer.h>
 

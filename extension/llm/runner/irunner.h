@@ -11,8 +11,8 @@
 
 #include <executorch/extension/llm/runner/multimodal_input.h>
 #include <executorch/extension/llm/runner/stats.h>
-#include <executorch/extension/llm/sampler/sampler.h>
-#include <executorch/extension/llm/sampler/setting.h>
+#include <executorch/extension/text/sampler/sampler.h>
+#include <executorch/extension/text/sampler/setting.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
 

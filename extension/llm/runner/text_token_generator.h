@@ -15,7 +15,7 @@
 
 #include <executorch/extension/llm/runner/stats.h>
 #include <executorch/extension/llm/runner/text_decoder_runner.h>
-#include <executorch/extension/llm/sampler/logit_processor.h>
+#include <executorch/extension/text/sampler/logit_processor.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
 

@@ -12,8 +12,6 @@
 #include <variant>
 #include <vector>
 
-#include <executorch/extension/llm/grammar/grammar.h>
-#include <executorch/extension/llm/grammar/json_schema.h>
 #include <executorch/extension/llm/runner/bindings/inputs.h>
 #include <executorch/extension/llm/runner/bindings/program_data.h>
 #include <executorch/extension/llm/runner/irunner.h>
@@ -24,6 +22,8 @@
 #include <executorch/extension/llm/runner/util.h>
 #include <executorch/extension/pybindings/arguments.h>
 #include <executorch/extension/pybindings/log_capture.h>
+#include <executorch/extension/text/grammar/grammar.h>
+#include <executorch/extension/text/grammar/json_schema.h>
 #include <executorch/runtime/platform/runtime.h>
 
 namespace py = pybind11;
