@@ -82,7 +82,7 @@ api: setup ## Which documented C++ and Python names exist here (build/api.md)
 	@$(PYTHON_BIN) -m executorch.tools.api.report --write build/api.md --generated "$(BUILD)/generated"
 
 docs: requirements api ## Regenerate the generated pages
-	@$(PYTHON_BIN) -m executorch.tools.requirements.report --page docs/requirements/state.md >/dev/null
+	@$(PYTHON_BIN) -m executorch.tools.requirements.report --page test/requirements/state.md >/dev/null
 	@$(PYTHON_BIN) -m tools.operator_page
 	@$(PYTHON_BIN) -m tools.backend_operators --pages
 

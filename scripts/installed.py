@@ -64,14 +64,15 @@ def make_environment(wheel: Path) -> Path:
 
 
 def sources_state() -> str:
-    """A name for the sources as they stand, committed or not, documents aside; empty where git does not tell."""
-    state, no_docs = hashlib.sha256(sys.executable.encode()), ["--", ".", ":!docs"]
-    for words in (["rev-parse", "HEAD"], ["diff", "--binary", "HEAD", *no_docs]):
+    """A name for the sources of a wheel as they stand, committed or not; empty where git does not tell."""
+    state = hashlib.sha256(sys.executable.encode())
+    in_wheel = ["--", ".", ":!docs", ":!test"]
+    for words in (["rev-parse", "HEAD"], ["diff", "--binary", "HEAD", *in_wheel]):
         done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=False)
         if done.returncode:
             return ""
         state.update(done.stdout)
-    words = ["git", "ls-files", "-o", "-z", "--exclude-standard", *no_docs]
+    words = ["git", "ls-files", "-o", "-z", "--exclude-standard", *in_wheel]
     listing = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in listing.split("\0")[:-1]:
         path = ROOT / name

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each backend's documented quantizer, by the path that documents import, quantizes one small network, which stays
 near to its float values. Those of Qualcomm, MediaTek, NXP and Samsung are not here (XQ-025 in
-docs/requirements/open.yaml)."""
+test/requirements/open.yaml)."""
 
 from __future__ import annotations
 

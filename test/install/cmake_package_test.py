@@ -56,11 +56,11 @@ LIBRARIES = (
 
 
 def listed_headers() -> list[str]:
-    """The public headers: those whose names docs/api lists, and those that other people include."""
+    """The public headers: those whose names test/api lists, and those that other people include."""
     titles = []
-    for page in sorted((ROOT / "docs" / "api").glob("cpp-*.md")):
+    for page in sorted((ROOT / "test" / "api").glob("cpp-*.md")):
         titles += re.findall(r"^## (\S+\.h)\b", page.read_text(), re.M)
-    used = (ROOT / "docs" / "api" / "included-headers.tsv").read_text().splitlines()[1:]
+    used = (ROOT / "test" / "api" / "included-headers.tsv").read_text().splitlines()[1:]
     titles += [row.split("\t")[1].removeprefix("executorch/") for row in used]
     return list(dict.fromkeys(titles))
 

@@ -14,7 +14,7 @@ from tools.backend_operators import pages
 PAGES = [
     p
     for p in files()
-    if p.suffix == ".md" and not str(p).startswith(("docs/requirements", "docs/api"))
+    if p.suffix == ".md" and not str(p).startswith(("test/requirements", "test/api"))
 ]
 
 
@@ -35,7 +35,7 @@ INSTALLED = re.compile(
 
 def test_pages_messages_and_templates_install_what_they_are_of() -> None:
     """The index has another package under this name. Pages of the documents are quoted, and name it."""
-    quoted = ("test/documents/pages", "docs/requirements", "test/repository/documents_test.py")
+    quoted = ("test/documents/pages", "test/requirements", "test/repository/documents_test.py")
     suffixes = (".md", ".py", ".cpp", ".h", ".sh", ".toml", ".ipynb", ".yaml", ".txt", ".html")
     found = {
         str(path): lines
@@ -67,7 +67,7 @@ def test_cmake_is_given_its_folder_with_the_flag_that_it_has() -> None:
         (str(path), line)
         for path in files()
         if path.suffix in (".md", ".py", ".sh", ".txt") or path.name == "Makefile"
-        if not str(path).startswith("docs/requirements")
+        if not str(path).startswith("test/requirements")
         for line in (ROOT / path).read_text(errors="replace").splitlines()
         if re.search(r"\bcmake\b.* -[bB] ?[\w\"$]", line)
     ]

@@ -12,7 +12,7 @@ from executorch.test.repository.sources import ROOT, files, includes, with_suffi
 ALIASES = re.compile(r"\b(torch::executor::(?!native\b|function\b)\w+|exec_aten::\w+)")
 DEFINES_ALIASES = re.compile(r"namespace\s+(torch::executor|torch|exec_aten)\b")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-# Documented places that docs/api does not list.
+# Documented places that test/api does not list.
 DOCUMENTED = (
     "tools/cmake/Utils.cmake",
     "extension/pybindings",
@@ -66,12 +66,12 @@ PACKAGE = Path("src/executorch")
 
 
 def documented_places() -> set[str]:
-    """Every header and module that docs/api has, without suffix, and the folders above them."""
+    """Every header and module that test/api has, without suffix, and the folders above them."""
     places = set(DOCUMENTED)
-    for row in (ROOT / "docs/api/included-headers.tsv").read_text().splitlines()[1:]:
+    for row in (ROOT / "test/api/included-headers.tsv").read_text().splitlines()[1:]:
         header = row.split("\t")[1].removeprefix("executorch/").removesuffix(".h")
         places.update({header, *map(str, Path(header).parents)})
-    for page in (ROOT / "docs" / "api").glob("*.md"):
+    for page in (ROOT / "test" / "api").glob("*.md"):
         for title in re.findall(r"^## (\S+)", page.read_text(), re.M):
             is_header = title.endswith(".h")
             place = (
@@ -80,7 +80,7 @@ def documented_places() -> set[str]:
                 else title.removeprefix("executorch.").replace(".", "/")
             )
             places.update({place, *map(str, Path(place).parents)})
-    table = (ROOT / "docs/api/imported-names.tsv").read_text().splitlines()[1:]
+    table = (ROOT / "test/api/imported-names.tsv").read_text().splitlines()[1:]
     for module in {row.split("\t")[1] for row in table}:
         place = module.removeprefix("executorch.").replace(".", "/")
         places.update({place, *map(str, Path(place).parents)})

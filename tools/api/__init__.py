@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Source compatibility: the listings of public names under docs/api against what this tree declares."""
+"""Source compatibility: the listings of public names under test/api against what this tree declares."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the tables of what other people's code imports and includes (docs/api/*.tsv) against this tree.
+"""Holds the tables of what other people's code imports and includes (test/api/*.tsv) against this tree.
 
 Each row has the number of files that use the name, so that the report can weigh it.
 """

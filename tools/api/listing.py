@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the listings of public names (docs/api/*.md) into plain rows.
+"""Reads the listings of public names (test/api/*.md) into plain rows.
 
 A listing is a Markdown file: `## <header or module>`, then items. C++ items stand under `- in <scope>`;
 Python items are `class X(...)`, `f(...)`, `enum E(...)`, indented methods and properties.

@@ -2,8 +2,8 @@
 """Prints which listed public names and signatures exist here, per area.
 
 Three tables: names that other people's code imports and headers that it includes, weighed by the files that use
-them (docs/api/*.tsv), and every listed declaration (docs/api/*.md). What is to come and what is left out on
-purpose are rows of docs/api/left_out.yaml, each with its reason.
+them (test/api/*.tsv), and every listed declaration (test/api/*.md). What is to come and what is left out on
+purpose are rows of test/api/left_out.yaml, each with its reason.
 
 usage: python -m executorch.tools.api.report [--write build/api.md] [--generated cmake-out/generated] [--missing]
 e.g.   python -m executorch.tools.api.report --missing | less
@@ -24,13 +24,13 @@ from executorch.tools.api.imported_names import Used, area_of, used_headers, use
 from executorch.tools.api.verdict import Verdict
 
 _ROOT = Path(__file__).resolve().parents[2]
-API = _ROOT / "docs/api"
+API = _ROOT / "test/api"
 _STATES = ("exists", "differs", "missing", "left out", "open")
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A row of docs/api/left_out.yaml: a pattern over `unit scope text`, and the reason."""
+    """A row of test/api/left_out.yaml: a pattern over `unit scope text`, and the reason."""
 
     pattern: re.Pattern[str]
     why: str

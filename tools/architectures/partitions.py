@@ -17,7 +17,7 @@ from pathlib import Path
 from executorch.tools.architectures import page
 from executorch.tools.architectures.run import add_arguments, run
 
-COMMAND = "python -m executorch.tools.architectures.partitions [name ...] --page tools/architectures/partitions.md"
+COMMAND = "python -m executorch.tools.architectures.partitions [name ...] --page docs/results/partitions.md"
 HEAD = f"""# Partitions
 
 Architectures of Hugging Face `transformers` (docs/architectures.md) lowered with `XnnpackPartitioner()` and nothing

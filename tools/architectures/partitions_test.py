@@ -5,16 +5,16 @@ page lists in `make test-full`."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from executorch.test.repository.sources import ROOT
 from executorch.tools.architectures import page
 from executorch.tools.architectures.measure import Measure
 from executorch.tools.architectures.partitions import Cut, cut, is_worse, recorded, text
 from executorch.tools.architectures.table import named
 
-PAGE = Path(__file__).parent / "partitions.md"
+PAGE = ROOT / "docs/results/partitions.md"
 RECORDED = recorded(PAGE.read_text())
 SAMPLE = ["vit", "gpt2"]
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The requirement rows of docs/requirements and the tests that prove them."""
+"""The requirement rows of test/requirements and the tests that prove them."""

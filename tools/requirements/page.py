@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/requirements/state.md: each row once, by area and by the tier that proves it; when each tier was last green.
+"""test/requirements/state.md: each row once, by area and by the tier that proves it; when each tier was last green.
 
 What the tree says is written anew each time. When a tier passed last is kept from the page where no result is newer.
 """
@@ -16,7 +16,7 @@ from executorch.tools.requirements.marks import TIERS
 from executorch.tools.requirements.results import Run
 from executorch.tools.requirements.rows import Requirement
 
-COMMAND = "python -m executorch.tools.requirements.report --page docs/requirements/state.md"
+COMMAND = "python -m executorch.tools.requirements.report --page test/requirements/state.md"
 GROUPS = (*TIERS, "superseded", "waived", "open")
 _SEEN = re.compile(r"^\| (fast|slow|full) \| \d+ \| (.*?) \| (.*?) \|$", re.M)
 _HEAD = f"""# State of the requirement rows

@@ -29,7 +29,7 @@ from executorch.tools.requirements.rows import (
 )
 
 _ROOT = Path(__file__).resolve().parents[2]
-TABLES = _ROOT / "docs/requirements"
+TABLES = _ROOT / "test/requirements"
 STATES = ("proven", "full only", "failed", "not run", "superseded", "waived", "open")
 _DONE = {"proven", "full only", "superseded", "waived"}
 
@@ -117,7 +117,7 @@ def without_reason(rows: list[Requirement], found: dict[str, State]) -> list[str
     begun = {row.area for row in rows} - {*read_areas(TABLES / "open.yaml")}
     return [
         f"{row.id} of {row.area} has neither a test nor a reason: give it a test with its id, or an entry in"
-        f" docs/requirements/open.yaml or waivers.yaml ({row.text[:80]})"
+        f" test/requirements/open.yaml or waivers.yaml ({row.text[:80]})"
         for row in rows
         if row.area in begun and not row.files and found[row.id].name == "open"
         if row.id not in given

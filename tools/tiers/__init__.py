@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tiers of Python tests, from the processor seconds and the memory that each was seen to take (docs/design/023)."""
+"""Tiers of Python tests, from the processor seconds and the memory that each was seen to take (README.md)."""
