@@ -67,6 +67,8 @@ if(is_x86 AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
   set_property(SOURCE ${five_rows} TARGET_DIRECTORY microkernels-prod APPEND PROPERTY
     COMPILE_OPTIONS -fno-gcse -fschedule-insns -fsched-pressure)
 endif()
+include("${CMAKE_CURRENT_LIST_DIR}/unity.cmake")
+et_join_sources(microkernels-prod 48)
 # XNNPACK asks for small code where speed does not matter, and then for -O2 everywhere, which comes last.
 get_target_property(options xnnpack-base INTERFACE_COMPILE_OPTIONS)
 list(FILTER options EXCLUDE REGEX "O2")
