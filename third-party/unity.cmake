@@ -3,11 +3,11 @@
 # out sources with options of their own, which is how micro-kernels say their instructions: here those with the same
 # options are joined. Sections of functions stay: linkers drop those that nothing calls.
 #
-#   et_join_sources(microkernels-prod 48 EXCEPT "regex")
+#   et_join_sources(microkernels-prod 48 APART "include.*simd/")
 #
-# EXCEPT: sources that are compiled alone, as a name of theirs is another's, too.
+# APART: lines that sources of one unit have in common, as of headers and tables that have names twice.
 function(et_join_sources target count)
-  cmake_parse_arguments(PARSE_ARGV 2 join "" "EXCEPT" "")
+  cmake_parse_arguments(PARSE_ARGV 2 join "" "APART" "")
   get_target_property(sources ${target} SOURCES)
   list(REMOVE_DUPLICATES sources)
   get_target_property(folder ${target} SOURCE_DIR)
@@ -15,13 +15,14 @@ function(et_join_sources target count)
   set(alone "")
   foreach(source IN LISTS sources)
     get_filename_component(path "${source}" ABSOLUTE BASE_DIR "${folder}")
-    if(NOT source MATCHES "\\.c$" OR (join_EXCEPT AND source MATCHES "${join_EXCEPT}"))
+    if(NOT source MATCHES "\\.c$")
       list(APPEND alone "${source}")
       continue()
     endif()
     get_property(options SOURCE "${path}" TARGET_DIRECTORY ${target} PROPERTY COMPILE_OPTIONS)
     get_property(flags SOURCE "${path}" TARGET_DIRECTORY ${target} PROPERTY COMPILE_FLAGS)
-    string(SHA1 group "${options} ${flags}")
+    file(STRINGS "${path}" apart REGEX "${join_APART}")
+    string(SHA1 group "${options} ${flags} ${apart}")
     if(NOT group IN_LIST groups)
       list(APPEND groups ${group})
       set(options_${group} "${options}")

@@ -68,7 +68,7 @@ if(is_x86 AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     COMPILE_OPTIONS -fno-gcse -fschedule-insns -fsched-pressure)
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/unity.cmake")
-et_join_sources(microkernels-prod 48)
+et_join_sources(microkernels-prod 48 APART "include.*xnnpack/simd/|^extern.*xnn_table")
 # XNNPACK asks for small code where speed does not matter, and then for -O2 everywhere, which comes last.
 get_target_property(options xnnpack-base INTERFACE_COMPILE_OPTIONS)
 list(FILTER options EXCLUDE REGEX "O2")
