@@ -37,7 +37,8 @@ build: configure ## Build everything of the preset (PRESET=linux) into cmake-out
 wheel: setup ## A release wheel in dist/, for glibc 2.27 and later (WHEEL_ARGS="--python python3.12": for other interpreters)
 	@$(PYTHON_BIN) scripts/release_wheel.py $(WHEEL_ARGS)
 
-demo: build ## Export MobileNetV2 (MODEL=mv2; MODEL=smollm2 writes text), run it from Python, C++ and on XNNPACK, compare with eager PyTorch
+demo: configure ## Export MobileNetV2 (MODEL=mv2; MODEL=smollm2 writes text), run it from Python, C++ and on XNNPACK, compare with eager PyTorch
+	@cmake --build "$(BUILD)" --target python_modules executor_runner
 	@$(PYTHON_BIN) -m executorch.examples.demo.$(if $(filter smollm2,$(MODEL)),smollm2,demo --model $(MODEL))
 
 check: build ## Two minutes: C++ tests, lint, and the Python tests that the change reaches by imports, on the tree
