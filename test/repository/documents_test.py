@@ -143,3 +143,9 @@ def test_tables_of_backends_operators_are_of_this_tree() -> None:
         assert path.read_text() == text, f"{path.name}: make docs writes it anew"
     page = ROOT / "docs/guide/op-support.csv"
     assert page in made and "(op-support.csv)" in (page.parent / "xnnpack.md").read_text()
+
+
+def test_the_changelog_is_short() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text().splitlines()
+    long = [line for line in lines if len(line) > 160]
+    assert len(lines) <= 120 and not long, (len(lines), long)
