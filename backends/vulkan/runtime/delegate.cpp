@@ -2,8 +2,6 @@
 #include <executorch/backends/vulkan/runtime/arguments.h>
 #include <executorch/backends/vulkan/runtime/delegate.h>
 #include <executorch/runtime/core/event_tracer_hooks_delegate.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_shape_to_c_string.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/platform/platform.h>
 
 #include <array>
@@ -14,7 +12,6 @@
 namespace executorch::backends::vulkan {
 
 using executorch::aten::ScalarType;
-using executorch::aten::SizesType;
 using runtime::Error;
 using runtime::EValue;
 using runtime::Result;
@@ -88,6 +85,8 @@ Error Settings::add(Span<const runtime::BackendOption> options) {
   return Error::Ok;
 }
 
+Delegate::Delegate() : ports_("VulkanBackend", {converts}) {}
+
 Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size,
                                                    const runtime::NamedDataMap* named_data,
                                                    const Settings& settings) {
@@ -102,6 +101,7 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size
   delegate->graph_ = ET_UNWRAP(Graph::create(std::move(payload), device));
   delegate->runner_ = ET_UNWRAP(Runner::create(device, *delegate->graph_, settings.runner));
   delegate->graph_->drop_constants();
+  delegate->make_ports();
   if (settings.warms_up && !delegate->graph_->has_symints()) {
     ET_CHECK_OK_OR_RETURN_ERROR(delegate->plan(false));
     ET_CHECK_OK_OR_RETURN_ERROR(delegate->runner_->run());
@@ -111,6 +111,17 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size
     static_cast<void>(pipelines.save(settings.pipeline_cache_path));
   }
   return delegate;
+}
+
+void Delegate::make_ports() {
+  const auto make = [&](const std::vector<uint32_t>& ids, std::vector<runtime::Port>& out) {
+    for (const uint32_t id : ids) {
+      const bool is_tensor = graph_->payload().values[id].kind != GraphTypes::SymInt;
+      out.push_back(is_tensor ? port_of(graph_->tensor(id)) : runtime::Port());
+    }
+  };
+  make(graph_->payload().inputs, ports_.inputs);
+  make(graph_->payload().outputs, ports_.outputs);
 }
 
 /// Files may have results of mutations as outputs that the method does not ask for.
@@ -123,7 +134,10 @@ Error Delegate::fit_outputs(size_t num_args) {
       InvalidArgument, "VulkanBackend: expected %zu inputs and %zu outputs, found %zu arguments",
       num_inputs, num_outputs, num_args);
   if (num_args < expected) {
-    ET_CHECK_OK_OR_RETURN_ERROR(graph_->keep_outputs(expected - num_args));
+    const size_t num_kept = expected - num_args;
+    ET_CHECK_OK_OR_RETURN_ERROR(graph_->keep_outputs(num_kept));
+    ports_.outputs.erase(ports_.outputs.begin(),
+                         ports_.outputs.begin() + static_cast<std::ptrdiff_t>(num_kept));
     is_changed_ = true;
   }
   has_run_ = true;
@@ -138,29 +152,19 @@ Error Delegate::give(size_t index, const EValue& value) {
     graph_->set_symint(id, number);
     return Error::Ok;
   }
-  ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
-                           "VulkanBackend: input %zu: expected a tensor", index);
-  const executorch::aten::Tensor& from = value.toTensor();
+  const runtime::Elements found = ET_UNWRAP(ports_.check_input(index, value));
   Tensor& tensor = graph_->tensor(id);
-  bool is_valid = static_cast<size_t>(from.dim()) == tensor.bound.rank;
   Shape shape;
-  for (size_t i = 0; i < tensor.bound.rank && is_valid; ++i) {
-    shape.push(from.sizes()[i]);
-    is_valid = shape[i] >= 0 && shape[i] <= tensor.bound[i];
+  for (size_t i = 0; i < found.rank; ++i) {
+    shape.push(found.sizes[i]);
   }
-  ET_CHECK_OR_RETURN_ERROR(is_valid, InvalidArgument,
-                           "VulkanBackend: input %zu: expected sizes of at most %s, found %s",
-                           index, tensor.bound.text().c_str(),
-                           runtime::tensor_shape_to_c_string(
-                               Span<const SizesType>(from.sizes().data(), from.sizes().size()))
-                               .data());
   is_changed_ = is_changed_ || shape != tensor.shape;
   tensor.shape = shape;
   if (!tensor.has_readers) {
     return Error::Ok;  // its elements need not fit in what the device has
   }
   const Storage& storage = graph_->storages()[static_cast<size_t>(tensor.storage)];
-  return give_input(from, index, tensor, runner_->host() + storage.offset);
+  return ports_.copy_input(index, found, elements_of(tensor, runner_->host() + storage.offset));
 }
 
 Error Delegate::plan(bool is_timed) {
@@ -176,19 +180,9 @@ Error Delegate::take(size_t index, EValue& value) {
     value = EValue(graph_->symint(id));
     return Error::Ok;
   }
-  const Tensor& tensor = graph_->tensor(id);
-  ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
-                           "VulkanBackend: output %zu: expected a tensor", index);
-  const executorch::aten::Tensor& out = value.toTensor();
-  SizesType sizes[kMaxRank];
-  for (size_t i = 0; i < tensor.shape.rank; ++i) {
-    sizes[i] = tensor.shape[i];
-  }
-  ET_CHECK_OK_OR_RETURN_ERROR(runtime::resize_tensor(out, {sizes, tensor.shape.rank}),
-                              "VulkanBackend: output %zu cannot have sizes %s", index,
-                              tensor.shape.text().c_str());
   const Storage& storage = graph_->storages()[static_cast<size_t>(graph_->output_storage(index))];
-  return take_output(runner_->host() + storage.offset, index, tensor, out);
+  return ports_.store_output(
+      index, elements_of(graph_->tensor(id), runner_->host() + storage.offset), value);
 }
 
 Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
