@@ -32,26 +32,26 @@ namespace ET_RUNTIME_NAMESPACE {
 
 constexpr int64_t kNoMaxSize = -1;
 
-/// Of one dimension; it is fixed where both are the same.
-struct SizeRange {
-  int64_t min = 0;
-  int64_t max = kNoMaxSize;
-
-  bool is_fixed() const { return min == max; }
-  bool has(int64_t size) const { return size >= min && (max == kNoMaxSize || size <= max); }
-  std::string text() const {
-    const std::string end = max == kNoMaxSize ? "" : std::to_string(max);
-    return is_fixed() ? end : std::to_string(min) + ".." + end;
-  }
-};
-
 /// The sizes that a library takes or returns: any of some lists of ranges.
 class PortSizes {
  public:
+  /// Of one dimension; it is fixed where both are the same.
+  struct Range {
+    int64_t min = 0;
+    int64_t max = kNoMaxSize;
+
+    bool is_fixed() const { return min == max; }
+    bool has(int64_t size) const { return size >= min && (max == kNoMaxSize || size <= max); }
+    std::string text() const {
+      const std::string end = max == kNoMaxSize ? "" : std::to_string(max);
+      return is_fixed() ? end : std::to_string(min) + ".." + end;
+    }
+  };
+
   /// The library does not say: any sizes of any number of dimensions.
   PortSizes() = default;
   static PortSizes fixed(const std::vector<int64_t>& sizes) { return listed({sizes}); }
-  static PortSizes ranges(std::vector<SizeRange> ranges) {
+  static PortSizes ranges(std::vector<Range> ranges) {
     PortSizes made;
     made.choices_.push_back(std::move(ranges));
     return made;
@@ -76,7 +76,7 @@ class PortSizes {
   /// Those that are fixed.
   std::vector<int64_t> sizes() const {
     std::vector<int64_t> sizes;
-    for (const SizeRange& range : choices_[0]) {
+    for (const Range& range : choices_[0]) {
       sizes.push_back(range.min);
     }
     return sizes;
@@ -91,7 +91,7 @@ class PortSizes {
   /// "[1, 3, 1..8, 2..]", "one of [4] [9]"; of any, "[...]".
   std::string text() const {
     std::string text = choices_.empty() ? "[...]" : choices_.size() > 1 ? "one of" : "";
-    for (const std::vector<SizeRange>& ranges : choices_) {
+    for (const std::vector<Range>& ranges : choices_) {
       text += text.empty() ? "[" : " [";
       for (size_t i = 0; i < ranges.size(); ++i) {
         text += (i > 0 ? ", " : "") + ranges[i].text();
@@ -102,7 +102,7 @@ class PortSizes {
   }
 
  private:
-  std::vector<std::vector<SizeRange>> choices_;
+  std::vector<std::vector<Range>> choices_;
 };
 
 /// An input or output of the library.

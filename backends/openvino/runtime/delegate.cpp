@@ -52,10 +52,11 @@ runtime::PortSizes sizes_of(const ov_partial_shape_t& shape) {
   if (shape.rank.min != shape.rank.max || shape.rank.min < 0) {
     return {};
   }
-  std::vector<runtime::SizeRange> ranges;
+  std::vector<runtime::PortSizes::Range> ranges;
   for (int64_t i = 0; i < shape.rank.min; ++i) {
     const auto [min, max] = shape.dims[i];
-    ranges.push_back(min == max && min >= 0 ? runtime::SizeRange{min, max} : runtime::SizeRange{});
+    ranges.push_back(min == max && min >= 0 ? runtime::PortSizes::Range{min, max}
+                                            : runtime::PortSizes::Range{});
   }
   return runtime::PortSizes::ranges(std::move(ranges));
 }

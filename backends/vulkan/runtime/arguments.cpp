@@ -128,7 +128,7 @@ bool converts(ScalarType from, ScalarType to) {
 }
 
 runtime::Port port_of(const Tensor& tensor) {
-  std::vector<runtime::SizeRange> ranges;
+  std::vector<runtime::PortSizes::Range> ranges;
   for (size_t i = 0; i < tensor.bound.rank; ++i) {
     ranges.push_back({0, tensor.bound[i]});
   }

@@ -24,7 +24,7 @@ struct Feature {
   /// Those that it has where nothing else is said; empty where the model does not tell.
   std::vector<int64_t> sizes;
   /// Of each dimension, where sizes vary; else empty.
-  std::vector<runtime::SizeRange> ranges;
+  std::vector<runtime::PortSizes::Range> ranges;
   /// All that it may have, where they are listed; else empty.
   std::vector<std::vector<int64_t>> listed;
 };
