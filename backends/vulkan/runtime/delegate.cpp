@@ -38,52 +38,7 @@ Result<int64_t> symint_of(size_t index, const EValue& value) {
                                   : *tensor.const_data_ptr<int64_t>();
 }
 
-Error check_size(const runtime::CompileSpec& spec, size_t num_bytes) {
-  ET_CHECK_OR_RETURN_ERROR(spec.value.nbytes == num_bytes && spec.value.buffer != nullptr,
-                           InvalidArgument,
-                           "VulkanBackend: compile spec %s: expected %zu bytes, found %zu",
-                           spec.key, num_bytes, spec.value.nbytes);
-  return Error::Ok;
-}
-
 }  // namespace
-
-Error Settings::add(runtime::ArrayRef<runtime::CompileSpec> specs) {
-  for (const runtime::CompileSpec& spec : specs) {
-    const std::string key = spec.key == nullptr ? "" : spec.key;
-    if (key == "storage_type_override" || key == "memory_layout_override") {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 4));  // all tensors are in buffers
-    } else if (key == "require_dynamic_shapes") {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 1));  // all sizes may change
-    } else if (key == "warmup_execute_after_compile") {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 1));
-      warms_up = *static_cast<const uint8_t*>(spec.value.buffer) != 0;
-    }
-  }
-  return Error::Ok;
-}
-
-Error Settings::add(Span<const runtime::BackendOption> options) {
-  for (const runtime::BackendOption& option : options) {
-    const bool* flag = std::get_if<bool>(&option.value);
-    const auto* text = std::get_if<std::array<char, runtime::kMaxOptionValueLength>>(&option.value);
-    const std::string key = option.key;
-    if (key == "pipeline_cache_path" && text != nullptr) {
-      pipeline_cache_path = text->data();
-    } else if (key == "warmup_execute_after_compile" && flag != nullptr) {
-      warms_up = *flag;
-    } else if (key == "shares_memory" && flag != nullptr) {
-      runner.shares_memory = *flag;
-    } else {
-      ET_LOG(Error,
-             "VulkanBackend: option %s: expected pipeline_cache_path (text), "
-             "warmup_execute_after_compile or shares_memory (bools)",
-             option.key);
-      return Error::InvalidArgument;
-    }
-  }
-  return Error::Ok;
-}
 
 Delegate::Delegate() : ports_("VulkanBackend", {converts}) {}
 

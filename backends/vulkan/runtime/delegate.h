@@ -18,11 +18,6 @@ struct Settings {
   RunnerOptions runner;
   /// File of the driver's compiled pipelines; empty: none.
   std::string pipeline_cache_path;
-
-  /// InvalidArgument for a value of another size; keys that are not for the runtime say nothing.
-  ET_NODISCARD runtime::Error add(runtime::ArrayRef<runtime::CompileSpec> specs);
-  /// InvalidArgument for a value of another type.
-  ET_NODISCARD runtime::Error add(runtime::Span<const runtime::BackendOption> options);
 };
 
 /// Threads: one at a time; several delegates run at the same time.
