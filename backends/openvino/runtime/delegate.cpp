@@ -3,6 +3,7 @@
 // bound once stays bound as long as memory and sizes are the same.
 #include <executorch/backends/openvino/runtime/delegate.h>
 #include <executorch/backends/openvino/runtime/library.h>
+#include <executorch/runtime/backend/delegate_event.h>
 #include <executorch/runtime/platform/platform.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ using executorch::aten::ScalarType;
 using runtime::Elements;
 using runtime::Error;
 using runtime::EValue;
+using runtime::OperatorEvents;
 using runtime::Port;
 using runtime::Result;
 using runtime::Span;
@@ -141,9 +143,7 @@ Error ExecutionHandle::execute(Span<EValue*> args, runtime::EventTracer* tracer)
   }
   const et_timestamp_t start = tracer != nullptr ? et_pal_current_ticks() : 0;
   ET_CHECK_OK_OR_RETURN_ERROR(check(api_.ov_infer_request_infer(request_), "running"));
-  if (tracer != nullptr) {
-    report(*tracer, start);
-  }
+  report(tracer, start);
   for (size_t i = 0; i < results.size(); ++i) {
     const Port& port = ports_.outputs[i];
     ET_CHECK_OK_OR_RETURN_ERROR(port.sizes.are_fixed()
@@ -218,29 +218,19 @@ Error ExecutionHandle::bind(bool is_input, size_t index, const Elements& element
 }
 
 /// What each layer took, one after the other.
-void ExecutionHandle::report(runtime::EventTracer& tracer, et_timestamp_t start) const {
-  if (tracer.event_tracer_profiling_level() !=
-      runtime::EventTracerProfilingLevel::kProfileAllEvents) {
-    return;
-  }
+void ExecutionHandle::report(runtime::EventTracer* tracer, et_timestamp_t start) const {
   ov_profiling_info_list_t layers{};
-  if (api_.ov_infer_request_get_profiling_info(request_, &layers) != kOk) {
+  if (!OperatorEvents::are_wanted(tracer) ||
+      api_.ov_infer_request_get_profiling_info(request_, &layers) != kOk) {
     return;
   }
-  const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
-  const double ticks = 1000.0 * static_cast<double>(ratio.denominator) /
-                       static_cast<double>(ratio.numerator);  // of a microsecond
-  double elapsed = 0;
+  OperatorEvents events(tracer, start, 1000 * OperatorEvents::ticks_of_ns());
   for (size_t i = 0; i < layers.size; ++i) {
     const ov_profiling_info_t& layer = layers.profiling_infos[i];
-    if (layer.status != ov_profiling_info_t::EXECUTED) {
-      continue;
+    if (layer.status == ov_profiling_info_t::EXECUTED) {
+      const std::string name = std::string(layer.node_type) + " " + layer.node_name;
+      events.add(name.c_str(), static_cast<double>(layer.real_time));
     }
-    const std::string name = std::string(layer.node_type) + " " + layer.node_name;
-    const auto begin = start + static_cast<et_timestamp_t>(elapsed);
-    elapsed += static_cast<double>(layer.real_time) * ticks;
-    tracer.log_profiling_delegate(name.c_str(), runtime::kUnsetDelegateDebugIntId, begin,
-                                  start + static_cast<et_timestamp_t>(elapsed));
   }
   api_.ov_profiling_info_list_free(&layers);
 }

@@ -36,7 +36,7 @@ class ExecutionHandle final {
   runtime::Error take_output(size_t index, const runtime::EValue& value) const;
   runtime::Error read_output(const ov_tensor_t* tensor, runtime::Elements& out) const;
   runtime::Error bind(bool is_input, size_t index, const runtime::Elements& elements);
-  void report(runtime::EventTracer& tracer, et_timestamp_t start) const;
+  void report(runtime::EventTracer* tracer, et_timestamp_t start) const;
 
   const Api& api_;
   ov_compiled_model_t* model_;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/vulkan/runtime/arguments.h>
 #include <executorch/backends/vulkan/runtime/delegate.h>
-#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
+#include <executorch/runtime/backend/delegate_event.h>
 #include <executorch/runtime/platform/platform.h>
 
-#include <array>
-#include <cinttypes>
-#include <cstring>
 #include <new>
 
 namespace executorch::backends::vulkan {
 
 using executorch::aten::ScalarType;
+using runtime::DelegateEvent;
 using runtime::Error;
 using runtime::EValue;
+using runtime::OperatorEvents;
 using runtime::Result;
 using runtime::Span;
 
@@ -141,48 +140,41 @@ Error Delegate::take(size_t index, EValue& value) {
 }
 
 Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
-  using runtime::kUnsetDelegateDebugIntId;
   const bool is_first = !has_run_;  // there is nothing to resize: events are those of later runs
   ET_CHECK_OK_OR_RETURN_ERROR(fit_outputs(args.size()));
-  const auto begin = [&](const char* name) {
-    return runtime::event_tracer_start_profiling_delegate(tracer, name, kUnsetDelegateDebugIntId);
-  };
-  const auto end = [&](const runtime::EventTracerEntry& entry) {
-    runtime::event_tracer_end_profiling_delegate(tracer, entry);
-  };
-  const auto whole = begin("ETVK_EXECUTE");
-  const auto inputs = begin("ETVK_COPY_INPUTS");
-  const size_t num_inputs = graph_->payload().inputs.size();
-  for (size_t i = 0; i < num_inputs; ++i) {
-    ET_CHECK_OK_OR_RETURN_ERROR(give(i, *args[i]));
+  uint64_t num_bytes = 0;
+  DelegateEvent whole(tracer, "ETVK_EXECUTE");
+  whole.tell(&num_bytes, sizeof(num_bytes));
+  const size_t num_inputs = ports_.inputs.size();
+  {
+    const DelegateEvent inputs(tracer, "ETVK_COPY_INPUTS");
+    for (size_t i = 0; i < num_inputs; ++i) {
+      ET_CHECK_OK_OR_RETURN_ERROR(give(i, *args[i]));
+    }
   }
-  end(inputs);
   bool is_timed = false;
 #ifdef ET_EVENT_TRACER_ENABLED
   is_timed = tracer != nullptr;
 #endif
   if (is_changed_ || graph_->is_outdated(runner_->host()) || is_timed != runner_->is_timed()) {
     is_changed_ = true;  // stays so if this fails
-    const auto resize = is_first ? runtime::EventTracerEntry() : begin("ETVK_RESIZE");
+    const DelegateEvent resize(is_first ? nullptr : tracer, "ETVK_RESIZE");
     ET_CHECK_OK_OR_RETURN_ERROR(plan(is_timed));
-    if (!is_first) {
-      end(resize);
-    }
   }
-  const auto compute = begin("ETVK_COMPUTE_GRAPH_EXECUTE");
-  const et_timestamp_t start = tracer != nullptr ? et_pal_current_ticks() : 0;
-  ET_CHECK_OK_OR_RETURN_ERROR(runner_->run());
-  end(compute);
+  et_timestamp_t start = 0;
+  {
+    const DelegateEvent compute(tracer, "ETVK_COMPUTE_GRAPH_EXECUTE");
+    start = is_timed ? et_pal_current_ticks() : 0;
+    ET_CHECK_OK_OR_RETURN_ERROR(runner_->run());
+  }
   if (is_timed) {
     report(*tracer, start);
   }
-  const auto outputs = begin("ETVK_COPY_OUTPUTS");
+  const DelegateEvent outputs(tracer, "ETVK_COPY_OUTPUTS");
   for (size_t i = num_inputs; i < args.size(); ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(take(i - num_inputs, *args[i]));
   }
-  end(outputs);
-  const uint64_t num_bytes = runner_->num_bytes();
-  runtime::event_tracer_end_profiling_delegate(tracer, whole, &num_bytes, sizeof(num_bytes));
+  num_bytes = runner_->num_bytes();
   return Error::Ok;
 }
 
@@ -213,19 +205,13 @@ void Delegate::report(runtime::EventTracer& tracer, uint64_t start) const {
   }
   const float period = graph_->device().properties.limits.timestampPeriod;
   const double to_ns = period > 0 ? static_cast<double>(period) : 52;
-  const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
-  const double to_ticks =
-      to_ns * static_cast<double>(ratio.denominator) / static_cast<double>(ratio.numerator);
+  const OperatorEvents events(&tracer, start, to_ns * OperatorEvents::ticks_of_ns());
   const uint64_t first = times->front().begin;
   for (size_t i = 0; i < times->size(); ++i) {
     const std::string name = describe(i);
-    const auto at = [&](uint64_t ticks) {
-      return start + static_cast<et_timestamp_t>(static_cast<double>(ticks - first) * to_ticks);
-    };
     const uint64_t raw[] = {(*times)[i].begin, (*times)[i].end};
-    runtime::event_tracer_log_profiling_delegate(&tracer, name.c_str(),
-                                                 runtime::kUnsetDelegateDebugIntId, at(raw[0]),
-                                                 at(raw[1]), raw, sizeof(raw));
+    events.log(name.c_str(), static_cast<double>(raw[0] - first),
+               static_cast<double>(raw[1] - first), raw, sizeof(raw));
   }
 }
 

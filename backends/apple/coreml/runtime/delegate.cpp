@@ -3,8 +3,8 @@
 // way of a value: the program's memory where dtype and sizes are the model's, else a copy.
 #include <executorch/backends/apple/coreml/runtime/delegate.h>
 #include <executorch/backends/apple/coreml/runtime/json_member.h>
+#include <executorch/runtime/backend/delegate_event.h>
 #include <executorch/runtime/backend/files/folders.h>
-#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
 #include <executorch/runtime/platform/platform.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@ using runtime::DiskCache;
 using runtime::Elements;
 using runtime::Error;
 using runtime::EValue;
+using runtime::OperatorEvents;
 using runtime::Result;
 using runtime::Span;
 
@@ -197,9 +198,7 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   }
   const et_timestamp_t start = tracer != nullptr ? et_pal_current_ticks() : 0;
   ET_CHECK_OK_OR_RETURN_ERROR(predict(inputs, std::move(outputs), values));
-  if (tracer != nullptr) {
-    report(*tracer, start, et_pal_current_ticks());
-  }
+  report(tracer, start, tracer != nullptr ? et_pal_current_ticks() : 0);
   return Error::Ok;
 }
 
@@ -248,10 +247,8 @@ Error Delegate::predict(const std::vector<NamedElements>& inputs,
 
 /// Core ML tells what operations should cost of a prediction, not how long they took: the time that
 /// all took is shared out so.
-void Delegate::report(runtime::EventTracer& tracer, uint64_t start, uint64_t end) {
-#ifdef ET_EVENT_TRACER_ENABLED
-  if (tracer.event_tracer_profiling_level() !=
-      runtime::EventTracerProfilingLevel::kProfileAllEvents) {
+void Delegate::report(runtime::EventTracer* tracer, uint64_t start, uint64_t end) {
+  if (!OperatorEvents::are_wanted(tracer)) {
     return;
   }
   if (!plan_.has_value()) {
@@ -264,11 +261,7 @@ void Delegate::report(runtime::EventTracer& tracer, uint64_t start, uint64_t end
   for (const PlannedOperation& each : *plan_) {
     total += each.cost;
   }
-  double done = 0;
-  const auto at = [&] {
-    const double part = total > 0 ? done / total : 0;
-    return start + static_cast<uint64_t>(part * static_cast<double>(end - start));
-  };
+  OperatorEvents events(tracer, start, total > 0 ? static_cast<double>(end - start) / total : 0);
   for (const PlannedOperation& each : *plan_) {
     const std::string name = (each.outputs.empty() ? "" : each.outputs.front()) + ":" + each.kind;
     const std::string said = coreml::text_of(Json{{"outputNames", each.outputs},
@@ -276,17 +269,8 @@ void Delegate::report(runtime::EventTracer& tracer, uint64_t start, uint64_t end
                                                   {"estimatedCost", each.cost},
                                                   {"preferredComputeUnit", each.preferred},
                                                   {"supportedComputeUnits", each.supported}});
-    const uint64_t begin = at();
-    done += each.cost;
-    runtime::event_tracer_log_profiling_delegate(&tracer, name.c_str(),
-                                                 runtime::kUnsetDelegateDebugIntId, begin, at(),
-                                                 said.data(), said.size());
+    events.add(name.c_str(), each.cost, said.data(), said.size());
   }
-#else
-  static_cast<void>(tracer);
-  static_cast<void>(start);
-  static_cast<void>(end);
-#endif
 }
 
 }  // namespace executorch::backends::coreml

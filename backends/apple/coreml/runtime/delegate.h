@@ -39,7 +39,7 @@ class Delegate final {
   runtime::Error predict(const std::vector<NamedElements>& inputs,
                          std::vector<NamedElements> outputs,
                          runtime::Span<runtime::EValue*> values);
-  void report(runtime::EventTracer& tracer, uint64_t start, uint64_t end);
+  void report(runtime::EventTracer* tracer, uint64_t start, uint64_t end);
 
   runtime::DiskCache::Entry entry_;  // in use as long as the model is
   std::unique_ptr<Model> model_;
