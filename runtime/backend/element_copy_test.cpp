@@ -59,6 +59,17 @@ TEST_F(ElementCopyTest, AnyOrderOfDimensionsAndBack) {
   }
 }
 
+TEST_F(ElementCopyTest, DimensionsOfOneHaveNoOrder) {
+  TensorFactory<ScalarType::Float> floats;
+  const auto is_row_major = [&](const std::vector<int32_t>& sizes) {
+    const std::vector<float> data(6);
+    return Elements::of(floats.make_with_dimorder(sizes, data, {0, 2, 3, 1})).is_row_major();
+  };
+  EXPECT_TRUE(is_row_major({1, 1, 2, 3}));
+  EXPECT_FALSE(is_row_major({1, 2, 1, 3}));
+  EXPECT_TRUE(Elements::of(floats.zeros({})).is_row_major());
+}
+
 /// Rows of three in memory of four, as of libraries that align rows.
 TEST_F(ElementCopyTest, GapsStayAsTheyAre) {
   std::vector<float> from = {1, 2, 3, 4, 5, 6};

@@ -5,8 +5,6 @@
 #include <executorch/backends/openvino/runtime/library.h>
 #include <executorch/backends/openvino/runtime/payload.h>
 
-#include <array>
-
 namespace executorch::backends::openvino {
 
 using runtime::Error;
@@ -23,10 +21,8 @@ Result<runtime::DelegateHandle*> OpenvinoBackend::init(
     runtime::ArrayRef<runtime::CompileSpec> compile_specs) const {
   const Api& api = *ET_UNWRAP(library());
   Settings settings;
-  ET_CHECK_OK_OR_RETURN_ERROR(settings.add(compile_specs));
-  const auto defaults = defaults_.all();
-  settings.add({defaults.data(), defaults.size()});
-  settings.add(context.runtime_specs());
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      defaults_.read(kOptions, compile_specs, context.runtime_specs(), settings));
 #ifdef ET_EVENT_TRACER_ENABLED
   if (context.event_tracer() != nullptr) {
     settings.properties.emplace("PERF_COUNT", "YES");
@@ -46,15 +42,7 @@ Error OpenvinoBackend::execute(runtime::BackendExecutionContext& context,
 
 Error OpenvinoBackend::set_option(runtime::BackendOptionContext&,
                                   const Span<runtime::BackendOption>& options) {
-  for (const runtime::BackendOption& option : options) {
-    const auto* text = std::get_if<std::array<char, runtime::kMaxOptionValueLength>>(&option.value);
-    if (text != nullptr && text->front() == '\0') {
-      defaults_.remove(option.key);
-    } else {
-      defaults_.set(option);
-    }
-  }
-  return Error::Ok;
+  return defaults_.set({options.data(), options.size()}, kOptions);
 }
 
 Error OpenvinoBackend::get_option(runtime::BackendOptionContext&,

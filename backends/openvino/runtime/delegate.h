@@ -5,6 +5,7 @@
 
 #include <executorch/backends/openvino/runtime/OpenvinoApi.h>
 #include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/backend/ports.h>
 
 #include <memory>
 #include <vector>
@@ -27,35 +28,21 @@ class ExecutionHandle final {
   runtime::Error execute(runtime::Span<runtime::EValue*> args, runtime::EventTracer* tracer);
 
  private:
-  /// An input or output of the model, and the memory that the request has for it.
-  struct Port {
-    ov_element_type_e type = UNDEFINED;
-    std::vector<int64_t> sizes;  // -1 where they vary
-    bool has_rank = true;
-    bool is_static = true;
-
-    const void* bound = nullptr;
-    std::vector<int64_t> bound_sizes;
-    std::vector<uint8_t> copy;  // in row-major order, where the tensor is not
-    bool is_copied = false;     // of an output
-    int64_t number = 0;         // of an int
-  };
-
-  ExecutionHandle(const Api& api, ov_compiled_model_t* model) : api_(api), model_(model) {}
+  ExecutionHandle(const Api& api, ov_compiled_model_t* model);
+  runtime::Error check(ov_status_e status, const char* what) const;
   runtime::Error read_ports();
-  runtime::Error read_port(const ov_output_const_port_t* port, Port& out) const;
-  runtime::Error give_input(size_t index, const runtime::EValue& value);
-  runtime::Error give_output(size_t index, const runtime::EValue& value);
-  runtime::Error take_output(size_t index, const executorch::aten::Tensor& out);
-  runtime::Error bind(Port& port, size_t index, bool is_input, void* data,
-                      const std::vector<int64_t>& sizes);
-  void report(runtime::EventTracer& tracer, et_timestamp_t start) const;
+  runtime::Result<runtime::Port> read_port(const ov_output_const_port_t* port) const;
+  runtime::Result<runtime::Elements> prepare_input(size_t index, const runtime::EValue& value);
+  runtime::Error take_output(size_t index, const runtime::EValue& value) const;
+  runtime::Error read_output(const ov_tensor_t* tensor, runtime::Elements& out) const;
+  runtime::Error bind(bool is_input, size_t index, const runtime::Elements& elements);
+  void report(runtime::EventTracer* tracer, et_timestamp_t start) const;
 
   const Api& api_;
   ov_compiled_model_t* model_;
   ov_infer_request_t* request_ = nullptr;
-  std::vector<Port> inputs_;
-  std::vector<Port> outputs_;
+  runtime::Ports ports_;
+  std::vector<int64_t> numbers_;  // by input: of an int
 };
 
 }  // namespace executorch::backends::openvino

@@ -93,13 +93,13 @@ TEST_F(PayloadTest, OtherBytesThanWereExportedAreRefused) {
   std::snprintf(digits, sizeof(digits), "%08" PRIx32, crc32(bytes));
   CompileSpec spec{kChecksumKey, {digits, 8}};
   Settings settings;
-  ASSERT_EQ(settings.add({&spec, 1}), Error::Ok);
+  ASSERT_EQ(read_compile_specs(kOptions, {&spec, 1}, settings), Error::Ok);
   EXPECT_EQ(open(bytes, settings), Error::Ok);
   bytes.back() ^= 1;
   EXPECT_EQ(open(bytes, settings), Error::DelegateInvalidCompatibility);
   char wrong[] = "abc";
   spec.value = {wrong, 3};
-  EXPECT_EQ(settings.add({&spec, 1}), Error::InvalidArgument);
+  EXPECT_EQ(read_compile_specs(kOptions, {&spec, 1}, settings), Error::InvalidArgument);
 }
 
 TEST_F(PayloadTest, OptionsWinOverCompileSpecs) {
@@ -107,14 +107,14 @@ TEST_F(PayloadTest, OptionsWinOverCompileSpecs) {
   char streams[] = "2";
   const CompileSpec specs[] = {{"device", {device, 4}}, {"NUM_STREAMS", {streams, 1}}};
   Settings settings;
-  ASSERT_EQ(settings.add({specs, 2}), Error::Ok);
+  ASSERT_EQ(read_compile_specs(kOptions, {specs, 2}, settings), Error::Ok);
   EXPECT_EQ(settings.key(), "GPU\nNUM_STREAMS=2");
   runtime::BackendOptions<3> options;
   ASSERT_EQ(options.set_option("device", "CPU"), Error::Ok);
   ASSERT_EQ(options.set_option("NUM_STREAMS", 4), Error::Ok);
   ASSERT_EQ(options.set_option("ENABLE_CPU_PINNING", false), Error::Ok);
   const auto view = options.view();
-  settings.add({view.data(), view.size()});
+  ASSERT_EQ(read_runtime_options(kOptions, {view.data(), view.size()}, settings), Error::Ok);
   EXPECT_EQ(settings.key(), "CPU\nENABLE_CPU_PINNING=NO\nNUM_STREAMS=4");
   EXPECT_FALSE(settings.has_precision());
   settings.properties["INFERENCE_PRECISION_HINT"] = "bf16";

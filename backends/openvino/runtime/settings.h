@@ -2,8 +2,7 @@
 // What a payload is loaded with: compile specs of the file, then options of the program that runs.
 #pragma once
 
-#include <executorch/runtime/backend/interface.h>
-#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/backend/compile_options.h>
 
 #include <map>
 #include <optional>
@@ -23,15 +22,14 @@ struct Settings {
   std::optional<uint32_t> checksum;
   std::string version;
 
-  /// Takes what a file says. InvalidArgument for what is no text, or a checksum that is none.
-  ET_NODISCARD runtime::Error add(runtime::ArrayRef<runtime::CompileSpec> specs);
-  /// Takes options: text, numbers, and bools, which are YES and NO. They win.
-  void add(runtime::Span<const runtime::BackendOption> options);
-
   /// Whether something is said about the precision of computing.
   bool has_precision() const;
   /// All of it as one text: equal for equal settings.
   std::string key() const;
 };
+
+/// InvalidArgument for what is no text in a file, or a checksum that is none. Numbers and bools,
+/// which are YES and NO, are text.
+extern const runtime::OptionTable<Settings> kOptions;
 
 }  // namespace executorch::backends::openvino

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/vulkan/runtime/arguments.h>
-#include <executorch/runtime/backend/element_copy.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
 #include <cstring>
-#include <string>
 #include <type_traits>
+#include <utility>
 
 namespace executorch::backends::vulkan {
 
 using executorch::aten::Half;
 using executorch::aten::ScalarType;
 using runtime::Error;
-using runtime::Result;
 
 namespace {
 
@@ -100,37 +98,6 @@ ScalarType host_dtype_of(VkDataType dtype) {
   }
 }
 
-/// Whether a method's tensor of one dtype may be the delegate's of another.
-bool fits(ScalarType host, ScalarType delegate) {
-  const auto is_real_pair = [](ScalarType a, ScalarType b) {
-    return a == ScalarType::Float && (b == ScalarType::Half || b == ScalarType::Double);
-  };
-  return host == delegate || (host == ScalarType::Long && delegate == ScalarType::Int) ||
-         (host == ScalarType::Int && delegate == ScalarType::Long) ||
-         is_real_pair(host, delegate) || is_real_pair(delegate, host);
-}
-
-Error check_dtype(const executorch::aten::Tensor& tensor, const char* kind, size_t index,
-                  VkDataType expected) {
-  const ScalarType delegate = host_dtype_of(expected);
-  ET_CHECK_OR_RETURN_ERROR(fits(tensor.scalar_type(), delegate), InvalidArgument,
-                           "VulkanBackend: %s %zu: expected dtype %s, found %s", kind, index,
-                           runtime::toString(delegate), runtime::toString(tensor.scalar_type()));
-  return Error::Ok;
-}
-
-/// The device's memory for a tensor, or from it.
-runtime::Elements on_device(void* data, Element element, const executorch::aten::Tensor& like) {
-  ScalarType dtype = ScalarType::Float;
-  with_element_type(
-      element, [&](auto device) { dtype = runtime::CppTypeToScalarType<decltype(device)>::value; });
-  return runtime::Elements::row_major(data, dtype, like.sizes());
-}
-
-std::string place(const char* kind, size_t index) {
-  return std::string("VulkanBackend: ") + kind + " " + std::to_string(index);
-}
-
 }  // namespace
 
 Error to_elements(const void* from, VkDataType dtype, size_t count, Element element, uint8_t* out) {
@@ -151,25 +118,30 @@ Error to_elements(const void* from, VkDataType dtype, size_t count, Element elem
   return Error::Ok;
 }
 
-/// Devices have integers of 32 bits: programs that were lowered without VulkanPartitioner take
-/// more.
-Error give_input(const executorch::aten::Tensor& from, size_t index, const Tensor& tensor,
-                 uint8_t* out) {
-  ET_CHECK_OK_OR_RETURN_ERROR(check_dtype(from, "input", index, tensor.staging));
-  ET_CHECK_OR_RETURN_ERROR(from.const_data_ptr() != nullptr || from.numel() == 0, InvalidArgument,
-                           "VulkanBackend: input %zu has no data", index);
-  return runtime::copy_elements(place("input", index).c_str(), runtime::Elements::of(from),
-                                on_device(out, tensor.element, from));
+bool converts(ScalarType from, ScalarType to) {
+  const auto is_pair = [&](ScalarType one, ScalarType other) {
+    return (from == one && to == other) || (from == other && to == one);
+  };
+  return from == to || is_pair(ScalarType::Long, ScalarType::Int) ||
+         is_pair(ScalarType::Float, ScalarType::Half) ||
+         is_pair(ScalarType::Float, ScalarType::Double);
 }
 
-Error take_output(const uint8_t* from, size_t index, const Tensor& tensor,
-                  const executorch::aten::Tensor& out) {
-  ET_CHECK_OK_OR_RETURN_ERROR(check_dtype(out, "output", index, tensor.staging));
-  ET_CHECK_OR_RETURN_ERROR(out.const_data_ptr() != nullptr || out.numel() == 0, InvalidArgument,
-                           "VulkanBackend: output %zu has no memory", index);
-  return runtime::copy_elements(place("output", index).c_str(),
-                                on_device(const_cast<uint8_t*>(from), tensor.element, out),
-                                runtime::Elements::of(out));
+runtime::Port port_of(const Tensor& tensor) {
+  std::vector<runtime::PortSizes::Range> ranges;
+  for (size_t i = 0; i < tensor.bound.rank; ++i) {
+    ranges.push_back({0, tensor.bound[i]});
+  }
+  return {"", host_dtype_of(tensor.staging), runtime::PortSizes::ranges(std::move(ranges))};
+}
+
+runtime::Elements elements_of(const Tensor& tensor, uint8_t* data) {
+  ScalarType dtype = ScalarType::Float;
+  with_element_type(tensor.element, [&](auto element) {
+    dtype = runtime::CppTypeToScalarType<decltype(element)>::value;
+  });
+  return runtime::Elements::row_major(
+      data, dtype, runtime::Span<const int32_t>(tensor.shape.sizes, tensor.shape.rank));
 }
 
 }  // namespace executorch::backends::vulkan

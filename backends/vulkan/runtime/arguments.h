@@ -3,7 +3,7 @@
 #pragma once
 
 #include <executorch/backends/vulkan/runtime/graph/graph.h>
-#include <executorch/runtime/core/exec_aten/exec_aten.h>
+#include <executorch/runtime/backend/ports.h>
 
 namespace executorch::backends::vulkan {
 
@@ -11,14 +11,16 @@ namespace executorch::backends::vulkan {
 ET_NODISCARD runtime::Error to_elements(const void* from, VkDataType dtype, size_t count,
                                         Element element, uint8_t* out);
 
-/// The method's tensor into the buffer, row-major, whatever its dim order is. InvalidArgument for a
-/// dtype that does not go into the delegate's: it must be the same, Long for INT32, Double for
-/// FLOAT32, or Half and FLOAT32.
-ET_NODISCARD runtime::Error give_input(const executorch::aten::Tensor& from, size_t index,
-                                       const Tensor& tensor, uint8_t* out);
+/// Whether a method's tensor of one dtype may be the delegate's of another: Long and Int, Float and
+/// Half, Float and Double.
+bool converts(executorch::aten::ScalarType from, executorch::aten::ScalarType to);
 
-/// Back, into a tensor that has the sizes.
-ET_NODISCARD runtime::Error take_output(const uint8_t* from, size_t index, const Tensor& tensor,
-                                        const executorch::aten::Tensor& out);
+/// An input or output: of the dtype that the method's tensor has in the file, and at most of its
+/// sizes there.
+runtime::Port port_of(const Tensor& tensor);
+
+/// The device's memory of a tensor, row-major, with the sizes that it has now. Devices have
+/// integers of 32 bits: programs that were lowered without VulkanPartitioner take more.
+runtime::Elements elements_of(const Tensor& tensor, uint8_t* data);
 
 }  // namespace executorch::backends::vulkan

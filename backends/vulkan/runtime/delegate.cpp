@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/vulkan/runtime/arguments.h>
 #include <executorch/backends/vulkan/runtime/delegate.h>
-#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_shape_to_c_string.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/backend/delegate_event.h>
 #include <executorch/runtime/platform/platform.h>
 
-#include <array>
-#include <cinttypes>
-#include <cstring>
 #include <new>
 
 namespace executorch::backends::vulkan {
 
 using executorch::aten::ScalarType;
-using executorch::aten::SizesType;
+using runtime::DelegateEvent;
 using runtime::Error;
 using runtime::EValue;
+using runtime::OperatorEvents;
 using runtime::Result;
 using runtime::Span;
 
@@ -41,52 +37,9 @@ Result<int64_t> symint_of(size_t index, const EValue& value) {
                                   : *tensor.const_data_ptr<int64_t>();
 }
 
-Error check_size(const runtime::CompileSpec& spec, size_t num_bytes) {
-  ET_CHECK_OR_RETURN_ERROR(spec.value.nbytes == num_bytes && spec.value.buffer != nullptr,
-                           InvalidArgument,
-                           "VulkanBackend: compile spec %s: expected %zu bytes, found %zu",
-                           spec.key, num_bytes, spec.value.nbytes);
-  return Error::Ok;
-}
-
 }  // namespace
 
-Error Settings::add(runtime::ArrayRef<runtime::CompileSpec> specs) {
-  for (const runtime::CompileSpec& spec : specs) {
-    const std::string key = spec.key == nullptr ? "" : spec.key;
-    if (key == "storage_type_override" || key == "memory_layout_override") {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 4));  // all tensors are in buffers
-    } else if (key == "require_dynamic_shapes") {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 1));  // all sizes may change
-    } else if (key == "warmup_execute_after_compile") {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_size(spec, 1));
-      warms_up = *static_cast<const uint8_t*>(spec.value.buffer) != 0;
-    }
-  }
-  return Error::Ok;
-}
-
-Error Settings::add(Span<const runtime::BackendOption> options) {
-  for (const runtime::BackendOption& option : options) {
-    const bool* flag = std::get_if<bool>(&option.value);
-    const auto* text = std::get_if<std::array<char, runtime::kMaxOptionValueLength>>(&option.value);
-    const std::string key = option.key;
-    if (key == "pipeline_cache_path" && text != nullptr) {
-      pipeline_cache_path = text->data();
-    } else if (key == "warmup_execute_after_compile" && flag != nullptr) {
-      warms_up = *flag;
-    } else if (key == "shares_memory" && flag != nullptr) {
-      runner.shares_memory = *flag;
-    } else {
-      ET_LOG(Error,
-             "VulkanBackend: option %s: expected pipeline_cache_path (text), "
-             "warmup_execute_after_compile or shares_memory (bools)",
-             option.key);
-      return Error::InvalidArgument;
-    }
-  }
-  return Error::Ok;
-}
+Delegate::Delegate() : ports_("VulkanBackend", {converts}) {}
 
 Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size,
                                                    const runtime::NamedDataMap* named_data,
@@ -102,6 +55,7 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size
   delegate->graph_ = ET_UNWRAP(Graph::create(std::move(payload), device));
   delegate->runner_ = ET_UNWRAP(Runner::create(device, *delegate->graph_, settings.runner));
   delegate->graph_->drop_constants();
+  delegate->make_ports();
   if (settings.warms_up && !delegate->graph_->has_symints()) {
     ET_CHECK_OK_OR_RETURN_ERROR(delegate->plan(false));
     ET_CHECK_OK_OR_RETURN_ERROR(delegate->runner_->run());
@@ -111,6 +65,17 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const void* data, size_t size
     static_cast<void>(pipelines.save(settings.pipeline_cache_path));
   }
   return delegate;
+}
+
+void Delegate::make_ports() {
+  const auto make = [&](const std::vector<uint32_t>& ids, std::vector<runtime::Port>& out) {
+    for (const uint32_t id : ids) {
+      const bool is_tensor = graph_->payload().values[id].kind != GraphTypes::SymInt;
+      out.push_back(is_tensor ? port_of(graph_->tensor(id)) : runtime::Port());
+    }
+  };
+  make(graph_->payload().inputs, ports_.inputs);
+  make(graph_->payload().outputs, ports_.outputs);
 }
 
 /// Files may have results of mutations as outputs that the method does not ask for.
@@ -123,7 +88,10 @@ Error Delegate::fit_outputs(size_t num_args) {
       InvalidArgument, "VulkanBackend: expected %zu inputs and %zu outputs, found %zu arguments",
       num_inputs, num_outputs, num_args);
   if (num_args < expected) {
-    ET_CHECK_OK_OR_RETURN_ERROR(graph_->keep_outputs(expected - num_args));
+    const size_t num_kept = expected - num_args;
+    ET_CHECK_OK_OR_RETURN_ERROR(graph_->keep_outputs(num_kept));
+    ports_.outputs.erase(ports_.outputs.begin(),
+                         ports_.outputs.begin() + static_cast<std::ptrdiff_t>(num_kept));
     is_changed_ = true;
   }
   has_run_ = true;
@@ -138,29 +106,19 @@ Error Delegate::give(size_t index, const EValue& value) {
     graph_->set_symint(id, number);
     return Error::Ok;
   }
-  ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
-                           "VulkanBackend: input %zu: expected a tensor", index);
-  const executorch::aten::Tensor& from = value.toTensor();
+  const runtime::Elements found = ET_UNWRAP(ports_.check_input(index, value));
   Tensor& tensor = graph_->tensor(id);
-  bool is_valid = static_cast<size_t>(from.dim()) == tensor.bound.rank;
   Shape shape;
-  for (size_t i = 0; i < tensor.bound.rank && is_valid; ++i) {
-    shape.push(from.sizes()[i]);
-    is_valid = shape[i] >= 0 && shape[i] <= tensor.bound[i];
+  for (size_t i = 0; i < found.rank; ++i) {
+    shape.push(found.sizes[i]);
   }
-  ET_CHECK_OR_RETURN_ERROR(is_valid, InvalidArgument,
-                           "VulkanBackend: input %zu: expected sizes of at most %s, found %s",
-                           index, tensor.bound.text().c_str(),
-                           runtime::tensor_shape_to_c_string(
-                               Span<const SizesType>(from.sizes().data(), from.sizes().size()))
-                               .data());
   is_changed_ = is_changed_ || shape != tensor.shape;
   tensor.shape = shape;
   if (!tensor.has_readers) {
     return Error::Ok;  // its elements need not fit in what the device has
   }
   const Storage& storage = graph_->storages()[static_cast<size_t>(tensor.storage)];
-  return give_input(from, index, tensor, runner_->host() + storage.offset);
+  return ports_.copy_input(index, found, elements_of(tensor, runner_->host() + storage.offset));
 }
 
 Error Delegate::plan(bool is_timed) {
@@ -176,64 +134,47 @@ Error Delegate::take(size_t index, EValue& value) {
     value = EValue(graph_->symint(id));
     return Error::Ok;
   }
-  const Tensor& tensor = graph_->tensor(id);
-  ET_CHECK_OR_RETURN_ERROR(value.isTensor(), InvalidArgument,
-                           "VulkanBackend: output %zu: expected a tensor", index);
-  const executorch::aten::Tensor& out = value.toTensor();
-  SizesType sizes[kMaxRank];
-  for (size_t i = 0; i < tensor.shape.rank; ++i) {
-    sizes[i] = tensor.shape[i];
-  }
-  ET_CHECK_OK_OR_RETURN_ERROR(runtime::resize_tensor(out, {sizes, tensor.shape.rank}),
-                              "VulkanBackend: output %zu cannot have sizes %s", index,
-                              tensor.shape.text().c_str());
   const Storage& storage = graph_->storages()[static_cast<size_t>(graph_->output_storage(index))];
-  return take_output(runner_->host() + storage.offset, index, tensor, out);
+  return ports_.store_output(
+      index, elements_of(graph_->tensor(id), runner_->host() + storage.offset), value);
 }
 
 Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
-  using runtime::kUnsetDelegateDebugIntId;
   const bool is_first = !has_run_;  // there is nothing to resize: events are those of later runs
   ET_CHECK_OK_OR_RETURN_ERROR(fit_outputs(args.size()));
-  const auto begin = [&](const char* name) {
-    return runtime::event_tracer_start_profiling_delegate(tracer, name, kUnsetDelegateDebugIntId);
-  };
-  const auto end = [&](const runtime::EventTracerEntry& entry) {
-    runtime::event_tracer_end_profiling_delegate(tracer, entry);
-  };
-  const auto whole = begin("ETVK_EXECUTE");
-  const auto inputs = begin("ETVK_COPY_INPUTS");
-  const size_t num_inputs = graph_->payload().inputs.size();
-  for (size_t i = 0; i < num_inputs; ++i) {
-    ET_CHECK_OK_OR_RETURN_ERROR(give(i, *args[i]));
+  uint64_t num_bytes = 0;
+  DelegateEvent whole(tracer, "ETVK_EXECUTE");
+  whole.tell(&num_bytes, sizeof(num_bytes));
+  const size_t num_inputs = ports_.inputs.size();
+  {
+    const DelegateEvent inputs(tracer, "ETVK_COPY_INPUTS");
+    for (size_t i = 0; i < num_inputs; ++i) {
+      ET_CHECK_OK_OR_RETURN_ERROR(give(i, *args[i]));
+    }
   }
-  end(inputs);
   bool is_timed = false;
 #ifdef ET_EVENT_TRACER_ENABLED
   is_timed = tracer != nullptr;
 #endif
   if (is_changed_ || graph_->is_outdated(runner_->host()) || is_timed != runner_->is_timed()) {
     is_changed_ = true;  // stays so if this fails
-    const auto resize = is_first ? runtime::EventTracerEntry() : begin("ETVK_RESIZE");
+    const DelegateEvent resize(is_first ? nullptr : tracer, "ETVK_RESIZE");
     ET_CHECK_OK_OR_RETURN_ERROR(plan(is_timed));
-    if (!is_first) {
-      end(resize);
-    }
   }
-  const auto compute = begin("ETVK_COMPUTE_GRAPH_EXECUTE");
-  const et_timestamp_t start = tracer != nullptr ? et_pal_current_ticks() : 0;
-  ET_CHECK_OK_OR_RETURN_ERROR(runner_->run());
-  end(compute);
+  et_timestamp_t start = 0;
+  {
+    const DelegateEvent compute(tracer, "ETVK_COMPUTE_GRAPH_EXECUTE");
+    start = is_timed ? et_pal_current_ticks() : 0;
+    ET_CHECK_OK_OR_RETURN_ERROR(runner_->run());
+  }
   if (is_timed) {
     report(*tracer, start);
   }
-  const auto outputs = begin("ETVK_COPY_OUTPUTS");
+  const DelegateEvent outputs(tracer, "ETVK_COPY_OUTPUTS");
   for (size_t i = num_inputs; i < args.size(); ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(take(i - num_inputs, *args[i]));
   }
-  end(outputs);
-  const uint64_t num_bytes = runner_->num_bytes();
-  runtime::event_tracer_end_profiling_delegate(tracer, whole, &num_bytes, sizeof(num_bytes));
+  num_bytes = runner_->num_bytes();
   return Error::Ok;
 }
 
@@ -264,19 +205,13 @@ void Delegate::report(runtime::EventTracer& tracer, uint64_t start) const {
   }
   const float period = graph_->device().properties.limits.timestampPeriod;
   const double to_ns = period > 0 ? static_cast<double>(period) : 52;
-  const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
-  const double to_ticks =
-      to_ns * static_cast<double>(ratio.denominator) / static_cast<double>(ratio.numerator);
+  const OperatorEvents events(&tracer, start, to_ns * OperatorEvents::ticks_of_ns());
   const uint64_t first = times->front().begin;
   for (size_t i = 0; i < times->size(); ++i) {
     const std::string name = describe(i);
-    const auto at = [&](uint64_t ticks) {
-      return start + static_cast<et_timestamp_t>(static_cast<double>(ticks - first) * to_ticks);
-    };
     const uint64_t raw[] = {(*times)[i].begin, (*times)[i].end};
-    runtime::event_tracer_log_profiling_delegate(&tracer, name.c_str(),
-                                                 runtime::kUnsetDelegateDebugIntId, at(raw[0]),
-                                                 at(raw[1]), raw, sizeof(raw));
+    events.log(name.c_str(), static_cast<double>(raw[0] - first),
+               static_cast<double>(raw[1] - first), raw, sizeof(raw));
   }
 }
 

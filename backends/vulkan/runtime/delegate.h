@@ -4,6 +4,7 @@
 
 #include <executorch/backends/vulkan/runtime/graph/runner.h>
 #include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/backend/ports.h>
 
 #include <memory>
 #include <string>
@@ -17,11 +18,6 @@ struct Settings {
   RunnerOptions runner;
   /// File of the driver's compiled pipelines; empty: none.
   std::string pipeline_cache_path;
-
-  /// InvalidArgument for a value of another size; keys that are not for the runtime say nothing.
-  ET_NODISCARD runtime::Error add(runtime::ArrayRef<runtime::CompileSpec> specs);
-  /// InvalidArgument for a value of another type.
-  ET_NODISCARD runtime::Error add(runtime::Span<const runtime::BackendOption> options);
 };
 
 /// Threads: one at a time; several delegates run at the same time.
@@ -37,6 +33,8 @@ class Delegate final {
                                       runtime::EventTracer* tracer);
 
  private:
+  Delegate();
+  void make_ports();
   ET_NODISCARD runtime::Error fit_outputs(size_t num_args);
   ET_NODISCARD runtime::Error give(size_t index, const runtime::EValue& value);
   ET_NODISCARD runtime::Error plan(bool is_timed);
@@ -46,6 +44,7 @@ class Delegate final {
 
   std::unique_ptr<Graph> graph_;
   std::unique_ptr<Runner> runner_;
+  runtime::Ports ports_;  // those of SymInts are not used
   /// Whether sizes or SymInts are other ones than those of the plan.
   bool is_changed_ = true;
   bool has_run_ = false;

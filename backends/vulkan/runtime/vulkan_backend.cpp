@@ -5,8 +5,28 @@
 namespace executorch::backends::vulkan {
 
 using runtime::Error;
+using runtime::OptionSource;
 using runtime::Result;
 using runtime::Span;
+
+namespace {
+
+constexpr runtime::Option<Settings> kRows[] = {
+    {"storage_type_override", runtime::check_option<int32_t>},  // all tensors are in buffers
+    {"memory_layout_override", runtime::check_option<int32_t>},
+    {"require_dynamic_shapes", runtime::check_option<bool>},  // all sizes may change
+    {"warmup_execute_after_compile", runtime::read_option<&Settings::warms_up>, OptionSource::kAny},
+    {"pipeline_cache_path", runtime::read_option<&Settings::pipeline_cache_path>,
+     OptionSource::kRuntime},
+    {"shares_memory", runtime::read_option<&Settings::runner, &RunnerOptions::shares_memory>,
+     OptionSource::kRuntime},
+};
+
+/// Other keys of a file are for the exporter.
+constexpr runtime::OptionTable<Settings> kOptions{"VulkanBackend", kRows, runtime::skip_option,
+                                                  nullptr, Error::InvalidArgument};
+
+}  // namespace
 
 bool VulkanBackend::is_available() const {
   return Device::shared().ok();
@@ -16,10 +36,8 @@ Result<runtime::DelegateHandle*> VulkanBackend::init(
     runtime::BackendInitContext& context, runtime::FreeableBuffer* processed,
     runtime::ArrayRef<runtime::CompileSpec> compile_specs) const {
   Settings settings;
-  ET_CHECK_OK_OR_RETURN_ERROR(settings.add(compile_specs));
-  const auto defaults = defaults_.all();
-  ET_CHECK_OK_OR_RETURN_ERROR(settings.add({defaults.data(), defaults.size()}));
-  ET_CHECK_OK_OR_RETURN_ERROR(settings.add(context.runtime_specs()));
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      defaults_.read(kOptions, compile_specs, context.runtime_specs(), settings));
   auto delegate = ET_UNWRAP(Delegate::create(processed->data(), processed->size(),
                                              context.get_named_data_map(), settings));
   processed->Free();
@@ -33,12 +51,7 @@ Error VulkanBackend::execute(runtime::BackendExecutionContext& context,
 
 Error VulkanBackend::set_option(runtime::BackendOptionContext&,
                                 const Span<runtime::BackendOption>& options) {
-  Settings checked;
-  ET_CHECK_OK_OR_RETURN_ERROR(checked.add({options.data(), options.size()}));
-  for (const runtime::BackendOption& option : options) {
-    defaults_.set(option);
-  }
-  return Error::Ok;
+  return defaults_.set({options.data(), options.size()}, kOptions);
 }
 
 Error VulkanBackend::get_option(runtime::BackendOptionContext&,

@@ -3,7 +3,7 @@
 // XNNPACK gives names as one text with NULs between them.
 #include <executorch/backends/xnnpack/runtime/profile.h>
 
-#include <executorch/runtime/platform/platform.h>
+#include <executorch/runtime/backend/delegate_event.h>
 
 #include <algorithm>
 #include <cstring>
@@ -143,21 +143,16 @@ std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const
 
 void report_operators(xnn_runtime_t runtime, const std::string& titles,
                       runtime::EventTracer& tracer, et_timestamp_t start) {
-  if (tracer.event_tracer_profiling_level() !=
-      runtime::EventTracerProfilingLevel::kProfileAllEvents) {
+  if (!runtime::OperatorEvents::are_wanted(&tracer)) {
     return;
   }
-  const auto times = times_of(runtime);
-  const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
-  const double ticks = static_cast<double>(ratio.denominator) /
-                       static_cast<double>(ratio.numerator);  // of a nanosecond
-  double elapsed = 0;
+  runtime::OperatorEvents events(&tracer, start, runtime::OperatorEvents::ticks_of_ns());
   const char* title = titles.data();
-  for (size_t i = 0; i < times.size() && title < titles.data() + titles.size(); ++i) {
-    const auto begin = start + static_cast<et_timestamp_t>(elapsed);
-    elapsed += static_cast<double>(times[i]) * ticks;
-    tracer.log_profiling_delegate(title, runtime::kUnsetDelegateDebugIntId, begin,
-                                  start + static_cast<et_timestamp_t>(elapsed));
+  for (const uint64_t time : times_of(runtime)) {
+    if (title == titles.data() + titles.size()) {
+      return;
+    }
+    events.add(title, static_cast<double>(time));
     title += std::strlen(title) + 1;
   }
 }

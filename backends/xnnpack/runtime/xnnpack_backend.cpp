@@ -7,14 +7,15 @@
 #include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/xnnpack_backend.h>
 #include <executorch/extension/threadpool/threadpool.h>
+#include <executorch/runtime/backend/compile_options.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace executorch::backends::xnnpack {
@@ -54,59 +55,58 @@ const void* settle(runtime::FreeableBuffer& processed, std::vector<uint64_t>& co
 /// What users set, see XNNPACKBackend.h; the build says with what it starts.
 struct Settings {
   bool share_weights = EXECUTORCH_XNNPACK_WEIGHT_CACHE != 0;
-  WorkspaceSharingMode workspaces = EXECUTORCH_XNNPACK_SHARED_WORKSPACE
-                                        ? WorkspaceSharingMode::PerModel
-                                        : WorkspaceSharingMode::Disabled;
+  int workspaces =
+      static_cast<int>(EXECUTORCH_XNNPACK_SHARED_WORKSPACE ? WorkspaceSharingMode::PerModel
+                                                           : WorkspaceSharingMode::Disabled);
   bool pack_at_load = false;
-  ComputePrecision precision = ComputePrecision::Float32;
+  std::string precision = "float32";
   bool winograd = true;
   std::string packed_path;  // empty: none
+  bool saves = false;       // for set_option() alone
 };
+
+template <auto Member>
+constexpr runtime::Option<Settings> option(const char* key) {
+  return {key, runtime::read_option<Member>, runtime::OptionSource::kRuntime,
+          runtime::write_option<Member>};
+}
+
+constexpr runtime::Option<Settings> kRows[] = {
+    option<&Settings::workspaces>(workspace_sharing_mode_option_key),
+    option<&Settings::share_weights>(weight_cache_option_key),
+    option<&Settings::pack_at_load>(pack_at_load_option_key),
+    option<&Settings::winograd>(winograd_option_key),
+    option<&Settings::packed_path>(packed_cache_path_option_key),
+    option<&Settings::precision>(compute_precision_option_key),
+    {save_weight_cache_on_disk_option_key, runtime::read_option<&Settings::saves>,
+     runtime::OptionSource::kRuntime},
+};
+
+constexpr runtime::OptionTable<Settings> kOptions{"XNNPACK", kRows, nullptr, runtime::skip_option};
 
 /// By their numbers.
 constexpr const char* kPrecisions[] = {"float32", "bfloat16", "float16"};
 
-const char* name_of(ComputePrecision precision) {
-  return kPrecisions[static_cast<size_t>(precision)];
-}
-
-/// `out` stays as it is when the option is not given; InvalidArgument, with the key in the log, for
-/// another type.
-template <typename T>
-Error read_option(Span<const runtime::BackendOption> options, const char* key, T& out) {
-  const Error found = runtime::internal::find_option(options, key, out);
-  return found == Error::NotFound ? Error::Ok : found;
+const char* const* find_precision(const std::string& name) {
+  return std::find(std::begin(kPrecisions), std::end(kPrecisions), name);
 }
 
 /// Changes `settings` by those of the options that are known; InvalidArgument, and no change, for a
 /// value that makes no sense.
 Error read_settings(Span<const runtime::BackendOption> options, Settings& settings) {
   Settings read = settings;
-  int mode = static_cast<int>(read.workspaces);
-  const char* path = read.packed_path.c_str();
-  const char* precision = name_of(read.precision);
-  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, workspace_sharing_mode_option_key, mode));
-  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, weight_cache_option_key, read.share_weights));
-  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, pack_at_load_option_key, read.pack_at_load));
-  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, winograd_option_key, read.winograd));
-  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, packed_cache_path_option_key, path));
-  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, compute_precision_option_key, precision));
-  const auto* const known =
-      std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
-                   [&](const char* name) { return std::strcmp(name, precision) == 0; });
+  ET_CHECK_OK_OR_RETURN_ERROR(runtime::read_runtime_options(kOptions, options, read));
   ET_CHECK_OR_RETURN_ERROR(
-      known != std::end(kPrecisions), InvalidArgument,
+      find_precision(read.precision) != std::end(kPrecisions), InvalidArgument,
       "XNNPACK: expected %s of \"float32\", \"bfloat16\" or \"float16\", found \"%s\"",
-      compute_precision_option_key, precision);
-  ET_CHECK_OR_RETURN_ERROR(mode >= 0 && mode < static_cast<int>(WorkspaceSharingMode::Count),
-                           InvalidArgument, "XNNPACK: expected %s of 0 to 2, found %d",
-                           workspace_sharing_mode_option_key, mode);
-  ET_CHECK_OR_RETURN_ERROR(*path == '\0' || read.share_weights, InvalidArgument,
+      compute_precision_option_key, read.precision.c_str());
+  ET_CHECK_OR_RETURN_ERROR(
+      read.workspaces >= 0 && read.workspaces < static_cast<int>(WorkspaceSharingMode::Count),
+      InvalidArgument, "XNNPACK: expected %s of 0 to 2, found %d",
+      workspace_sharing_mode_option_key, read.workspaces);
+  ET_CHECK_OR_RETURN_ERROR(read.packed_path.empty() || read.share_weights, InvalidArgument,
                            "XNNPACK: %s needs %s, found it false", packed_cache_path_option_key,
                            weight_cache_option_key);
-  read.workspaces = static_cast<WorkspaceSharingMode>(mode);
-  read.packed_path = path;
-  read.precision = static_cast<ComputePrecision>(known - std::begin(kPrecisions));
   settings = read;
   return Error::Ok;
 }
@@ -139,37 +139,18 @@ class XnnpackBackend final : public runtime::BackendInterface {
 
   Error set_option(runtime::BackendOptionContext&,
                    const Span<runtime::BackendOption>& options) override {
-    const Span<const runtime::BackendOption> given(options.data(), options.size());
     bool saves = false;
-    ET_CHECK_OK_OR_RETURN_ERROR(read_option(given, save_weight_cache_on_disk_option_key, saves));
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      ET_CHECK_OK_OR_RETURN_ERROR(read_settings(given, defaults_));
+      ET_CHECK_OK_OR_RETURN_ERROR(read_settings({options.data(), options.size()}, defaults_));
+      std::swap(saves, defaults_.saves);
     }
     return saves ? PackedWeights::save() : Error::Ok;
   }
 
   Error get_option(runtime::BackendOptionContext&, Span<runtime::BackendOption>& options) override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (runtime::BackendOption& option : options) {
-      if (std::strcmp(option.key, workspace_sharing_mode_option_key) == 0) {
-        option.value = static_cast<int>(defaults_.workspaces);
-      } else if (std::strcmp(option.key, weight_cache_option_key) == 0) {
-        option.value = defaults_.share_weights;
-      } else if (std::strcmp(option.key, pack_at_load_option_key) == 0) {
-        option.value = defaults_.pack_at_load;
-      } else if (std::strcmp(option.key, winograd_option_key) == 0) {
-        option.value = defaults_.winograd;
-      } else if (std::strcmp(option.key, packed_cache_path_option_key) == 0) {
-        std::array<char, runtime::kMaxOptionValueLength> path{};
-        defaults_.packed_path.copy(path.data(), path.size() - 1);
-        option.value = path;
-      } else if (std::strcmp(option.key, compute_precision_option_key) == 0) {
-        std::array<char, runtime::kMaxOptionValueLength> name{};
-        std::strncpy(name.data(), name_of(defaults_.precision), name.size() - 1);
-        option.value = name;
-      }
-    }
+    runtime::write_options(kOptions, defaults_, options);
     return Error::Ok;
   }
 
@@ -189,12 +170,13 @@ class XnnpackBackend final : public runtime::BackendInterface {
     options.pool = extension::threadpool::get_pthreadpool();
     options.share_weights = settings.share_weights;
     options.pack_at_load = settings.pack_at_load;
-    options.precision = settings.precision;
+    options.precision =
+        static_cast<ComputePrecision>(find_precision(settings.precision) - kPrecisions);
     options.winograd = settings.winograd;
     if (!settings.packed_path.empty()) {
       options.packed_file = ET_UNWRAP(PackedFile::open(settings.packed_path));
     }
-    options.workspaces = settings.workspaces;
+    options.workspaces = static_cast<WorkspaceSharingMode>(settings.workspaces);
     options.model = context.get_runtime_allocator();  // every method has one
     options.profile = is_profiling_built() && context.event_tracer() != nullptr;
     return options;

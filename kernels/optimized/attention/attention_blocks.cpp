@@ -77,7 +77,7 @@ void read_rows(const AttentionRows& rows, const Place& place, Range range, int64
 }
 
 // How many keys of a block a row sees, masks aside.
-int64_t keys_seen(const Plan& plan, int64_t row, Range keys) {
+int64_t keys_seen(const AttentionPlan& plan, int64_t row, Range keys) {
   if (!plan.problem.causal) {
     return keys.size();
   }
@@ -93,7 +93,7 @@ void multiply(const GemmKernels& kernels, GemmTile tile, int64_t rows, int64_t c
 }
 
 // scores[row][key] of a block.
-void score_block(const Plan& plan, const Scratch& s, const Task& task, Range keys) {
+void score_block(const AttentionPlan& plan, const Scratch& s, const Task& task, Range keys) {
   const AttentionRows& from = plan.problem.key;
   const Place& place = task.place;
   const int64_t depth = plan.problem.depth, rows = task.rows.size();
@@ -158,7 +158,7 @@ void mask_row(const AttentionProblem& p, int64_t offset, int64_t keys, float* sc
   }
 }
 
-int64_t mask_offset(const Plan& plan, const Task& task, int64_t row) {
+int64_t mask_offset(const AttentionPlan& plan, const Task& task, int64_t row) {
   const AttentionProblem& p = plan.problem;
   const int64_t head = task.place.key_head * plan.group + row % plan.group;
   const int64_t matrix = task.place.batch * p.heads + head;
@@ -167,7 +167,7 @@ int64_t mask_offset(const Plan& plan, const Task& task, int64_t row) {
 }
 
 // Scores into weights, with what they are masked by; earlier sums are brought to the same scale.
-void weigh_block(const Plan& plan, const Scratch& s, const Task& task, Range keys,
+void weigh_block(const AttentionPlan& plan, const Scratch& s, const Task& task, Range keys,
                  RunningSoftmax* softmax, float* sums) {
   const AttentionProblem& p = plan.problem;
   for (int64_t i = 0; i < task.rows.size(); ++i) {
@@ -186,7 +186,8 @@ void weigh_block(const Plan& plan, const Scratch& s, const Task& task, Range key
   }
 }
 
-void add_values(const Plan& plan, const Scratch& s, const Task& task, Range keys, float* sums) {
+void add_values(const AttentionPlan& plan, const Scratch& s, const Task& task, Range keys,
+                float* sums) {
   const AttentionRows& from = plan.problem.value;
   const Place& place = task.place;
   const int64_t depth = plan.problem.value_depth;
@@ -218,7 +219,7 @@ void add_values(const Plan& plan, const Scratch& s, const Task& task, Range keys
   }
 }
 
-void read_queries(const Plan& plan, const Scratch& s, const Task& task) {
+void read_queries(const AttentionPlan& plan, const Scratch& s, const Task& task) {
   const AttentionProblem& p = plan.problem;
   for (int64_t i = 0; i < task.rows.size(); ++i) {
     const int64_t row = task.rows.begin + i;
@@ -237,7 +238,7 @@ struct Head {
   float* sums;
 };
 
-Head head_of(const Plan& plan, const Head& first, int64_t index) {
+Head head_of(const AttentionPlan& plan, const Head& first, int64_t index) {
   Head head = first;
   const int64_t rows = index * first.task.rows.size();
   head.task.place.key_head += index;
@@ -251,8 +252,8 @@ Head head_of(const Plan& plan, const Head& first, int64_t index) {
 // Calls read(rows, head) with keys or values of a few queries: those of all heads at once where
 // they are floats, else some of each head in turn, as f32.
 template <typename Read>
-void read_for_few(const Plan& plan, const Head& first, const AttentionRows& from, int64_t depth,
-                  Range keys, float* copied, const Read& read) {
+void read_for_few(const AttentionPlan& plan, const Head& first, const AttentionRows& from,
+                  int64_t depth, Range keys, float* copied, const Read& read) {
   const Place& place = first.task.place;
   CacheRows rows;
   rows.depth = depth;
@@ -282,7 +283,7 @@ void read_for_few(const Plan& plan, const Head& first, const AttentionRows& from
 }
 
 // A block of keys for few queries of each head.
-void run_few(const Plan& plan, const Head& first, Range keys) {
+void run_few(const AttentionPlan& plan, const Head& first, Range keys) {
   const AttentionProblem& p = plan.problem;
   read_for_few(plan, first, p.key, p.depth, keys, first.s.keys,
                [&](const CacheRows& rows, const Head& head, Range read) {
@@ -301,7 +302,7 @@ void run_few(const Plan& plan, const Head& first, Range keys) {
 }
 
 // The weighted sums of a task's keys, and their running softmaxes.
-void run_task(const Plan& plan, const Head& first) {
+void run_task(const AttentionPlan& plan, const Head& first) {
   const AttentionProblem& p = plan.problem;
   const Task& task = first.task;
   const int64_t rows = task.rows.size();
@@ -327,7 +328,8 @@ void run_task(const Plan& plan, const Head& first) {
   }
 }
 
-void store_row(const Plan& plan, const Place& place, int64_t row, float total, float* sums) {
+void store_row(const AttentionPlan& plan, const Place& place, int64_t row, float total,
+               float* sums) {
   const AttentionProblem& p = plan.problem;
   // No key was allowed: the sums are 0 and stay it.
   const float divisor = total == 0.0f && !p.forbidden_is_nan ? 1.0f : total;
@@ -341,7 +343,7 @@ void store_row(const Plan& plan, const Place& place, int64_t row, float total, f
   }
 }
 
-void store_head(const Plan& plan, const Head& head) {
+void store_head(const AttentionPlan& plan, const Head& head) {
   for (int64_t i = 0; i < head.task.rows.size(); ++i) {
     store_row(plan, head.task.place, head.task.rows.begin + i, head.softmax[i].total,
               head.sums + i * plan.problem.value_depth);
@@ -350,7 +352,7 @@ void store_head(const Plan& plan, const Head& head) {
 
 // Joins what the tasks of some keys each have summed for one head, one after the other `stride`
 // rows apart.
-void join_splits(const Plan& plan, const Head& head, int64_t stride) {
+void join_splits(const AttentionPlan& plan, const Head& head, int64_t stride) {
   const int64_t depth = plan.problem.value_depth;
   for (int64_t i = 0; i < head.task.rows.size(); ++i) {
     float highest = kForbidden;
@@ -382,7 +384,7 @@ void join_splits(const Plan& plan, const Head& head, int64_t stride) {
 
 // A problem with what its tasks need, in floats.
 struct Work {
-  Plan plan;
+  AttentionPlan plan;
   int64_t tasks = 0, all_rows = 0, grain = 1;  // all_rows: of a task
   int64_t sizes[kParts] = {};                  // of a thread's memory
   int64_t per_thread = 0, sums_size = 0, softmax_size = 0;
@@ -397,7 +399,7 @@ struct Work {
 
 Work work_of(const AttentionProblem& p) {
   Work work{plan_of(p)};
-  const Plan& plan = work.plan;
+  const AttentionPlan& plan = work.plan;
   work.tasks = p.batch * p.key_heads / plan.heads * plan.row_blocks * plan.key_splits;
   const int64_t width = kTileVectors * gemm_kernels().lanes;
   const int64_t rows = plan.rows_per_block;
@@ -448,7 +450,7 @@ void run_tasks(const Work& work, float* memory, int64_t threads, Range tasks, in
 }
 
 void join_tasks(const Work& work, float* memory, int64_t threads) {
-  const Plan& plan = work.plan;
+  const AttentionPlan& plan = work.plan;
   for (int64_t index = 0; work.splits() && index < work.tasks; index += plan.key_splits) {
     const Head task = task_on(work, memory, threads, index, 0);
     for (int64_t i = 0; i < plan.heads; ++i) {

@@ -15,7 +15,7 @@ using executorch::aten::ScalarType;
 
 // How many tasks share the rows of a head: as many for each thread, where that makes none too small
 // to be worth the reading of its keys.
-int64_t row_blocks_of(const Plan& plan) {
+int64_t row_blocks_of(const AttentionPlan& plan) {
   constexpr int64_t kLeastRows = 24;
   const int64_t heads = plan.problem.batch * plan.problem.key_heads;
   const int64_t threads = extension::get_num_threads(), least = div_up(plan.rows, kRows);
@@ -28,7 +28,7 @@ int64_t row_blocks_of(const Plan& plan) {
 }
 
 // How many tasks share the keys of a head, so that every thread has some.
-int64_t splits_of(const Plan& plan, int64_t tasks) {
+int64_t splits_of(const AttentionPlan& plan, int64_t tasks) {
   constexpr int64_t kTasksPerThread = 4;
   const AttentionProblem& p = plan.problem;
   const int64_t threads = extension::get_num_threads();
@@ -42,13 +42,13 @@ int64_t splits_of(const Plan& plan, int64_t tasks) {
 
 // The rows of a cache hold all heads: a head's keys are a page apart or more, and read one head
 // after the other they come from memory at a fraction of its speed.
-bool reads_by_keys(const Plan& plan) {
+bool reads_by_keys(const AttentionPlan& plan) {
   const AttentionRows& key = plan.problem.key;
   return plan.few && plan.problem.key_heads > 1 && key.row_stride > key.head_stride;
 }
 
 // Few queries read any floats as they are.
-bool is_in_place(const Plan& plan, ScalarType type) {
+bool is_in_place(const AttentionPlan& plan, ScalarType type) {
   return type == ScalarType::Float || (plan.few && type != ScalarType::Char);
 }
 
@@ -66,7 +66,7 @@ int64_t shares_of(int64_t keys) {
 
 }  // namespace
 
-Task task_at(const Plan& plan, int64_t index) {
+Task task_at(const AttentionPlan& plan, int64_t index) {
   const int64_t split = index % plan.key_splits;
   const int64_t block = index / plan.key_splits % plan.row_blocks;
   const int64_t matrix = index / plan.key_splits / plan.row_blocks * plan.heads;
@@ -77,9 +77,9 @@ Task task_at(const Plan& plan, int64_t index) {
           {first_key, std::min(first_key + plan.keys_per_split, p.keys)}};
 }
 
-Plan plan_of(const AttentionProblem& p) {
+AttentionPlan plan_of(const AttentionProblem& p) {
   const int64_t lanes = gemm_kernels().lanes;
-  Plan plan{p};
+  AttentionPlan plan{p};
   plan.group = p.heads / p.key_heads;
   plan.padded_depth = div_up(p.value_depth, lanes) * lanes;
   plan.rows = p.queries * plan.group;

@@ -30,7 +30,7 @@ struct Task {
   Range keys;
 };
 
-struct Plan {
+struct AttentionPlan {
   const AttentionProblem& problem;
   int64_t group = 0;         // heads that share keys
   int64_t rows = 0;          // queries * group
@@ -41,10 +41,10 @@ struct Plan {
   int64_t heads = 1;  // of keys, of a task
 };
 
-Plan plan_of(const AttentionProblem& problem);
+AttentionPlan plan_of(const AttentionProblem& problem);
 
 // The task of a number below batch * key_heads / heads * row_blocks * key_splits. Those of the same
 // rows are neighbours.
-Task task_at(const Plan& plan, int64_t index);
+Task task_at(const AttentionPlan& plan, int64_t index);
 
 }  // namespace executorch::kernels::optimized

@@ -5,7 +5,7 @@
 // Errors come with a text in the log; nothing throws.
 #pragma once
 
-#include <executorch/runtime/backend/element_copy.h>
+#include <executorch/runtime/backend/ports.h>
 #include <executorch/runtime/core/result.h>
 
 #include <functional>
@@ -23,17 +23,10 @@ struct Feature {
   executorch::aten::ScalarType dtype = executorch::aten::ScalarType::Float;
   /// Those that it has where nothing else is said; empty where the model does not tell.
   std::vector<int64_t> sizes;
-
-  struct Range {
-    int64_t min = 0;
-    int64_t max = 0;  // -1: none
-  };
   /// Of each dimension, where sizes vary; else empty.
-  std::vector<Range> ranges;
+  std::vector<runtime::PortSizes::Range> ranges;
   /// All that it may have, where they are listed; else empty.
   std::vector<std::vector<int64_t>> listed;
-
-  bool is_static() const { return !sizes.empty() && ranges.empty() && listed.empty(); }
 };
 
 struct Description {

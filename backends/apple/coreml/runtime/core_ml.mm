@@ -141,7 +141,7 @@ Error read_feature(MLFeatureDescription* described, Feature* out) {
       const NSRange range = value.rangeValue;
       const bool is_bounded = range.length < std::numeric_limits<int32_t>::max();
       const auto end = static_cast<int64_t>(range.location + range.length);
-      out->ranges.push_back({static_cast<int64_t>(range.location), is_bounded ? end : -1});
+      out->ranges.push_back({static_cast<int64_t>(range.location), is_bounded ? end : runtime::kNoMaxSize});
     }
   }
   return Error::Ok;

@@ -4,8 +4,6 @@
 #include <executorch/backends/apple/coreml/runtime/payload.h>
 #include <executorch/backends/apple/coreml/runtime/settings.h>
 
-#include <array>
-
 namespace executorch::backends::coreml {
 
 using runtime::DiskCache;
@@ -29,10 +27,8 @@ Result<runtime::DelegateHandle*> CoreMLBackendDelegate::init(
   const Defaults defaults = core_ml_.defaults();
   Settings settings;
   settings.cache_folder = defaults.cache_folder;
-  ET_CHECK_OK_OR_RETURN_ERROR(settings.add(compile_specs));
-  const auto options = defaults_.all();
-  ET_CHECK_OK_OR_RETURN_ERROR(settings.add({options.data(), options.size()}));
-  ET_CHECK_OK_OR_RETURN_ERROR(settings.add(context.runtime_specs()));
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      defaults_.read(kOptions, compile_specs, context.runtime_specs(), settings));
   const Payload payload =
       ET_UNWRAP(open_payload(processed->data(), processed->size(), context.get_named_data_map(),
                              context.get_method_name()));
@@ -51,17 +47,7 @@ Error CoreMLBackendDelegate::execute(runtime::BackendExecutionContext& context,
 
 Error CoreMLBackendDelegate::set_option(runtime::BackendOptionContext&,
                                         const Span<runtime::BackendOption>& options) {
-  for (const runtime::BackendOption& option : options) {
-    const auto* text = std::get_if<std::array<char, runtime::kMaxOptionValueLength>>(&option.value);
-    if (text != nullptr && text->front() == '\0') {
-      defaults_.remove(option.key);
-      continue;
-    }
-    Settings unused;
-    ET_CHECK_OK_OR_RETURN_ERROR(unused.add(Span<const runtime::BackendOption>(&option, 1)));
-    defaults_.set(option);
-  }
-  return Error::Ok;
+  return defaults_.set({options.data(), options.size()}, kOptions);
 }
 
 Error CoreMLBackendDelegate::get_option(runtime::BackendOptionContext&,

@@ -3,8 +3,8 @@
 // way of a value: the program's memory where dtype and sizes are the model's, else a copy.
 #include <executorch/backends/apple/coreml/runtime/delegate.h>
 #include <executorch/backends/apple/coreml/runtime/json_member.h>
+#include <executorch/runtime/backend/delegate_event.h>
 #include <executorch/runtime/backend/files/folders.h>
-#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
 #include <executorch/runtime/platform/platform.h>
 
 #include <algorithm>
@@ -12,103 +12,30 @@
 
 namespace executorch::backends::coreml {
 
-using executorch::aten::ScalarType;
-using executorch::aten::SizesType;
-using runtime::copy_elements;
 using runtime::DiskCache;
 using runtime::Elements;
 using runtime::Error;
 using runtime::EValue;
+using runtime::OperatorEvents;
 using runtime::Result;
 using runtime::Span;
-using runtime::TensorArguments;
-using runtime::TensorView;
 
 namespace {
 
 constexpr char kName[] = "CoreMLBackend";
 constexpr int kFirstWithFunctions = 9;  // specification of models with several functions
 
-template <typename Sizes>
-std::string text_of_sizes(const Sizes& sizes, size_t rank) {
-  std::string text = "[";
-  for (size_t i = 0; i < rank; ++i) {
-    text += (i > 0 ? ", " : "") + std::to_string(sizes[i]);
-  }
-  return text + "]";
-}
+constexpr runtime::PortRules kRules{runtime::can_convert, /*takes_strides=*/true,
+                                    /*takes_scalars=*/false, /*takes_empty=*/false};
 
-std::string text_of(const Feature& feature) {
+runtime::PortSizes sizes_of(const Feature& feature) {
   if (!feature.listed.empty()) {
-    std::string text = "one of";
-    for (const auto& sizes : feature.listed) {
-      text += " " + text_of_sizes(sizes, sizes.size());
-    }
-    return text;
+    return runtime::PortSizes::listed(feature.listed);
   }
-  if (feature.ranges.empty()) {
-    return text_of_sizes(feature.sizes, feature.sizes.size());
+  if (!feature.ranges.empty()) {
+    return runtime::PortSizes::ranges(feature.ranges);
   }
-  std::string text;
-  for (const Feature::Range& range : feature.ranges) {
-    const std::string max = range.max < 0 ? "" : std::to_string(range.max);
-    text += (text.empty() ? "[" : ", ") + std::to_string(range.min) + ".." + max;
-  }
-  return text + "]";
-}
-
-bool is_equal(const std::vector<int64_t>& sizes, const Elements& found) {
-  return std::equal(sizes.begin(), sizes.end(), found.sizes, found.sizes + found.rank);
-}
-
-bool fits(const Feature& feature, const Elements& found) {
-  if (!feature.listed.empty()) {
-    return std::any_of(feature.listed.begin(), feature.listed.end(),
-                       [&](const auto& sizes) { return is_equal(sizes, found); });
-  }
-  if (feature.ranges.empty()) {
-    return feature.sizes.empty() || is_equal(feature.sizes, found);
-  }
-  bool is_fitting = feature.ranges.size() == found.rank;
-  for (size_t i = 0; i < found.rank && is_fitting; ++i) {
-    const auto [min, max] = feature.ranges[i];
-    is_fitting = found.sizes[i] >= min && (max < 0 || found.sizes[i] <= max);
-  }
-  return is_fitting;
-}
-
-/// Models have no values without dimensions: one of one element stands for it.
-Elements elements_of(const executorch::aten::Tensor& tensor) {
-  Elements elements = Elements::of(tensor);
-  if (elements.rank == 0) {
-    elements.rank = 1;
-    elements.sizes[0] = 1;
-    elements.strides[0] = 1;
-  }
-  return elements;
-}
-
-/// Memory of `copy` for elements like `like`, in another dtype.
-Elements in_copy(const Elements& like, ScalarType dtype, std::vector<uint8_t>* copy) {
-  Elements made =
-      Elements::row_major(nullptr, dtype, std::vector<int64_t>(like.sizes, like.sizes + like.rank));
-  copy->resize(made.nbytes());
-  made.data = copy->data();
-  return made;
-}
-
-/// A tensor of any dtype and order of dimensions; what is no tensor is refused by the arguments.
-runtime::TensorRule rule_of(const EValue& value) {
-  const ScalarType dtype = value.isTensor() ? value.toTensor().scalar_type() : ScalarType::Float;
-  return {dtype, runtime::kAnyRank, /*is_contiguous=*/false};
-}
-
-Error check_dtype(const char* kind, size_t index, ScalarType from, ScalarType to) {
-  ET_CHECK_OR_RETURN_ERROR(runtime::can_convert(from, to), InvalidArgument,
-                           "%s: %s %zu: dtype %s cannot become %s: expected what the program was "
-                           "compiled for",
-                           kName, kind, index, runtime::toString(from), runtime::toString(to));
-  return Error::Ok;
+  return feature.sizes.empty() ? runtime::PortSizes() : runtime::PortSizes::fixed(feature.sizes);
 }
 
 /// Writes a compiled model to `path`.
@@ -210,10 +137,13 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const CoreML& core_ml, const 
   return delegate;
 }
 
+Delegate::Delegate(std::unique_ptr<Model> model, DiskCache::Entry entry)
+    : entry_(std::move(entry)), model_(std::move(model)), ports_(kName, kRules) {}
+
 Error Delegate::bind(const Payload& payload) {
   const Description& found = model_->description();
   const auto bind_all = [](const char* kind, const std::vector<std::string>& names,
-                           const std::vector<Feature>& features, std::vector<Port>* out) {
+                           const std::vector<Feature>& features, std::vector<runtime::Port>* out) {
     ET_CHECK_OR_RETURN_ERROR(names.size() == features.size(), InvalidProgram,
                              "%s: expected a model of %zu %ss, found %zu", kName, names.size(),
                              kind, features.size());
@@ -226,115 +156,50 @@ Error Delegate::bind(const Payload& payload) {
                                InvalidProgram, "%s: %s \"%s\" has %zu dimensions, at most %zu",
                                kName, kind, name.c_str(), feature->sizes.size(),
                                runtime::kTensorDimensionLimit);
-      out->push_back({feature, {}});
+      out->push_back({feature->name, feature->dtype, sizes_of(*feature)});
     }
     return Error::Ok;
   };
-  ET_CHECK_OK_OR_RETURN_ERROR(bind_all("input", payload.inputs, found.inputs, &inputs_));
-  return bind_all("output", payload.outputs, found.outputs, &outputs_);
+  ET_CHECK_OK_OR_RETURN_ERROR(bind_all("input", payload.inputs, found.inputs, &ports_.inputs));
+  return bind_all("output", payload.outputs, found.outputs, &ports_.outputs);
 }
 
 Error Delegate::prewarm() {
+  const Description& description = model_->description();
   std::vector<NamedElements> inputs;
-  std::vector<std::vector<uint8_t>> zeros(inputs_.size());
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const Feature& feature = *inputs_[i].feature;
+  std::vector<std::vector<uint8_t>> zeros;
+  for (const Feature& feature : description.inputs) {
     Elements elements = Elements::row_major(nullptr, feature.dtype, feature.sizes);
-    zeros[i].resize(elements.nbytes());
-    elements.data = zeros[i].data();
+    zeros.emplace_back(elements.nbytes());
+    elements.data = zeros.back().data();
     inputs.push_back({feature.name.c_str(), elements});
   }
   std::vector<NamedElements> outputs;
-  for (const Port& port : outputs_) {
-    outputs.push_back({port.feature->name.c_str(), {}});
+  for (const Feature& feature : description.outputs) {
+    outputs.push_back({feature.name.c_str(), {}});
   }
   ET_CHECK_OK_OR_RETURN_ERROR(
       model_->predict(inputs, outputs, [](size_t, const Elements&) { return Error::Ok; }));
-  return model_->description().has_state ? model_->reset_state() : Error::Ok;
+  return description.has_state ? model_->reset_state() : Error::Ok;
 }
 
 Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
-  const auto arguments =
-      ET_UNWRAP(TensorArguments::of(kName, args, inputs_.size(), outputs_.size()));
-  const Span<EValue*> values(args.data() + inputs_.size(), outputs_.size());
+  ET_CHECK_OK_OR_RETURN_ERROR(ports_.check_count(args));
+  const Span<EValue*> values(args.data() + ports_.inputs.size(), ports_.outputs.size());
   std::vector<NamedElements> inputs;
   std::vector<NamedElements> outputs;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    inputs.push_back(
-        { inputs_[i].feature->name.c_str(), ET_UNWRAP(give_input(arguments, i, *args[i])) });
+  for (size_t i = 0; i < ports_.inputs.size(); ++i) {
+    const Elements elements = ET_UNWRAP(ports_.prepare_input(i, *args[i]));
+    inputs.push_back({ports_.inputs[i].name.c_str(), elements});
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    outputs.push_back(
-        { outputs_[i].feature->name.c_str(), ET_UNWRAP(give_output(arguments, i, *values[i])) });
+  for (size_t i = 0; i < ports_.outputs.size(); ++i) {
+    const Elements elements = ET_UNWRAP(ports_.prepare_output(i, *values[i]));
+    outputs.push_back({ports_.outputs[i].name.c_str(), elements});
   }
   const et_timestamp_t start = tracer != nullptr ? et_pal_current_ticks() : 0;
   ET_CHECK_OK_OR_RETURN_ERROR(predict(inputs, std::move(outputs), values));
-  if (tracer != nullptr) {
-    report(*tracer, start, et_pal_current_ticks());
-  }
+  report(tracer, start, tracer != nullptr ? et_pal_current_ticks() : 0);
   return Error::Ok;
-}
-
-Result<Elements> Delegate::give_input(const TensorArguments& arguments, size_t index,
-                                      const EValue& value) {
-  const TensorView view = ET_UNWRAP(arguments.input(index, rule_of(value)));
-  const Elements given = elements_of(view.tensor());
-  Port& port = inputs_[index];
-  ET_CHECK_OR_RETURN_ERROR(fits(*port.feature, given) && given.numel() > 0, InvalidArgument,
-                           "%s: input %zu (%s): expected sizes %s, found %s", kName, index,
-                           port.feature->name.c_str(), text_of(*port.feature).c_str(),
-                           text_of_sizes(given.sizes, given.rank).c_str());
-  if (given.dtype == port.feature->dtype) {
-    return given;
-  }
-  ET_CHECK_OK_OR_RETURN_ERROR(check_dtype("input", index, given.dtype, port.feature->dtype));
-  const Elements copy = in_copy(given, port.feature->dtype, &port.copy);
-  const std::string where = std::string(kName) + ": input " + port.feature->name;
-  ET_CHECK_OK_OR_RETURN_ERROR(copy_elements(where.c_str(), given, copy));
-  return copy;
-}
-
-/// Memory to write to, where the sizes are known; else none.
-Result<Elements> Delegate::give_output(const TensorArguments& arguments, size_t index,
-                                       const EValue& value) {
-  const TensorView view = ET_UNWRAP(arguments.output(index, rule_of(value)));
-  Port& port = outputs_[index];
-  ET_CHECK_OK_OR_RETURN_ERROR(check_dtype("output", index, port.feature->dtype, view.dtype()));
-  if (!port.feature->is_static()) {
-    return Elements();
-  }
-  const std::vector<SizesType> sizes(port.feature->sizes.begin(), port.feature->sizes.end());
-  if (view.rank() > 0) {
-    ET_CHECK_OK_OR_RETURN_ERROR(view.resize({sizes.data(), sizes.size()}));
-  }
-  const Elements given = elements_of(view.tensor());
-  ET_CHECK_OR_RETURN_ERROR(is_equal(port.feature->sizes, given) && given.data != nullptr,
-                           InvalidArgument, "%s: output %zu (%s): expected memory of sizes %s",
-                           kName, index, port.feature->name.c_str(),
-                           text_of(*port.feature).c_str());
-  return given.dtype == port.feature->dtype ? given
-                                            : in_copy(given, port.feature->dtype, &port.copy);
-}
-
-Error Delegate::take_output(size_t index, const Elements& given, const Elements& result,
-                            const EValue& value) {
-  const executorch::aten::Tensor& tensor = value.toTensor();
-  const bool is_given = given.data != nullptr && result.data == given.data;
-  if (is_given && given.data == tensor.const_data_ptr()) {
-    return Error::Ok;  // it is there
-  }
-  const std::string where = std::string(kName) + ": output " + outputs_[index].feature->name;
-  const Elements& source = is_given ? given : result;
-  if (tensor.dim() > 0) {
-    std::vector<SizesType> sizes(source.sizes, source.sizes + source.rank);
-    ET_CHECK_OK_OR_RETURN_ERROR(runtime::resize_tensor(tensor, {sizes.data(), sizes.size()}),
-                                "%s cannot have sizes %s", where.c_str(),
-                                text_of_sizes(source.sizes, source.rank).c_str());
-  }
-  const Elements target = elements_of(tensor);
-  ET_CHECK_OR_RETURN_ERROR(target.data != nullptr || target.numel() == 0, InvalidArgument,
-                           "%s has no memory", where.c_str());
-  return copy_elements(where.c_str(), source, target);
 }
 
 Error Delegate::predict(const std::vector<NamedElements>& inputs,
@@ -355,9 +220,12 @@ Error Delegate::predict(const std::vector<NamedElements>& inputs,
     Error taking = Error::Ok;
     const Error predicted =
         model_->predict(inputs, outputs, [&](size_t index, const Elements& result) {
-          taking = index < outputs.size()
-                       ? take_output(index, outputs[index].elements, result, *values[index])
-                       : Error::Internal;
+          taking = Error::Internal;
+          if (index < outputs.size()) {
+            const Elements& given = outputs[index].elements;
+            const bool is_given = given.data != nullptr && result.data == given.data;
+            taking = ports_.store_output(index, is_given ? given : result, *values[index]);
+          }
           ++num_taken;
           return taking;
         });
@@ -379,10 +247,8 @@ Error Delegate::predict(const std::vector<NamedElements>& inputs,
 
 /// Core ML tells what operations should cost of a prediction, not how long they took: the time that
 /// all took is shared out so.
-void Delegate::report(runtime::EventTracer& tracer, uint64_t start, uint64_t end) {
-#ifdef ET_EVENT_TRACER_ENABLED
-  if (tracer.event_tracer_profiling_level() !=
-      runtime::EventTracerProfilingLevel::kProfileAllEvents) {
+void Delegate::report(runtime::EventTracer* tracer, uint64_t start, uint64_t end) {
+  if (!OperatorEvents::are_wanted(tracer)) {
     return;
   }
   if (!plan_.has_value()) {
@@ -395,11 +261,7 @@ void Delegate::report(runtime::EventTracer& tracer, uint64_t start, uint64_t end
   for (const PlannedOperation& each : *plan_) {
     total += each.cost;
   }
-  double done = 0;
-  const auto at = [&] {
-    const double part = total > 0 ? done / total : 0;
-    return start + static_cast<uint64_t>(part * static_cast<double>(end - start));
-  };
+  OperatorEvents events(tracer, start, total > 0 ? static_cast<double>(end - start) / total : 0);
   for (const PlannedOperation& each : *plan_) {
     const std::string name = (each.outputs.empty() ? "" : each.outputs.front()) + ":" + each.kind;
     const std::string said = coreml::text_of(Json{{"outputNames", each.outputs},
@@ -407,17 +269,8 @@ void Delegate::report(runtime::EventTracer& tracer, uint64_t start, uint64_t end
                                                   {"estimatedCost", each.cost},
                                                   {"preferredComputeUnit", each.preferred},
                                                   {"supportedComputeUnits", each.supported}});
-    const uint64_t begin = at();
-    done += each.cost;
-    runtime::event_tracer_log_profiling_delegate(&tracer, name.c_str(),
-                                                 runtime::kUnsetDelegateDebugIntId, begin, at(),
-                                                 said.data(), said.size());
+    events.add(name.c_str(), each.cost, said.data(), said.size());
   }
-#else
-  static_cast<void>(tracer);
-  static_cast<void>(start);
-  static_cast<void>(end);
-#endif
 }
 
 }  // namespace executorch::backends::coreml

@@ -7,7 +7,7 @@
 #include <executorch/backends/apple/coreml/runtime/payload.h>
 #include <executorch/backends/apple/coreml/runtime/settings.h>
 #include <executorch/runtime/backend/files/disk_cache.h>
-#include <executorch/runtime/backend/tensor_arguments.h>
+#include <executorch/runtime/backend/ports.h>
 
 #include <memory>
 #include <optional>
@@ -33,31 +33,17 @@ class Delegate final {
   runtime::Error execute(runtime::Span<runtime::EValue*> args, runtime::EventTracer* tracer);
 
  private:
-  /// An input or output, in the order of the arguments.
-  struct Port {
-    const Feature* feature;
-    std::vector<uint8_t> copy;  // in the model's dtype, where the tensor's is another
-  };
-
-  Delegate(std::unique_ptr<Model> model, runtime::DiskCache::Entry entry)
-      : entry_(std::move(entry)), model_(std::move(model)) {}
+  Delegate(std::unique_ptr<Model> model, runtime::DiskCache::Entry entry);
   runtime::Error bind(const Payload& payload);
   runtime::Error prewarm();
-  runtime::Result<runtime::Elements> give_input(const runtime::TensorArguments& arguments,
-                                                size_t index, const runtime::EValue& value);
-  runtime::Result<runtime::Elements> give_output(const runtime::TensorArguments& arguments,
-                                                 size_t index, const runtime::EValue& value);
-  runtime::Error take_output(size_t index, const runtime::Elements& given,
-                             const runtime::Elements& result, const runtime::EValue& value);
   runtime::Error predict(const std::vector<NamedElements>& inputs,
                          std::vector<NamedElements> outputs,
                          runtime::Span<runtime::EValue*> values);
-  void report(runtime::EventTracer& tracer, uint64_t start, uint64_t end);
+  void report(runtime::EventTracer* tracer, uint64_t start, uint64_t end);
 
   runtime::DiskCache::Entry entry_;  // in use as long as the model is
   std::unique_ptr<Model> model_;
-  std::vector<Port> inputs_;
-  std::vector<Port> outputs_;
+  runtime::Ports ports_;
   bool takes_memory_ = true;  // whether the model writes to memory that it is given
   std::optional<std::vector<PlannedOperation>> plan_;
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <executorch/backends/apple/coreml/runtime/core_ml.h>
-#include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/backend/compile_options.h>
 
 #include <string>
 
@@ -19,14 +19,10 @@ struct Settings {
   /// The specification that the model was made for; 0: nothing was said.
   int specification = 0;
   std::string cache_folder;
-
-  /// Takes what a file says. InvalidProgram for values that are none;
-  /// DelegateInvalidCompatibility for keys of a newer exporter.
-  ET_NODISCARD runtime::Error add(runtime::ArrayRef<runtime::CompileSpec> specs);
-  /// InvalidArgument for keys that are not above and for other types; InvalidProgram for a compute
-  /// unit that is none.
-  ET_NODISCARD runtime::Error add(runtime::Span<const runtime::BackendOption> options);
 };
+
+/// A compute unit that is none is InvalidProgram, in a file and as an option.
+extern const runtime::OptionTable<Settings> kOptions;
 
 /// As options and compile specs have it, such as "cpu_and_ne".
 const char* name_of(ComputeUnit unit);
