@@ -135,7 +135,7 @@ def test_what_a_target_lacks_stays_on_the_cpu_with_the_reason() -> None:
     program = torch.export.export(network(config), INPUTS)
     edge = to_edge_transform_and_lower(program, partitioner=[partitioner])
     assert left(edge) == ["torchao.dequantize_affine.default"] * 3
-    (reason,) = set(partitioner._left.values())
+    (reason,) = set(partitioner._undelegated.values())
     assert "weights of torchao needs minimum_deployment_target iOS18 or later, iOS17" in reason
     assert "ExecuTorch hint: pass `compile_specs=CoreMLBackend" in reason
     edge.to_executorch()
