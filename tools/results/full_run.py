@@ -32,6 +32,9 @@ PAGE = ROOT / "docs" / "results" / "full-run.md"
 PYTHON = sys.executable
 # As many test processes as processors, each with whole files: the tests of a file share what they have built.
 PROCESSES = ["-n", str(os.cpu_count()), "--dist", "loadfile"]
+# Of a test that has more cases: those that the commit draws. Commits one after the other see all of them, and so does
+# `pytest -m full FILE`.
+CASES = 100
 # Sixty seconds of drawn calls with wrong arguments for each library.
 FUZZ = [
     [PYTHON, "-m", "kernels.test.kernel_fuzz", "--seconds", "60", "--library", library]
@@ -138,7 +141,10 @@ def python_steps(build: list[list[str]]) -> list[Step]:
     return [
         installed("Python tests", "--tier", "fast"),
         *(installed(f"slow Python tests, {p}", "--tier", "slow", "--shard", p) for p in slow),
-        *(installed(f"full tests of {f}", "-m", "full", f) for f in folders_of_full_tests()),
+        *(
+            installed(f"full tests of {f}", "-m", "full", "--cases", str(CASES), f)
+            for f in folders_of_full_tests()
+        ),
     ]
 
 

@@ -32,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--shard", metavar="I/N", help="of the slow tier, this part: 3/8, or drawn (by the commit)"
     )
     group.addoption(
+        "--cases", type=int, metavar="N", help="of each test with more cases, N (drawn by the commit)"
+    )
+    group.addoption(
         "--twice", action="store_true", help="run each test again at once; the second time counts"
     )
 
@@ -83,11 +86,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if times.tier_of(item.nodeid, known).name != name:
                 left.append(item)
-        config.hook.pytest_deselected(items=left)
-        gone = set(left)
-        items[:] = [item for item in items if item not in gone]
+        _leave_out(config, items, left)
+    if count := config.getoption("--cases"):
+        drawn = times.drawn_cases([item.nodeid for item in items], count)
+        _leave_out(config, items, [item for item in items if item.nodeid not in drawn])
     if config.getoption("--twice"):
         items[:] = [item for item in items for _ in range(2)]
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], left: list[pytest.Item]) -> None:
+    config.hook.pytest_deselected(items=left)
+    gone = set(left)
+    items[:] = [item for item in items if item not in gone]
 
 
 class PeakMemory:

@@ -149,3 +149,19 @@ def test_processes_side_by_side_have_a_thread_of_torch_each(
     project(tmp_path, a_test=threads.format(2))
     done = run(tmp_path, "-n", "1")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+MANY = """
+import pytest
+
+@pytest.mark.parametrize("n", range(90))
+def test_many(n): pass
+@pytest.mark.parametrize("n", range(20))
+def test_few(n): pass
+"""
+
+
+def test_of_many_cases_some_are_drawn(tmp_path: Path) -> None:
+    ran = measured(project(tmp_path, a_test=MANY), "--cases", "20")
+    assert sum(name.startswith("test_few") for name in ran) == 20
+    assert sum(name.startswith("test_many") for name in ran) == 18  # of five parts, the commit's

@@ -9,9 +9,10 @@ quarter and change only when a new one is half as much again or less than two th
 
 from __future__ import annotations
 
+import hashlib
 import math
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -205,6 +206,20 @@ def drawn(count: int, root: Path = ROOT) -> int:
     else:
         number = str(int(_git(root, "rev-parse", "HEAD") or "0", 16))
     return int(number or 0) % count + 1
+
+
+def drawn_cases(tests: Sequence[str], count: int, root: Path = ROOT) -> set[str]:
+    """Of each function's cases, all where they are `count` at most, else that part of so many that this commit has: in
+    an order that has nothing to do with their names, so that a part has something of everything."""
+    of_function: dict[str, list[str]] = {}
+    for test in tests:
+        of_function.setdefault(test.partition("[")[0], []).append(test)
+    found: set[str] = set()
+    for cases in of_function.values():
+        parts = -(-len(cases) // count)
+        cases.sort(key=lambda test: hashlib.sha1(test.encode()).digest())
+        found.update(cases[drawn(parts, root) - 1 :: parts] if parts > 1 else cases)
+    return found
 
 
 def _git(root: Path, *words: str) -> str:

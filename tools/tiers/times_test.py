@@ -136,3 +136,13 @@ def test_names_that_left_the_tree_are_known() -> None:
     assert not times.is_there(f"{here}::test_" + "gone")
     assert not times.is_there("tools/tiers/gone_test.py::test_x")
     assert times.is_there("backends/test/conformance/conformance_test.py::test_of_another_file")
+
+
+def test_parts_of_many_cases_are_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [f"a_test.py::test_many[{n}]" for n in range(90)] + ["a_test.py::test_few[1]"]
+    parts = []
+    for place in range(1, 6):
+        monkeypatch.setattr(times, "drawn", lambda count, root, place=place: place)
+        parts.append(times.drawn_cases(cases, 20) - {"a_test.py::test_few[1]"})
+    assert [len(part) for part in parts] == [18] * 5
+    assert set().union(*parts) == set(cases[:-1])
