@@ -58,6 +58,16 @@ ABOVE = {
 ROOMS = {
     "extension/text": ("runtime",),
     "extension/text/tokenizers": (),
+    "extension/llm/formats": (),
+    "extension/llm/custom_ops": ("exir", "kernels", "runtime", "extension/llm/formats"),
+    "extension/llm/model": ("extension/llm/custom_ops",),
+    "extension/llm/checkpoint": ("exir", "extension/llm/formats", "extension/llm/model"),
+    "extension/llm/quantization": (
+        "devtools",
+        "exir",
+        "kernels",
+        *(f"extension/llm/{room}" for room in ("formats", "custom_ops", "model", "checkpoint")),
+    ),
 }
 # The compiler's floors, from the ground: patterns of modules below exir, of which the longest that fits counts. A
 # module imports what is on its own floor or below.
@@ -248,6 +258,8 @@ def test_an_import_that_points_up_is_found(path: str, module: str) -> None:
         ("extension/text/sampler/x.h", "executorch/extension/llm/runner/irunner.h"),
         ("extension/text/tokenizers/x.h", "executorch/runtime/core/error.h"),
         ("extension/text/x.py", "executorch.extension.llm.model"),
+        ("extension/llm/custom_ops/x.py", "executorch.extension.llm.checkpoint.gguf"),
+        ("extension/llm/checkpoint/x.py", "executorch.extension.llm.quantization.weights"),
     ],
 )
 def test_a_room_that_takes_of_those_above_is_found(path: str, target: str) -> None:

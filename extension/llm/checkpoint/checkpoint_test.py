@@ -16,7 +16,6 @@ import tokenizers
 import torch
 
 import pytorch_tokenizers
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.gguf import GGUFFile
 from executorch.extension.llm.checkpoint.keys import (
@@ -31,6 +30,7 @@ from executorch.extension.llm.checkpoint.pages import release_pages
 from executorch.extension.llm.checkpoint.params import params_from_gguf
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS
 from executorch.extension.llm.model.args import ModelArgs, read_params
 from executorch.extension.llm.model.families import FAMILIES
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer

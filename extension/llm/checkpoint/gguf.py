@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, BlockFormat
 from executorch.extension.llm.checkpoint.errors import CheckpointError
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS, BlockFormat
 
 if TYPE_CHECKING:
     import torch

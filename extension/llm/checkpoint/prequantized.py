@@ -15,8 +15,12 @@ from torch import nn
 
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.keys import Pair
-from executorch.extension.llm.quantization.schemes import WeightBits, embedding_bits
-from executorch.extension.llm.quantization.weights import limits, weight_of_codes
+from executorch.extension.llm.formats.weight_bits import (
+    WeightBits,
+    embedding_bits,
+    limits,
+    weight_of_codes,
+)
 
 _ADAPTERS = {"adaptor.A.weight": "lora_a.weight", "adaptor.B.weight": "lora_b.weight"}
 ADAPTOR_SCALE = 2.0

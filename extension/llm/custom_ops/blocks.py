@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, BlockFormat
-from executorch.extension.llm.checkpoint.panels import ROWS, UNIT, panel_bytes, unpack_panels
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS, BlockFormat
+from executorch.extension.llm.formats.panels import ROWS, UNIT, panel_bytes, unpack_panels
 
 MOST_WEIGHTS = 4  # weights of a call
 _LEAST = 1e-30  # a largest magnitude that counts as 0

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import executorch.extension.llm.custom_ops.custom_ops  # noqa: F401  (registers the operators)
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
-from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_panels, unpack_panels
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS
+from executorch.extension.llm.formats.panels import NUMBERS, pack_panels, unpack_panels
 from kernels.test.kernel_call import Call, load_library, load_schemas
 
 # Where a block has float16 numbers.

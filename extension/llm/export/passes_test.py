@@ -12,13 +12,13 @@ from torch.export import Dim
 
 from executorch.exir import to_edge
 from executorch.exir.graph_facts import op_name
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
-from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_panels
 from executorch.extension.llm.export.export_passes import (
     FuseRows,
     JoinLinearsOfBlocks,
     ReplaceSDPAWithCustomSDPAPass,
 )
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS
+from executorch.extension.llm.formats.panels import NUMBERS, pack_panels
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.feed_forward import FeedForward
 from executorch.extension.llm.model.norms import RMSNorm

@@ -38,7 +38,7 @@ from executorch.extension.llm.export.weight_files import weight_tags
 from executorch.extension.llm.model.caches import state_as_before
 from executorch.extension.llm.model.likelihood import module_logits
 from executorch.extension.llm.model.transformer import Transformer, check_tied
-from executorch.extension.llm.quantization import schemes
+from executorch.extension.llm.quantization.budget_text import budget_of
 from executorch.extension.llm.transform.plan import (
     check_linear_attention,
     transforms_for,
@@ -221,7 +221,7 @@ def _search(
     if config.model.use_shared_embedding:
         check_tied(model)
         family = family.with_shared_table()
-    found = schemes.budget(config.quantization.budget)
+    found = budget_of(config.quantization.budget)
     return Search(found, family, pieces, carried + _PROGRAM)
 
 

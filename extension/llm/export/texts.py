@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from executorch.extension.llm.export.config.llm_config import LlmConfig, QuantizationConfig
+from executorch.extension.llm.formats.weight_bits import BY_TEXT
 from executorch.extension.llm.model.likelihood import windows
-from executorch.extension.llm.quantization.schemes import BY_TEXT
 
 _LEAST = 128  # tokens that tell how inputs of a layer are tied together
 _LONGEST = 256  # tokens of a piece: gradients of all layers are held at once

@@ -14,11 +14,11 @@ import torch
 from torch import nn
 
 import executorch.extension.llm.custom_ops.custom_ops  # noqa: F401  (registers the operators)
-from executorch.extension.llm.checkpoint.blocks import BlockFormat
 from executorch.extension.llm.checkpoint.gguf import GGUFFile, GGUFTensor
 from executorch.extension.llm.checkpoint.keys import Pair, to_model_names
 from executorch.extension.llm.checkpoint.load import assign, owner_of
-from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_panels
+from executorch.extension.llm.formats.blocks import BlockFormat
+from executorch.extension.llm.formats.panels import NUMBERS, pack_panels
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.families import Family
 from executorch.extension.llm.model.lora import LoRALinear

@@ -12,7 +12,6 @@ import torch
 
 from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.exir.schema import KernelCall
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
 from executorch.extension.llm.checkpoint.checkpoint_test import write_gguf
 from executorch.extension.llm.checkpoint.gguf import GGUFFile
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
@@ -20,6 +19,7 @@ from executorch.extension.llm.custom_ops.blocks_test import HALVES, blocks
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.models import load_model
 from executorch.extension.llm.export.pipeline import as_config, export_llama
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS
 from executorch.extension.llm.quantization.blocks import BlockLinear
 from executorch.runtime import Runtime
 

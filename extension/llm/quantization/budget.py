@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from executorch.devtools.progress import counted
 from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import mean_loss, module_logits
+from executorch.extension.llm.quantization.budget_text import Budget
 from executorch.extension.llm.quantization.forms import Family, Option, Site, sites_of
-from executorch.extension.llm.quantization.schemes import Budget
 from executorch.extension.llm.quantization.sensitivity import measure_errors
 from executorch.extension.llm.quantization.weights import replace_layers
 

@@ -15,16 +15,16 @@ from torch import nn
 from torch.nn import functional
 
 from executorch.exir._serialize._program import deserialize_pte_binary
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
-from executorch.extension.llm.checkpoint.panels import pack_codes, unpack_panels
 from executorch.extension.llm.export.caches_test import run_steps
 from executorch.extension.llm.export.pipeline import export_llama
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS
+from executorch.extension.llm.formats.panels import pack_codes, unpack_panels
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import module_logits
 from executorch.extension.llm.model.transformer import construct_transformer
-from executorch.extension.llm.quantization import schemes
 from executorch.extension.llm.quantization.budget import as_chosen, choose, hold
+from executorch.extension.llm.quantization.budget_text import budget_of
 from executorch.extension.llm.quantization.forms import FAMILIES, Option, Site, matrix, sites_of
 from executorch.extension.llm.quantization.sensitivity import measure_errors
 from executorch.extension.llm.transform.transform_test import (
@@ -48,7 +48,7 @@ __all__ = ["checkpoint"]  # the fixture
     ],
 )
 def test_a_budget_is_a_loss_or_a_size(text: str, loss: float | None, size: float | None) -> None:
-    found = schemes.budget(text)
+    found = budget_of(text)
     assert found.bytes == size
     assert found.loss == (None if loss is None else pytest.approx(loss))
 
@@ -56,7 +56,7 @@ def test_a_budget_is_a_loss_or_a_size(text: str, loss: float | None, size: float
 @pytest.mark.parametrize("text", ["80", "perplexity 3%", "-3 MB", "+3%", ""])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected a loss such as .*'80 MB', found"):
-        schemes.budget(text)
+        budget_of(text)
 
 
 def _site(*options: tuple[int, float]) -> Site:

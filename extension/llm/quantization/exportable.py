@@ -14,8 +14,8 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torchao.quantization import Int4Tensor, IntxUnpackedToInt8Tensor
 from torchao.utils import TorchAOBaseTensor
 
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, BlockFormat
 from executorch.extension.llm.checkpoint.gguf import GGUFFile
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS, BlockFormat
 
 aten = torch.ops.aten
 functional = torch.nn.functional

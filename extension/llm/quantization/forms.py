@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from executorch.devtools.progress import counted
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS
-from executorch.extension.llm.checkpoint.panels import NUMBERS, pack_codes
 from executorch.extension.llm.custom_ops.blocks import rounded
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS
+from executorch.extension.llm.formats.panels import NUMBERS, pack_codes
+from executorch.extension.llm.formats.weight_bits import WeightBits, limits, weight_of_codes
 from executorch.extension.llm.quantization.blocks import BlockEmbedding, BlockLinear
 from executorch.extension.llm.quantization.rounding import (
     Codes,
@@ -25,13 +26,7 @@ from executorch.extension.llm.quantization.rounding import (
     round_by_ties,
     ties_of,
 )
-from executorch.extension.llm.quantization.schemes import WeightBits
-from executorch.extension.llm.quantization.weights import (
-    TOGETHER,
-    codes_of,
-    limits,
-    weight_of_codes,
-)
+from executorch.extension.llm.quantization.weights import TOGETHER, codes_of
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,8 @@ from torch import nn
 from torch.nn import functional
 
 from executorch.exir.passes._quant_patterns_and_replacements import pack_embedding_weight
-from executorch.extension.llm.quantization.schemes import WeightBits
-from executorch.extension.llm.quantization.weights import (
-    limits,
-    quantized,
-    replace_layers,
-    weight_of_codes,
-)
+from executorch.extension.llm.formats.weight_bits import WeightBits, limits, weight_of_codes
+from executorch.extension.llm.quantization.weights import quantized, replace_layers
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 import executorch.kernels.torchao  # noqa: F401  (registers the operators)
+from executorch.extension.llm.formats.weight_bits import WeightBits
 from executorch.extension.llm.model.transformer import check_tied, is_tied
-from executorch.extension.llm.quantization.schemes import WeightBits
 from executorch.extension.llm.quantization.weights import quantize_linears, replace_layers
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torchao.quantization import Int4Tensor, IntxUnpackedToInt8Tensor
 
+from executorch.extension.llm.formats.weight_bits import WeightBits
 from executorch.extension.llm.quantization.exportable import (
     MIDDLE,
     Convert,
@@ -20,7 +21,6 @@ from executorch.extension.llm.quantization.exportable import (
     to_default,
     to_exportable,
 )
-from executorch.extension.llm.quantization.schemes import WeightBits
 from executorch.extension.llm.quantization.weights import quantized
 
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d+)(?=\.|$)")

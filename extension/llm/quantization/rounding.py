@@ -11,14 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from executorch.extension.llm.quantization.schemes import WeightBits
-from executorch.extension.llm.quantization.weights import (
-    TOGETHER,
-    codes_of,
-    fitting_layers,
-    limits,
-    weight_of_codes,
-)
+from executorch.extension.llm.formats.weight_bits import WeightBits, limits, weight_of_codes
+from executorch.extension.llm.quantization.weights import TOGETHER, codes_of, fitting_layers
 
 Codes = tuple[Tensor, Tensor]  # int8 [rows, columns], and scales [rows, groups]
 Run = Callable[[Any], Any]  # calls the model with a text

@@ -11,6 +11,7 @@ from torch import nn
 
 from executorch.extension.llm.export.caches_test import run_steps
 from executorch.extension.llm.export.pipeline import export_llama
+from executorch.extension.llm.formats.weight_bits import WeightBits, limits, linear_bits
 from executorch.extension.llm.quantization import rounding
 from executorch.extension.llm.quantization.recipes import dequantize_weight
 from executorch.extension.llm.quantization.rounding import (
@@ -20,9 +21,7 @@ from executorch.extension.llm.quantization.rounding import (
     quantize_linears_by_text,
     round_by_ties,
 )
-from executorch.extension.llm.quantization.schemes import WeightBits, linear_bits
 from executorch.extension.llm.quantization.weights import (
-    limits,
     quantize_by_least_squares,
     quantize_linears,
 )

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from executorch.extension.llm.quantization.schemes import WeightBits, linear_bits
+from executorch.extension.llm.formats.weight_bits import (
+    WeightBits,
+    limits,
+    linear_bits,
+    weight_of_codes,
+)
 
 if TYPE_CHECKING:
     from torchao.quantization import IntxUnpackedToInt8Tensor
@@ -77,31 +82,6 @@ def _turn(
     return ids[found != before], ((found - before).abs() / before).max()
 
 
-def limits(bits: int) -> tuple[int, int]:
-    return -(1 << bits - 1), (1 << bits - 1) - 1
-
-
-def weight_of_codes(
-    codes: Tensor, scales: Tensor, wanted: WeightBits, dtype: torch.dtype
-) -> IntxUnpackedToInt8Tensor:
-    """Of symmetric codes, a byte each, and their scales [rows, groups]."""
-    from torchao.quantization import IntxUnpackedToInt8Tensor
-
-    return IntxUnpackedToInt8Tensor(
-        codes,
-        scales,
-        torch.zeros(scales.shape, dtype=torch.int8),
-        wanted.dtype,
-        (1, wanted.group or codes.shape[1]),
-        dtype,
-        _inputs(wanted),
-    )
-
-
-def _inputs(wanted: WeightBits) -> str | None:
-    return "int8_asym_per_token" if wanted.dynamic else None
-
-
 def quantized(
     weight: Tensor, wanted: WeightBits, use_hqq: bool = True, symmetric: bool = True
 ) -> IntxUnpackedToInt8Tensor:
@@ -118,7 +98,7 @@ def quantized(
         (1, group),
         wanted.dtype,
         mapping_type=MappingType.SYMMETRIC if symmetric else MappingType.ASYMMETRIC,
-        activation_quantization=_inputs(wanted),
+        activation_quantization=wanted.inputs,
     )
 
 

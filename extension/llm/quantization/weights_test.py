@@ -16,8 +16,8 @@ from torchao.quantization.quant_api import (
 )
 from torchao.quantization.quant_primitives import _choose_qparams_and_quantize_scale_only_hqq
 
+from executorch.extension.llm.formats.weight_bits import WeightBits
 from executorch.extension.llm.quantization import weights
-from executorch.extension.llm.quantization.schemes import WeightBits
 from executorch.extension.llm.quantization.weights import (
     quantize_by_least_squares,
     quantize_embeddings,

@@ -13,14 +13,10 @@ from torch import nn
 
 from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.export.config.rules import same_low_bits
+from executorch.extension.llm.formats.weight_bits import WeightBits, embedding_bits, linear_bits
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import module_logits
-from executorch.extension.llm.quantization.schemes import (
-    WeightBits,
-    embedding_bits,
-    linear_bits,
-)
 from executorch.extension.llm.quantization.weights import (
     quantize_embeddings,
     quantize_linears,

@@ -16,9 +16,9 @@ from torchao.quantization.utils import compute_error
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.pipeline import export_llama, prepare
 from executorch.extension.llm.export.stages import Stages
+from executorch.extension.llm.formats.weight_bits import WeightBits, embedding_bits, linear_bits
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
-from executorch.extension.llm.quantization.schemes import WeightBits, embedding_bits, linear_bits
 from executorch.extension.llm.quantization.weights import report
 from executorch.extension.llm.transform.sessions import RopeOfSessions
 from executorch.runtime import Runtime

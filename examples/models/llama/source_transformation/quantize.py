@@ -10,13 +10,13 @@ from pathlib import Path
 from torch import nn
 
 from executorch.extension.llm.export.builder import DType
+from executorch.extension.llm.formats.weight_bits import BY_TEXT, embedding_bits, linear_bits
 from executorch.extension.llm.quantization.group_layers import (
     EmbeddingQuantHandler,
     QuantHandler,
     QuantizedGroupEmbedding,
     dynamically_quantize_per_channel,
 )
-from executorch.extension.llm.quantization.schemes import BY_TEXT, embedding_bits, linear_bits
 from executorch.extension.llm.quantization.weights import quantize_embeddings, quantize_linears
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from executorch.backends.discovery import language_models
 from executorch.extension.llm.model.families import FAMILIES
-from executorch.extension.llm.quantization import schemes
+from executorch.extension.llm.quantization.budget_text import budget_of
 
 # the qmode of a GGUF file's own codes and scales, its default, and the one of weights as floats, all others'
 GGUF_BITS = "gguf"
@@ -206,7 +206,7 @@ class QuantizationConfig:
                 f"torchao:fpa<bits>w with 1 to 8 bits, found {self.qmode!r}"
             )
         if self.budget is not None:
-            schemes.budget(self.budget)
+            budget_of(self.budget)
         table = self.embedding_quantize
         if table and not any(re.fullmatch(p, table) for p in self.EMBEDDING_PATTERNS):
             raise ValueError(

@@ -14,7 +14,7 @@ from executorch.extension.llm.export.config.llm_config import (
     BackendConfig,
     LlmConfig,
 )
-from executorch.extension.llm.quantization.schemes import embedding_bits, linear_bits
+from executorch.extension.llm.formats.weight_bits import embedding_bits, linear_bits
 
 # What `backend.<name>.enabled` may name, and which of them lower language models here.
 BACKENDS = tuple(

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How weights are held, and the names that configs and commands give it."""
+"""Integers of few bits with a scale for a group of columns: the names that configs and commands give them, and the
+tensor of torchao that holds them."""
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor, dtype
+    from torchao.quantization import IntxUnpackedToInt8Tensor
 
 # group of 8da4w and of the torchao forms where none is given
 DEFAULT_GROUP = 128
@@ -34,6 +38,11 @@ class WeightBits:
 
         return getattr(torch, f"int{self.bits}")
 
+    @property
+    def inputs(self) -> str | None:
+        """What torchao calls integers that inputs become while running."""
+        return "int8_asym_per_token" if self.dynamic else None
+
 
 def linear_bits(name: str, group: int | None) -> WeightBits:
     """What 8da4w, 4w, int8, torchao:fpa3w and others mean, with BY_TEXT behind it, too; a group of None is what such a
@@ -52,30 +61,23 @@ def embedding_bits(text: str) -> WeightBits:
     return WeightBits(int(bits), 0 if group in ("", "none") else int(group))
 
 
-_BUDGET = re.compile(
-    r"\s*(?:perplexity\s*\+\s*(\d+(?:\.\d+)?)\s*%|(\d+(?:\.\d+)?)\s*(MB|GB))\s*", re.I
-)
-_UNITS = {"MB": 1e6, "GB": 1e9}
+def limits(bits: int) -> tuple[int, int]:
+    return -(1 << bits - 1), (1 << bits - 1) - 1
 
 
-@dataclass(frozen=True)
-class Budget:
-    """What a program may lose, `loss` nats of a token, or how many `bytes` it may have; the other is None."""
+def weight_of_codes(
+    codes: Tensor, scales: Tensor, wanted: WeightBits, held_as: dtype
+) -> IntxUnpackedToInt8Tensor:
+    """Of symmetric codes, a byte each, and their scales [rows, groups]."""
+    import torch
+    from torchao.quantization import IntxUnpackedToInt8Tensor
 
-    text: str
-    loss: float | None = None
-    bytes: float | None = None
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def budget(text: str) -> Budget:
-    """Of "perplexity +3%" (beside the model's in floats), "80 MB" or "1.2 GB". Raises ValueError for anything else."""
-    if (found := _BUDGET.fullmatch(text)) is None:
-        raise ValueError(
-            f"quantization.budget: expected a loss such as 'perplexity +3%' or a size such as '80 MB', found {text!r}"
-        )
-    if found[1]:
-        return Budget(text, loss=math.log1p(float(found[1]) / 100))
-    return Budget(text, bytes=float(found[2]) * _UNITS[found[3].upper()])
+    return IntxUnpackedToInt8Tensor(
+        codes,
+        scales,
+        torch.zeros(scales.shape, dtype=torch.int8),
+        wanted.dtype,
+        (1, wanted.group or codes.shape[1]),
+        held_as,
+        wanted.inputs,
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, BlockFormat, Fields
+from executorch.extension.llm.formats.blocks import BLOCK_FORMATS, BlockFormat, Fields
 
 ROWS, UNIT, QUADS = 16, 32, 8
 _AT_ONCE = 4096  # rows whose codes are bytes at a time
