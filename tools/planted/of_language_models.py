@@ -62,7 +62,7 @@ OF_LANGUAGE_MODELS = (
           f"{_LLM}/model/families_test.py -k transformers or left_out", f"{_LLM}/checkpoint/params_test.py",
           f"{_LLM}/checkpoint/checkpoint_test.py -k wrong_paths"),
          tuple(f"{_LLM}/model/{name}.py" for name in (
-             "args", "attention", "caches", "feed_forward", "masks", "mixers", "norms", "transformer")),
+             "args", "attend", "attention", "caches", "feed_forward", "masks", "mixers", "norms", "transformer")),
          (guards, operands, comparisons, choices, entries, numbers)),
     Kind("llm-template", "chat templates, stop strings and what of a conversation is kept",
          (f"{_LLM}/runner/chat_template_test.py", f"{_LLM}/runner/conversation_test.py"),

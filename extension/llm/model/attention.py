@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.model.attend import attend, attention_weights
 from executorch.extension.llm.model.caches import KVCache
 from executorch.extension.llm.model.lora import LoRALinear
 from executorch.extension.llm.model.masks import causal_mask
@@ -94,27 +95,19 @@ class SDPA(nn.Module):
         scale = self.head_dim**-0.5 if self.scale is None else self.scale
         if input_pos is None:  # as many keys as tokens: groups would tie the two numbers
             k, v = (x.repeat_interleave(self.n_rep, 1) for x in (k, v))
-            weights = self._weights(torch.matmul(q * scale, k.transpose(-1, -2)), mask, q.dtype)
-            return torch.matmul(weights, v).transpose(1, 2).reshape(bsz, seqlen, self.dim)
+            out = attend(q * scale, k, v, mask, softcap=self.softcap)
+            return out.transpose(1, 2).reshape(bsz, seqlen, self.dim)
         batches, keys = k.shape[0] * k.shape[1], k.shape[2]
         # contiguous, and products of three dimensions: nothing here depends on the number of tokens
         q = (q * scale).clone(memory_format=torch.contiguous_format)
         q = q.view(batches, self.n_rep * seqlen, self.head_dim)
         k, v = (x.to(q.dtype).reshape(batches, keys, self.head_dim) for x in (k, v))
         scores = torch.bmm(q, k.transpose(1, 2)).view(batches, self.n_rep, seqlen, keys)
-        weights = self._weights(scores, mask, q.dtype)
+        weights = attention_weights(scores, mask, self.softcap).to(q.dtype)
         out = torch.bmm(weights.view(batches, self.n_rep * seqlen, keys), v)
         out = out.view(batches, self.n_rep, seqlen, self.head_dim)
         out = out.view(bsz, self.dim // self.head_dim, seqlen, self.head_dim)
         return out.transpose(1, 2).reshape(bsz, seqlen, self.dim)
-
-    def _weights(
-        self, scores: torch.Tensor, mask: torch.Tensor, dtype: torch.dtype
-    ) -> torch.Tensor:
-        scores = scores.float()
-        if self.softcap is not None:
-            scores = self.softcap * torch.tanh(scores / self.softcap)
-        return torch.softmax(scores + mask, -1).to(dtype)
 
 
 # adapters name projections so (target_modules); the second column is our layer's name

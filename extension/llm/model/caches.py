@@ -19,6 +19,7 @@ Operators `llama::*` are registered by executorch.extension.llm.custom_ops.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from enum import Enum
@@ -132,6 +133,10 @@ class Cache(nn.Module):
         rows = rows or self.max_context_length
         return self.max_batch_size, rows, self.n_heads, self.head_dim
 
+    def options(self) -> tuple[Any, ...]:
+        """The arguments behind sizes()."""
+        raise NotImplementedError
+
     def update(
         self,
         input_pos: torch.Tensor,
@@ -178,6 +183,9 @@ class KVCache(Cache):
         self.enable_dynamic_shape, self.dtype = enable_dynamic_shape, dtype
         self._hold((max_batch_size, n_heads, max_context_length, head_dim), dtype)
 
+    def options(self) -> tuple[Any, ...]:
+        return self.enable_dynamic_shape, self.dtype
+
     def _store(self, name: str, value: torch.Tensor, rows: Rows) -> torch.Tensor:
         cache = getattr(self, f"{name}_cache")
         cache[:, :, rows] = value.to(cache.dtype)  # other runtimes of such files lack index_copy
@@ -197,6 +205,9 @@ class CustomKVCache(Cache):
     ) -> None:
         super().__init__(max_batch_size, max_context_length, n_heads, head_dim)
         self._hold((max_batch_size, max_context_length, n_heads, head_dim), dtype)
+
+    def options(self) -> tuple[Any, ...]:
+        return (self.k_cache.dtype,)
 
     def _store(self, name: str, value: torch.Tensor, rows: Rows) -> torch.Tensor:
         cache = getattr(self, f"{name}_cache")
@@ -240,6 +251,9 @@ class QuantizedKVCache(Cache):
             for part, dtype in (("scales", torch.float32), ("zero_points", torch.int8)):
                 ones = torch.ones(*rows, 1, dtype=dtype, device="cpu")
                 self.register_buffer(f"{name}_{part}", ones)
+
+    def options(self) -> tuple[Any, ...]:
+        return self.cache_type, self.use_custom_update_cache_op, self.return_float_values
 
     def _quantized(self, value: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Bytes, scales and zero points of (batch, tokens, heads, head)."""
@@ -296,6 +310,11 @@ class Ring:
 
     is_ring_buffer = True
 
+    def __init_subclass__(cls) -> None:
+        """A ring is called as its way of storing."""
+        if "__init__" not in vars(cls):
+            cls.__signature__ = inspect.signature(cls.__bases__[1])
+
     def __init__(
         self,
         max_batch_size: int,
@@ -334,57 +353,33 @@ class Ring:
         )
 
 
-# `max_context_length` of the rings below is the window.
-
-
 class RingKVCache(Ring, KVCache):
-    def __init__(
-        self,
-        max_batch_size: int,
-        max_context_length: int,
-        n_heads: int,
-        head_dim: int,
-        enable_dynamic_shape: bool,
-        dtype: torch.dtype = torch.float32,
-    ) -> None:
-        sizes = (max_batch_size, max_context_length, n_heads, head_dim)
-        super().__init__(*sizes, enable_dynamic_shape, dtype)
+    """Arguments are those of KVCache, with the window as `max_context_length`; likewise below."""
 
 
 class CustomRingKVCache(Ring, CustomKVCache):
-    def __init__(
-        self,
-        max_batch_size: int,
-        max_context_length: int,
-        n_heads: int,
-        head_dim: int,
-        dtype: torch.dtype = torch.float32,
-    ) -> None:
-        super().__init__(max_batch_size, max_context_length, n_heads, head_dim, dtype)
-
     @classmethod
-    def from_custom_kv_cache(cls, kv_cache: CustomKVCache, sliding_window_size: int) -> Any:
-        return cls(*kv_cache.sizes(sliding_window_size), kv_cache.k_cache.dtype)
+    def from_custom_kv_cache(cls, kv_cache: CustomKVCache, sliding_window_size: int) -> Ring:
+        return ring_of(kv_cache, sliding_window_size)
 
 
 class QuantizedRingKVCache(Ring, QuantizedKVCache):
-    def __init__(
-        self,
-        max_batch_size: int,
-        max_context_length: int,
-        n_heads: int,
-        head_dim: int,
-        cache_type: QuantizedCacheType = QuantizedCacheType.AffineSymmetric,
-        use_custom_update_cache_op: bool = False,
-        return_float_values: bool = True,
-    ) -> None:
-        sizes = (max_batch_size, max_context_length, n_heads, head_dim)
-        super().__init__(*sizes, cache_type, use_custom_update_cache_op, return_float_values)
-
     @classmethod
-    def from_quantized_kv_cache(cls, kv_cache: QuantizedKVCache, sliding_window_size: int) -> Any:
-        options = (kv_cache.use_custom_update_cache_op, kv_cache.return_float_values)
-        return cls(*kv_cache.sizes(sliding_window_size), kv_cache.cache_type, *options)
+    def from_quantized_kv_cache(cls, kv_cache: QuantizedKVCache, sliding_window_size: int) -> Ring:
+        return ring_of(kv_cache, sliding_window_size)
+
+
+RINGS = {
+    KVCache: RingKVCache,
+    CustomKVCache: CustomRingKVCache,
+    QuantizedKVCache: QuantizedRingKVCache,
+}
+
+
+def ring_of(cache: Cache, window: int) -> Ring:
+    """An empty ring that stores as `cache` does."""
+    ring = next(ring for stored, ring in RINGS.items() if isinstance(cache, stored))
+    return ring(*cache.sizes(window), *cache.options())
 
 
 class KVCacheWithAttentionSink(Ring, KVCache):

@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.model.attend import attend
 from executorch.extension.llm.model.attention import Attention, AttentionMHA, register_attention
 from executorch.extension.llm.model.rope import Rope, turn_halves, turn_neighbors
 
@@ -268,7 +269,7 @@ class StaticAttention(Attention):
                 kwargs["shared_kv"]["static"] = keys, values
         mask = kwargs["masks"][keys[0].shape[-2] - tokens]
         mixed = [
-            self._attend(q, *(rows[i * len(keys) // len(queries)] for rows in (keys, values)), mask)
+            self._mixed(q, *(rows[i * len(keys) // len(queries)] for rows in (keys, values)), mask)
             for i, q in enumerate(queries)
         ]
         out = self._project_out(mixed)
@@ -283,13 +284,12 @@ class StaticAttention(Attention):
             return heads
         return [heads[0].unflatten(-1, (-1, self.head_dim)).transpose(1, 2)]
 
-    def _attend(
+    def _mixed(
         self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor
     ) -> torch.Tensor:
         if not self.split_mha:
             k, v = (rows.repeat_interleave(self.n_rep, 1) for rows in (k, v))
-        scores = q @ k.transpose(-1, -2) * self.inv_scale + mask
-        return torch.softmax(scores.float(), -1).type_as(v) @ v
+        return attend(q, k, v, mask, self.inv_scale)
 
     def _project_out(self, mixed: list[torch.Tensor]) -> torch.Tensor:
         out = torch.cat(mixed, -1) if self.split_mha else mixed[0].transpose(1, 2).flatten(2)

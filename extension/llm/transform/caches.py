@@ -20,8 +20,8 @@ from executorch.extension.llm.model.caches import (
     KVCacheWithAttentionSink,
     QuantizedCacheType,
     QuantizedKVCache,
-    QuantizedRingKVCache,
     RingKVCache,
+    ring_of,
 )
 
 
@@ -79,13 +79,7 @@ def replace_kv_cache_with_ring_kv_cache(module: nn.Module, layer_sizes: list[int
         window = layer_sizes[number % len(layer_sizes)]
         if not window:
             continue
-        if isinstance(cache, QuantizedKVCache):
-            owner.kv_cache = QuantizedRingKVCache.from_quantized_kv_cache(cache, window)
-        elif isinstance(cache, CustomKVCache):
-            owner.kv_cache = CustomRingKVCache.from_custom_kv_cache(cache, window)
-        else:
-            options = (cache.enable_dynamic_shape, cache.dtype)
-            owner.kv_cache = RingKVCache(*cache.sizes(window), *options)
+        owner.kv_cache = ring_of(cache, window)
         if hasattr(owner.SDPA, "use_attention_mask"):
             owner.SDPA.use_attention_mask = True
         if hasattr(owner.SDPA, "read_from"):

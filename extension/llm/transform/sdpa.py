@@ -9,6 +9,7 @@ from torch import nn
 
 from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
 from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.model.attend import attend
 from executorch.extension.llm.model.attention import SDPA, AttentionMHA
 from executorch.extension.llm.model.caches import (
     KVCacheWithAttentionSink,
@@ -43,9 +44,8 @@ class SDPASimple(nn.Module):
         mask: torch.Tensor,
     ) -> torch.Tensor:
         k, v = (x.repeat_interleave(self.n_rep, 1) for x in (k, v))
-        scores = torch.matmul(q, k.transpose(2, 3)) * self.head_dim**-0.5 + mask
-        weights = torch.softmax(scores.float(), -1).type_as(q)
-        return torch.matmul(weights, v).transpose(1, 2).reshape(bsz, seqlen, self.dim)
+        out = attend(q, k, v, mask, self.head_dim**-0.5)
+        return out.transpose(1, 2).reshape(bsz, seqlen, self.dim)
 
 
 class SDPACustom(nn.Module):
