@@ -2,19 +2,19 @@
 // Each number is rounded where the operators that these stand for round it, so that results are the
 // same to the bit.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/extension/llm/custom_ops/rows_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/transformer/rows_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/extension/llm/custom_ops/rows.h>
 #include <executorch/kernels/optimized/simd_math-inl.h>
+#include <executorch/kernels/optimized/transformer/rows.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
 
 HWY_BEFORE_NAMESPACE();
-namespace executorch::extension::llm {
+namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -109,11 +109,11 @@ void gate(const float* x, const float* by, int64_t n, float* out) {
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
-}  // namespace executorch::extension::llm
+}  // namespace executorch::kernels::optimized
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace executorch::extension::llm {
+namespace executorch::kernels::optimized {
 
 HWY_EXPORT(norm);
 HWY_EXPORT(neighbors);
@@ -133,5 +133,5 @@ void gate_row(const float* x, const float* by, int64_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(gate)(x, by, n, out);
 }
 
-}  // namespace executorch::extension::llm
+}  // namespace executorch::kernels::optimized
 #endif  // HWY_ONCE

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/extension/llm/custom_ops/op_rows.h>
+// What layers do with rows between matmuls, each of which programs otherwise spell as 3 to 9
+// operators: all tensors Float and row-major.
 
-#include <executorch/extension/llm/custom_ops/rows.h>
+#include <executorch/kernels/optimized/transformer/rows.h>
 #include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/runtime/kernel/kernel_includes.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
@@ -10,12 +12,14 @@
 
 namespace torch::executor::native {
 
+using ::executorch::aten::Tensor;
+
 namespace {
 
 using namespace ::executorch::kernels;
 using ::executorch::aten::ScalarType;
 using ::executorch::extension::parallel_for;
-using ::executorch::extension::llm::Turn;
+using optimized::Turn;
 
 constexpr int64_t kGrain = int64_t{1} << 13;  // numbers that are worth a thread
 
@@ -55,6 +59,7 @@ void for_rows(const Tensor& out, int64_t columns, const Run& run) {
 
 }  // namespace
 
+// x / sqrt(mean(x^2) + eps) * weight, by rows: x [.., n], weight [n].
 Tensor& rms_norm_out(RuntimeContext& ctx, const Tensor& x, const Tensor& weight, double eps,
                      Tensor& out) {
   const OpCall call{ctx, "rms_norm.out"};
@@ -70,12 +75,13 @@ Tensor& rms_norm_out(RuntimeContext& ctx, const Tensor& x, const Tensor& weight,
   const auto* by = weight.const_data_ptr<float>();
   auto* to = out.mutable_data_ptr<float>();
   for_rows(out, n, [&](int64_t i) {
-    ::executorch::extension::llm::norm_row(from + i * n, by, n, static_cast<float>(eps),
-                                           to + i * n);
+    optimized::norm_row(from + i * n, by, n, static_cast<float>(eps), to + i * n);
   });
   return out;
 }
 
+// x [.., tokens, heads, width] turned by each token's angles: cos and sin [tokens, width / 2] with
+// pairs of neighbors, [tokens, width] with pairs of `halves`.
 Tensor& rotate_out(RuntimeContext& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
                    bool halves, Tensor& out) {
   const OpCall call{ctx, "rotate.out"};
@@ -99,12 +105,13 @@ Tensor& rotate_out(RuntimeContext& ctx, const Tensor& x, const Tensor& cos, cons
   for_rows(out, width, [&](int64_t i) {
     const int64_t at = i / heads % tokens * columns;
     const Turn turn{width / 2, cos.const_data_ptr<float>() + at, sin.const_data_ptr<float>() + at};
-    (halves ? ::executorch::extension::llm::turn_halves
-            : ::executorch::extension::llm::turn_neighbors)(from + i * width, turn, to + i * width);
+    (halves ? optimized::turn_halves : optimized::turn_neighbors)(from + i * width, turn,
+                                                                  to + i * width);
   });
   return out;
 }
 
+// x * sigmoid(x) * by, of one shape.
 Tensor& silu_gate_out(RuntimeContext& ctx, const Tensor& x, const Tensor& by, Tensor& out) {
   const OpCall call{ctx, "silu_gate.out"};
   if (!prepare(call, x, 0, out) || !check_floats(call, "by", by)) {
@@ -117,7 +124,7 @@ Tensor& silu_gate_out(RuntimeContext& ctx, const Tensor& x, const Tensor& by, Te
   const auto* other = by.const_data_ptr<float>();
   auto* to = out.mutable_data_ptr<float>();
   parallel_for(0, static_cast<int64_t>(x.numel()), kGrain / 2, [&](int64_t first, int64_t last) {
-    ::executorch::extension::llm::gate_row(from + first, other + first, last - first, to + first);
+    optimized::gate_row(from + first, other + first, last - first, to + first);
   });
   return out;
 }

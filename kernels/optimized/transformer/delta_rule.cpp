@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/extension/llm/custom_ops/delta_rule.h>
-#include <executorch/extension/llm/custom_ops/op_sdpa.h>
+// channelwise_gated_delta_rule, as extension/llm/custom_ops/op_sdpa.h says.
 #include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/optimized/transformer/delta_rule.h>
 #include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/runtime/kernel/kernel_includes.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace torch::executor::native {
+
+using ::executorch::aten::Tensor;
 
 namespace {
 
 using ::executorch::aten::ScalarType;
-using ::executorch::extension::llm::DeltaRule;
 using ::executorch::kernels::is_row_major;
 using ::executorch::kernels::OpCall;
 using ::executorch::kernels::Shape;
 using ::executorch::kernels::ShapeText;
+using ::executorch::kernels::optimized::DeltaRule;
 
 struct Sizes {
   int64_t batch, heads, steps, depth, width;
@@ -84,7 +88,7 @@ std::tuple<Tensor&, Tensor&> channelwise_gated_delta_rule_out(
   if (s.batch * s.heads * s.width == 0) {
     return results;
   }
-  const int64_t columns = ::executorch::extension::llm::delta_rule_columns();
+  const int64_t columns = ::executorch::kernels::optimized::delta_rule_columns();
   const int64_t blocks = (s.width + columns - 1) / columns;
   const auto* initial = initial_state.const_data_ptr<float>();
   auto* final_state = final_state_out.mutable_data_ptr<float>();
@@ -104,7 +108,8 @@ std::tuple<Tensor&, Tensor&> channelwise_gated_delta_rule_out(
                                beta.const_data_ptr<float>() + row,
                                final_state + head * state_size,
                                out.mutable_data_ptr<float>() + row * s.width};
-          ::executorch::extension::llm::run_delta_rule(rule, at, std::min(at + columns, s.width));
+          ::executorch::kernels::optimized::run_delta_rule(rule, at,
+                                                           std::min(at + columns, s.width));
         }
       });
   return results;

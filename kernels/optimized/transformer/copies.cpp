@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels that move bytes only.
-#include <executorch/extension/llm/custom_ops/op_fallback.h>
-#include <executorch/extension/llm/custom_ops/op_tile_crop.h>
-
+// Kernels that copy only, as op_fallback.h and op_tile_crop.h of extension/llm/custom_ops say.
 #include <cstring>
 
 #include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/runtime/kernel/kernel_includes.h>
 
 namespace torch::executor::native {
 
+using ::executorch::aten::Tensor;
 using ::executorch::kernels::is_row_major;
 using ::executorch::kernels::OpCall;
 using ::executorch::kernels::Shape;

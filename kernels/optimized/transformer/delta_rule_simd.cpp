@@ -2,17 +2,17 @@
 // Columns of a state, a few vectors at a time, through all steps: they stay in the first-level
 // cache.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/extension/llm/custom_ops/delta_rule_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/transformer/delta_rule_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/extension/llm/custom_ops/delta_rule.h>
+#include <executorch/kernels/optimized/transformer/delta_rule.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 
 HWY_BEFORE_NAMESPACE();
-namespace executorch::extension::llm {
+namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -94,11 +94,11 @@ void run_columns(const DeltaRule& r, int64_t first, int64_t last) {
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
-}  // namespace executorch::extension::llm
+}  // namespace executorch::kernels::optimized
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace executorch::extension::llm {
+namespace executorch::kernels::optimized {
 
 HWY_EXPORT(columns_at_a_time);
 HWY_EXPORT(run_columns);
@@ -111,5 +111,5 @@ void run_delta_rule(const DeltaRule& rule, int64_t first, int64_t last) {
   HWY_DYNAMIC_DISPATCH(run_columns)(rule, first, last);
 }
 
-}  // namespace executorch::extension::llm
+}  // namespace executorch::kernels::optimized
 #endif  // HWY_ONCE

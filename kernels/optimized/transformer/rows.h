@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of op_rows.cpp: one row of a layer's numbers at a time, in f32. `out` may be `x`.
+// The loops of rows.cpp: one row of a layer's numbers at a time, in f32. `out` may be `x`.
 #pragma once
 
 #include <cstdint>
 
-namespace executorch::extension::llm {
+namespace executorch::kernels::optimized {
 
 // out = x / sqrt(mean(x^2) + eps) * weight, all of n numbers.
 void norm_row(const float* x, const float* weight, int64_t n, float eps, float* out);
@@ -23,4 +23,4 @@ void turn_halves(const float* x, const Turn& turn, float* out);
 // out = x * sigmoid(x) * by
 void gate_row(const float* x, const float* by, int64_t n, float* out);
 
-}  // namespace executorch::extension::llm
+}  // namespace executorch::kernels::optimized

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of op_gated_delta_rule.cpp.
+// The loops of delta_rule.cpp.
 #pragma once
 
 #include <cstdint>
 
-namespace executorch::extension::llm {
+namespace executorch::kernels::optimized {
 
 // One head: `steps` rows of query, key and decay (depth each), of value and out (width each), and
 // of beta (one each); state [depth][width] is read and written.
@@ -25,4 +25,4 @@ int64_t delta_rule_columns();
 // Columns [first, last) of the state and of all outputs; they do not depend on others.
 void run_delta_rule(const DeltaRule& rule, int64_t first, int64_t last);
 
-}  // namespace executorch::extension::llm
+}  // namespace executorch::kernels::optimized
