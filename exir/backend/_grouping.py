@@ -40,6 +40,11 @@ def grouped_partitions(
     return [Partition(number, nodes) for number, nodes in enumerate(found)]
 
 
+def need_each_other(graph: Graph, groups: Iterable[list[Node]]) -> bool:
+    """Whether groups, those that share a node as one, cannot run one after the other."""
+    return not _Contracted(graph, _overlapping(groups)).sort()
+
+
 def _overlapping(groups: Iterable[list[Node]]) -> list[set[Node]]:
     home: dict[Node, set[Node]] = {}
     for group in groups:

@@ -58,6 +58,7 @@ class ArmPartitioner(TablePartitioner):
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         own_dequantized_inputs(exported_program)
+        super().prepare(exported_program)
 
     def analyze(self, program: ExportedProgram) -> Constants:
         """Calls that read nothing but data are computed when the delegate is compiled."""

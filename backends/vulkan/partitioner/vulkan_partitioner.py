@@ -75,6 +75,7 @@ class VulkanPartitioner(TablePartitioner):
 
     def prepare(self, program: ExportedProgram) -> None:
         split_sizes(program.graph)
+        super().prepare(program)
 
     def claim(self, node: Node, program: ExportedProgram, constants: Constants) -> list[Node] | str:
         if is_size(node):

@@ -110,6 +110,7 @@ class XnnpackPartitioner(TablePartitioner):
         fold_undelegated_norms(exported_program)
         own_dequantized_inputs(exported_program)
         slice_parts(exported_program, TABLE)
+        super().prepare(exported_program)
 
     def analyze(self, program: ExportedProgram) -> Constants:
         constants = Constants(program)

@@ -13,10 +13,11 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.fx.passes.infra.partitioner import Partition
 
-from executorch.exir.backend._grouping import grouped_partitions
+from executorch.exir.backend._grouping import grouped_partitions, need_each_other
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import OpTable
+from executorch.exir.backend.lowering.quantized_steps import copy_for_each_reader
 from executorch.exir.backend.lowering.quantized_values import (
     check_quantized_values,
     warn_of_missing_ranges,
@@ -59,6 +60,15 @@ class TablePartitioner(Partitioner):
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
         return self.table.preserved(), None
+
+    def prepare(self, exported_program: ExportedProgram) -> None:
+        """What is computed ahead for calls of several steps is computed for each, where one delegate cannot have all."""
+        constants = self.analyze(exported_program)
+        calls = exported_program.graph.nodes
+        if any(constants.is_computed(node) and len(node.users) > 1 for node in calls):
+            groups = self.group_calls(exported_program, constants)
+            if need_each_other(exported_program.graph, groups):
+                copy_for_each_reader(exported_program, constants.is_computed)
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         """Scales and zero points that mean nothing are an error, those that nothing was seen for a warning."""

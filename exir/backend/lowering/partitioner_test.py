@@ -194,3 +194,32 @@ def test_patterns_are_delegated_whole(caplog: pytest.LogCaptureFixture) -> None:
 def test_operators_that_stay_whole() -> None:
     operators, which = Adding().ops_to_not_decompose(_program())
     assert operators == [torch.ops.aten.hardswish.default] and which is None
+
+
+class Known(Adding):
+    """Computes ahead what reads data alone."""
+
+    def analyze(self, program: ExportedProgram) -> Constants:
+        return Constants(program, computed=None)
+
+
+class ReadTwice(torch.nn.Module):
+    """Between the two sums stands a call that is not delegated: no delegate can have both."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("bias", torch.arange(3.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        known = self.bias.neg().exp()
+        return torch.neg(x + known) + known
+
+
+def test_what_is_computed_ahead_for_two_delegates_is_computed_in_each() -> None:
+    program = to_edge(export(ReadTwice(), (torch.randn(2, 3),))).exported_program()
+    partitioner = Known()
+    partitioner.prepare(program)
+    partitioner.partition(program)
+    found = sorted(sorted(name.split("_")[1] for name in names) for names in _tags(program).values())
+    own = [[n for n in names if n in ("add", "exp", "neg")] for names in found]
+    assert own == [["add", "exp", "neg"]] * 2
