@@ -28,7 +28,7 @@ import torch
 
 from executorch.tools.bench.suite.network import Network
 from executorch.tools.bench.suite.table import chosen
-from executorch.tools.bench.turns import Worker, peer_python
+from executorch.tools.measure.processes import Worker, peer_python
 
 NETWORKS = """resnet18 resnet50 regnet bit convnext mobilenet_v1 mobilenet_v2 mobilenet_v3 efficientnet_b0 mobilevit
 levit poolformer vit deit_base squeezenet shufflenet vgg11 densenet mlp_mixer deeplab unet espcn edsr dcgan keywords

@@ -35,10 +35,6 @@ DOCUMENTED = (
     "exir/types.py",
     "exir/version.py",
     "exir/wrap.py",
-    "extension/llm/custom_ops/model_sharding.py",
-    "extension/llm/custom_ops/op_fallback.",
-    "extension/llm/custom_ops/op_sdpa_impl.h",
-    "extension/llm/custom_ops/op_tile_crop",
 )
 
 

@@ -22,7 +22,8 @@ from executorch.tools.accuracy import page
 from executorch.tools.accuracy.measure import Prepared
 from executorch.tools.accuracy.networks import NETWORKS, Network, named
 from executorch.tools.accuracy.packages import ROOT, folder
-from executorch.tools.bench.turns import peer_python
+from executorch.tools.measure.json_lines import append
+from executorch.tools.measure.processes import peer_python
 
 
 def measured(
@@ -58,12 +59,10 @@ def main(argv: list[str] | None = None) -> int:
     without = options.no_peer or options.recipes
     peer = None if without else options.peer or peer_python()
     packages = folder(options.packages)
-    options.results.parent.mkdir(parents=True, exist_ok=True)
     below = 0
     for network in [named(name) for name in options.names] or NETWORKS:
         row = measured(network, packages, peer, options.recipes)
-        with options.results.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+        append(options.results, row)
         if options.recipes:
             print(json.dumps(row), flush=True)
             continue

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +14,9 @@ from torch.utils import _pytree as pytree
 
 from executorch.tools.accuracy import inputs
 from executorch.tools.accuracy.networks import Network
+from executorch.tools.measure.processes import environment_of
 
 ENGINE = Path(__file__).resolve().parent / "engine.py"
-ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 1800  # seconds for an engine
 Answer = dict[str, Any]
 
@@ -53,14 +52,10 @@ class Prepared:
 
     def _asked(self, python: str, question: dict[str, Any]) -> Answer:
         job = {"program": str(self._program), "calls": str(self._calls), **question}
-        hidden = ("PYTHONPATH", "VIRTUAL_ENV")
-        environment = {k: v for k, v in os.environ.items() if k not in hidden}
-        if python == sys.executable:
-            environment["PYTHONPATH"] = str(ROOT / "src")
         done = subprocess.run(
             [python, str(ENGINE), json.dumps(job)],
             cwd=self._work,
-            env=environment,
+            env=environment_of(python),
             capture_output=True,
             text=True,
             check=False,

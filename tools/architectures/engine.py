@@ -277,7 +277,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
-        answers.write(json.dumps(do(json.loads(line))) + "\n")
+        answers.write("RESULT " + json.dumps(do(json.loads(line))) + "\n")
         answers.flush()
 
 

@@ -3,57 +3,27 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from executorch.tools.architectures.row import Architecture
+from executorch.tools.measure.processes import Program, environment_of
 
 ENGINE = Path(__file__).resolve().parent / "engine.py"
-ROOT = Path(__file__).resolve().parents[2]
 LIMITS = {"seconds": 600, "memory": 16 << 30}
 Answer = dict[str, Any]
 
 
-class Engine:
+class Engine(Program):
     """A process that forks one process per job; imports (seconds) are paid once."""
 
     def __init__(self, python: str, folder: Path, label: str, modules: list[str]) -> None:
-        hidden = ("PYTHONPATH", "VIRTUAL_ENV")
-        environment = {k: v for k, v in os.environ.items() if k not in hidden}
-        if python == sys.executable:
-            environment["PYTHONPATH"] = str(ROOT / "src")
         self._answer = folder / f"{label}.answer"
-        self._errors = (folder / f"{label}.errors").open("w")
-        self._process = subprocess.Popen(
-            [python, str(ENGINE), *modules],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-        )
+        super().__init__([python, str(ENGINE), *modules], folder, label, environment_of(python))
 
-    def ask(self, do: str, **job: Any) -> Answer:
-        assert self._process.stdin and self._process.stdout
-        job = {"do": do, "answer": str(self._answer), **LIMITS, **job}
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        if not line:
-            errors = Path(self._errors.name).read_text()
-            raise RuntimeError(f"an engine ended:\n{errors[-2000:]}")
-        return json.loads(line)
-
-    def close(self) -> None:
-        assert self._process.stdin
-        self._process.stdin.close()
-        self._process.wait()
-        self._errors.close()
+    def do(self, what: str, **job: Any) -> Answer:
+        return self.ask({"do": what, "answer": str(self._answer), **LIMITS, **job})
 
 
 class Measure:
@@ -74,7 +44,7 @@ class Measure:
 
     def __call__(self, row: Architecture) -> Answer:
         program = self._work / f"{row.name}.pt2"
-        exported = self._maker.ask("export", row=row.as_json(), out=str(program))
+        exported = self._maker.do("export", row=row.as_json(), out=str(program))
         result = {
             "name": row.name,
             "kind": row.kind,
@@ -88,7 +58,7 @@ class Measure:
 
     def _lower_and_run(self, engine: str, program: Path) -> Answer:
         file = program.with_name(f"{program.stem}-{engine}.pte")
-        ask = self._engines[engine].ask
+        ask = self._engines[engine].do
         bound = {"bound": engine == "ours"} if self._lowering == "lower" else {}
         found = ask(self._lowering, program=str(program), out=str(file), **bound)
         if "error" in found:

@@ -3,28 +3,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from executorch.tools.measure.json_lines import read_merged
+
 Result = dict[str, Any]
 TOLERANCE = 5e-5
 
 
-def keep(path: Path, result: Result) -> None:
-    with path.open("a") as file:
-        file.write(json.dumps(result) + "\n")
-
-
 def read(path: Path) -> list[Result]:
     """A later run without upstream keeps what upstream did before."""
-    found: dict[str, Result] = {}
-    for line in path.read_text().splitlines():
-        result = json.loads(line)
-        found[result["name"]] = {**found.get(result["name"], {}), **result}
-    return list(found.values())
+    return list(read_merged(path).values())
 
 
 def complete(results: list[Result], upstream: bool) -> set[str]:

@@ -14,7 +14,8 @@ from executorch.tools import pages
 from executorch.tools.architectures import page
 from executorch.tools.architectures.measure import Measure
 from executorch.tools.architectures.table import ARCHITECTURES, named
-from executorch.tools.bench.turns import peer_python
+from executorch.tools.measure.json_lines import append
+from executorch.tools.measure.processes import peer_python
 
 
 def add_arguments(parser: argparse.ArgumentParser, results: Path) -> None:
@@ -42,7 +43,6 @@ def run(
     if options.resume and options.results.exists():
         known = page.complete(page.read(options.results), upstream=not options.no_peer)
         rows = [row for row in rows if row.name not in known]
-    options.results.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         work = options.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def run(
         measure = Measure(options.transformers or peer, upstream, work, lowering)
         for number, row in enumerate(rows, 1):
             result = measure(row)
-            page.keep(options.results, result)
+            append(options.results, result)
             print(f"[{number}/{len(rows)}] {summary(result)}", flush=True)
         measure.close()
     if options.page:

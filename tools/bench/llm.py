@@ -33,7 +33,7 @@ from typing import Any
 from executorch.extension.llm.export.texts import read_tokenizer
 from executorch.tools import pages
 from executorch.tools.bench.figures import processor
-from executorch.tools.bench.turns import ROOT, Program, Worker, peer_python
+from executorch.tools.measure.processes import ROOT, Program, Worker, peer_python
 
 PROMPTS, WRITTEN = (32, 128, 512), 24
 CONTEXTS = (32, 512)  # of which decoding is printed

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from executorch.tools.bench.llm import add_runner_options, runner_command
-from executorch.tools.bench.turns import Program
+from executorch.tools.measure.processes import Program
 
 RANGE = 10e9  # of the bandwidths of a row
 STEADY = 0.06  # both reads beside a token are as near to their mean

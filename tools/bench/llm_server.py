@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from executorch.tools.bench.turns import ROOT
+from executorch.tools.measure.processes import ROOT
 
 SUBJECTS = ("rivers", "clocks", "bread", "the moon", "old maps", "bees", "glass", "winter")
 

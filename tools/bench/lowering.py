@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 
 from executorch.examples.models import NETWORKS, make_example
-from executorch.tools.bench.turns import Worker, peer_python
+from executorch.tools.measure.processes import Worker, peer_python
 
 CODE = """
 import json, logging, sys, time, warnings

@@ -19,7 +19,7 @@ import torch
 
 from executorch.examples.models import NETWORKS, make_example
 from executorch.exir import to_edge
-from executorch.tools.bench.turns import Worker, peer_python
+from executorch.tools.measure.processes import Worker, peer_python
 
 # Questions: ["load", program, calls] answers null; ["run", n] answers n times in milliseconds.
 CODE = """

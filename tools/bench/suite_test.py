@@ -33,6 +33,7 @@ from executorch.tools.bench.suite.measure import Engine, save
 from executorch.tools.bench.suite.network import Network
 from executorch.tools.bench.suite.picture import svg
 from executorch.tools.bench.suite.table import NETWORKS, chosen
+from executorch.tools.measure import json_lines
 
 TOLERANCE = 1e-4
 OPTIONS = argparse.Namespace(
@@ -265,8 +266,8 @@ def test_a_page_shows_the_command_without_what_is_this_machines() -> None:
 def test_results_are_kept_by_row(tmp_path: Path) -> None:
     path = tmp_path / "build" / "suite.jsonl"
     for each in (row("a", xnnpack=2.0), row("b", xnnpack=3.0), row("a", xnnpack=1.0)):
-        results.keep(path, each)
-    known = results.read(path)
+        json_lines.append(path, each)
+    known = json_lines.read(path, results.key)
     assert len(known) == 2
     assert ratios.taken(known["a", "float", 2, 1], ratios.OURS) == 1.0
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from executorch.tools import pages
 from executorch.tools.llm import attention, cache_factor, export_cost, page, smollm2, true_shapes
+from executorch.tools.measure.json_lines import append
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURES = {
@@ -40,12 +41,11 @@ def main(argv: list[str] | None = None) -> int:
     results = options.work / "results.jsonl"
     for name in options.measures:
         for row in MEASURES[name](options.work, options.only):
-            with results.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+            append(results, row)
             print(json.dumps(row), flush=True)
     if options.page:
         earlier = options.page.read_text() if options.page.exists() else ""
-        pages.write(options.page, page.text(page.read(results), earlier))
+        pages.write(options.page, page.text(page.tables(results), earlier))
     return 0
 
 

@@ -50,7 +50,7 @@ def test_the_page_says_what_was_measured_last(tmp_path) -> None:
     ]
     path = tmp_path / "results.jsonl"
     path.write_text("\n".join(lines))
-    text = page.text(page.read(path))
+    text = page.text(page.tables(path))
     assert "| ours | 10.5000 | +5.000 % | 5 |" in text and "12.0" not in text
     assert "| decode 128 | 30.0 | 10.0 | 3.00 |" in text
     assert f"| {export.name} | 7.0 | 5.0 | 2,000 | 538 | " in text
@@ -60,9 +60,9 @@ def test_the_page_says_what_was_measured_last(tmp_path) -> None:
 def test_tables_that_were_not_measured_stay(tmp_path) -> None:
     earlier = "# Head\n\n## Greedy text\n\nkept\n\n## Perplexity\n\nof before\n"
     path = tmp_path / "results.jsonl"
-    assert "kept\n\n## Perplexity\n\nof before\n" in page.text(page.read(path), earlier)
+    assert "kept\n\n## Perplexity\n\nof before\n" in page.text(page.tables(path), earlier)
     path.write_text('{"table": "perplexity", "row": "ours", "perplexity": 10.0, "tokens": 9}')
-    text = page.text(page.read(path), earlier)
+    text = page.text(page.tables(path), earlier)
     assert "## Greedy text\n\nkept\n\n## Perplexity" in text and "of before" not in text
 
 

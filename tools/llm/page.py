@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from executorch.tools.bench.figures import geometric_mean
 from executorch.tools.llm.export_cost import EXPORTS
+from executorch.tools.measure.json_lines import Row, read
 
-Row = dict[str, Any]
 _CAPTURE = "torch.export"
 
 HEAD = """# Language models
@@ -71,12 +69,11 @@ threads (`tools.bench.attention`, ahead of all other work, AMD Zen 4): five shap
 }
 
 
-def read(path: Path) -> dict[str, list[Row]]:
+def tables(path: Path) -> dict[str, list[Row]]:
     """Table -> rows, in the order in which they were first measured."""
     found: dict[str, dict[str, Row]] = {table: {} for table in _TEXTS}
-    for line in path.read_text().splitlines() if path.exists() else ():
-        row = json.loads(line)
-        found[row["table"]][row["row"]] = row
+    for (table, name), row in read(path, lambda row: (row["table"], row["row"])).items():
+        found[table][name] = row
     return {table: list(rows.values()) for table, rows in found.items()}
 
 

@@ -32,7 +32,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--shard", metavar="I/N", help="of the slow tier, this part: 3/8, or drawn (by the commit)"
     )
     group.addoption(
-        "--cases", type=int, metavar="N", help="of each test with more cases, N (drawn by the commit)"
+        "--cases",
+        type=int,
+        metavar="N",
+        help="of each test with more cases, N (drawn by the commit)",
     )
     group.addoption(
         "--twice", action="store_true", help="run each test again at once; the second time counts"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels that copy only, as op_fallback.h and op_tile_crop.h of extension/llm/custom_ops say.
+#include <cinttypes>
 #include <cstring>
 
 #include <executorch/kernels/portable/loops/checks.h>
@@ -22,8 +23,8 @@ Tensor& tile_crop_out_impl(KernelRuntimeContext& ctx, const Tensor& input, const
   const int64_t channels = input.size(0), height = input.size(1), width = input.size(2);
   ET_KERNEL_CHECK_MSG(
       ctx, tile_size > 0 && height % tile_size == 0 && width % tile_size == 0, InvalidArgument, out,
-      "%s: expected an image [channels, height, width] whose sides %lld divides, found %s", call.op,
-      static_cast<long long>(tile_size), ShapeText(input).text);
+      "%s: expected an image [channels, height, width] whose sides %" PRId64 " divides, found %s",
+      call.op, tile_size, ShapeText(input).text);
   const int64_t down = height / tile_size, across = width / tile_size;
   Shape shape;
   for (const int64_t size : {down * across, channels, tile_size, tile_size}) {

@@ -7,6 +7,7 @@
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <tuple>
 
 namespace torch::executor::native {
@@ -37,13 +38,11 @@ bool check_input(const OpCall& call, const char* name, const Tensor& tensor, con
   for (int64_t size : rest) {
     fits = fits && tensor.size(d++) == size;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, fits && is_row_major(tensor), InvalidArgument, false,
-      "%s: expected row-major %s of batch %lld, heads %lld, steps %lld, depth %lld, width %lld, "
-      "found %s",
-      call.op, name, static_cast<long long>(sizes.batch), static_cast<long long>(sizes.heads),
-      static_cast<long long>(sizes.steps), static_cast<long long>(sizes.depth),
-      static_cast<long long>(sizes.width), ShapeText(tensor).text);
+  ET_KERNEL_CHECK_MSG(call.ctx, fits && is_row_major(tensor), InvalidArgument, false,
+                      "%s: expected row-major %s of batch %" PRId64 ", heads %" PRId64
+                      ", steps %" PRId64 ", depth %" PRId64 ", width %" PRId64 ", found %s",
+                      call.op, name, sizes.batch, sizes.heads, sizes.steps, sizes.depth,
+                      sizes.width, ShapeText(tensor).text);
   return true;
 }
 

@@ -29,7 +29,8 @@ from executorch.tools.bench.suite.measure import Engine, measure, prepare, save
 from executorch.tools.bench.suite.network import Network
 from executorch.tools.bench.suite.picture import svg
 from executorch.tools.bench.suite.table import chosen
-from executorch.tools.bench.turns import ROOT, peer_python
+from executorch.tools.measure import json_lines
+from executorch.tools.measure.processes import ROOT, peer_python
 
 OURS = (ratios.EAGER, ratios.PLAIN, ratios.OURS)
 QUANTIZED = (ratios.OURS, ratios.UPSTREAM, *ratios.RIVALS)
@@ -148,7 +149,7 @@ def measure_all(
     rows: list[results.Row] = []
 
     def keep(row: results.Row) -> None:
-        results.keep(options.results, row)
+        json_lines.append(options.results, row)
         print(page.brief(row), flush=True)
 
     with tempfile.TemporaryDirectory() as name:
@@ -178,7 +179,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     others = (f"{name}{ratios.DELEGATE}" for name in options.delegates)
     print(page.head((*ratios.COLUMNS, *others)))
-    rows = measure_all(networks, options, results.read(options.results))
+    rows = measure_all(networks, options, json_lines.read(options.results, results.key))
     if options.page:
         picture = options.page.with_suffix(".svg")
         pages.write(picture, heat.svg(rows) if layers else svg(rows))

@@ -34,7 +34,7 @@ from executorch.exir import ExecutorchBackendConfig, to_edge_transform_and_lower
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.tools import pages
 from executorch.tools.bench.suite.table import chosen
-from executorch.tools.bench.turns import ahead
+from executorch.tools.measure.processes import ahead
 
 _SECONDS, _LEAST_RUNS = 0.5, 5
 _TITLES = {XNNPACK: "xnnpack", KERNELS: "kernels"}

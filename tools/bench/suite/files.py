@@ -19,7 +19,8 @@ from executorch.tools.bench.suite import results
 from executorch.tools.bench.suite.measure import SECONDS, Engine, save
 from executorch.tools.bench.suite.network import Network
 from executorch.tools.bench.suite.table import chosen
-from executorch.tools.bench.turns import ROOT, ahead, peer_python
+from executorch.tools.measure import json_lines
+from executorch.tools.measure.processes import ROOT, ahead, peer_python
 
 OURS, UPSTREAM, RIVALS = "ours", "upstream", ("onnxruntime", "openvino")
 CACHED = tuple(f"{rival}, cached" for rival in RIVALS)  # what they keep of a first load is read
@@ -47,7 +48,7 @@ def resumed(
     options: argparse.Namespace, precision: str, measured: Callable[[Network], Row]
 ) -> Iterator[tuple[Row, bool]]:
     """The row of each network that is wanted, and whether it is new; one that could not be made is printed."""
-    known = results.read(options.results)
+    known = json_lines.read(options.results, results.key)
     for network in chosen(options.only):
         key = (network.name, precision, options.threads, 1)
         is_new = not (options.resume and key in known)
@@ -58,7 +59,7 @@ def resumed(
                 said = f"{type(problem).__name__}: {str(problem)[:100]}"
                 print(f"{network.name:18s} {said}", flush=True)
                 continue
-            results.keep(options.results, known[key])
+            json_lines.append(options.results, known[key])
         yield known[key], is_new
 
 

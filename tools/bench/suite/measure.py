@@ -15,7 +15,7 @@ import torch
 
 from executorch.tools.bench.suite.network import Network
 from executorch.tools.bench.suite.ratios import RIGHT
-from executorch.tools.bench.turns import Worker, ahead
+from executorch.tools.measure.processes import Worker, ahead
 
 HERE = str(Path(__file__).parent)
 CODE = f"import sys; sys.path.insert(0, {HERE!r}); from engines import process; process.main()"

@@ -7,33 +7,18 @@ median, busy, rounds, way, or error), and `again`, the engines of a second measu
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Any
 
-from executorch.tools.bench.turns import ROOT
+from executorch.tools.measure.json_lines import Row
+from executorch.tools.measure.processes import ROOT
 
-Row = dict[str, Any]
 Key = tuple[str, str, int, int]
 
 
 def key(row: Row) -> Key:
     return row["name"], row["precision"], row["threads"], row.get("batch", 1)
-
-
-def keep(path: Path, row: Row) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        file.write(json.dumps(row) + "\n")
-
-
-def read(path: Path) -> dict[Key, Row]:
-    """The newest of each row."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return {key(row): row for row in map(json.loads, lines)}
 
 
 def commit() -> str:

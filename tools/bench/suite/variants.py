@@ -19,6 +19,7 @@ from executorch.tools.bench.figures import processor
 from executorch.tools.bench.suite import page, ratios, results
 from executorch.tools.bench.suite.__main__ import arguments, measure_all
 from executorch.tools.bench.suite.table import chosen
+from executorch.tools.measure import json_lines
 
 NETWORKS = (
     "resnet18 mobilenet_v2 efficientnet_b0 convnext vit swin segformer bert distilbert t5 wav2vec2 lstm"
@@ -77,7 +78,9 @@ def main(argv: list[str] | None = None) -> int:
     for name in own.variants:
         print(f"\n{name}")
         options = arguments([*AGAINST, *VARIANTS[name], *more])
-        rows = measure_all(chosen(own.networks), options, results.read(options.results))
+        rows = measure_all(
+            chosen(own.networks), options, json_lines.read(options.results, results.key)
+        )
         sections.append(section(name, rows))
         last = rows[0]
     if own.page:

@@ -56,18 +56,23 @@ class Program:
         self._process.wait()
 
 
+def environment_of(python: str) -> dict[str, str]:
+    """This process's interpreter finds the package `executorch` of this tree, any other one only what it has
+    installed."""
+    hidden = ("PYTHONPATH", "VIRTUAL_ENV")
+    environment = {k: v for k, v in os.environ.items() if k not in hidden}
+    if python == sys.executable:
+        environment["PYTHONPATH"] = str(ROOT / "src")
+    return environment
+
+
 class Worker(Program):
-    """A Python process. This process's interpreter finds the package `executorch` of this tree, any other one only
-    what it has installed."""
+    """A Python process."""
 
     def __init__(
         self, python: str, code: str, folder: Path, label: str, prefix: Sequence[str] = ()
     ) -> None:
-        hidden = ("PYTHONPATH", "VIRTUAL_ENV")
-        environment = {k: v for k, v in os.environ.items() if k not in hidden}
-        if python == sys.executable:
-            environment["PYTHONPATH"] = str(ROOT / "src")
-        super().__init__([*prefix, python, "-c", code], folder, label, environment)
+        super().__init__([*prefix, python, "-c", code], folder, label, environment_of(python))
 
 
 @contextlib.contextmanager
