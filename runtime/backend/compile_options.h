@@ -5,11 +5,13 @@
 //     bool check_finite = false;
 //     int64_t limit = 0;
 //     std::string_view target = "cpu";
+//     Inner inner;
 //   };
 //   constexpr CompileOption<MyOptions> kMyOptions[] = {
 //       {"check_finite", read_option<&MyOptions::check_finite>},
 //       {"limit", read_option<&MyOptions::limit>},
 //       {"target", read_option<&MyOptions::target>},
+//       {"inner.level", read_option<&MyOptions::inner, &Inner::level>},
 //       {"tuning", kForTheCompiler},
 //   };
 //   const auto options = ET_UNWRAP(read_compile_options("MyBackend", specs, kMyOptions));
@@ -116,11 +118,16 @@ class KeyList {
 
 }  // namespace internal
 
-/// Reads a bool, uint8_t, int32_t, int64_t, std::string_view or Span<const uint8_t> of a struct.
-template <auto Member>
+/// Reads a bool, uint8_t, int32_t, int64_t, std::string_view or Span<const uint8_t> of a struct; with
+/// several members, of a struct in it: read_option<&S::inner, &Inner::member>.
+template <auto Member, auto... Inner>
 Error read_option(const char* backend, const CompileSpec& spec,
                   typename internal::OwnerOf<decltype(Member)>::type& out) {
-  return internal::read_spec(backend, spec, out.*Member);
+  if constexpr (sizeof...(Inner) == 0) {
+    return internal::read_spec(backend, spec, out.*Member);
+  } else {
+    return read_option<Inner...>(backend, spec, out.*Member);
+  }
 }
 
 /// The options that `specs` ask of `backend` (its name, for messages); the struct's own values

@@ -32,6 +32,13 @@ constexpr CompileOption<Kinds> kKinds[] = {{"fast", read_option<&Kinds::fast>},
 struct Needed {
   uint8_t device = 0;
 };
+struct Outer {
+  bool fast = false;
+  Needed inner;
+};
+constexpr CompileOption<Outer> kOuter[] = {
+    {"fast", read_option<&Outer::fast>},
+    {"inner.device", read_option<&Outer::inner, &Needed::device>}};
 /// A backend's own reader.
 Error read_even(const char* backend, const CompileSpec& spec, Needed& out) {
   ET_CHECK_OK_OR_RETURN_ERROR(read_option<&Needed::device>(backend, spec, out));
@@ -92,6 +99,20 @@ TEST_F(CompileOptionsTest, WhatIsNotGivenIsAsInTheStruct) {
   add("device", {'\3'});
   EXPECT_EQ(read(kNeeded)->device, 3);
   EXPECT_EQ(read(kEven).error(), Error::NotSupported);
+}
+
+TEST_F(CompileOptionsTest, StructsHaveStructs) {
+  add("inner.device", {'\7'});
+  const auto options = read(kOuter);
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->inner.device, 7);
+  EXPECT_FALSE(options->fast);
+  specs_.clear();
+  add("inner.device", {'\7', '\0'});
+  EXPECT_EQ(read(kOuter).error(), Error::InvalidProgram);
+  specs_.clear();
+  add("inner", {'\7'});
+  EXPECT_EQ(read(kOuter).error(), Error::DelegateInvalidCompatibility);
 }
 
 TEST_F(CompileOptionsTest, KeysMustBeKnownAndStandOnce) {
