@@ -118,8 +118,8 @@ class KeyList {
 
 }  // namespace internal
 
-/// Reads a bool, uint8_t, int32_t, int64_t, std::string_view or Span<const uint8_t> of a struct; with
-/// several members, of a struct in it: read_option<&S::inner, &Inner::member>.
+/// Reads a bool, uint8_t, int32_t, int64_t, std::string_view or Span<const uint8_t> of a struct;
+/// with several members, of a struct in it: read_option<&S::inner, &Inner::member>.
 template <auto Member, auto... Inner>
 Error read_option(const char* backend, const CompileSpec& spec,
                   typename internal::OwnerOf<decltype(Member)>::type& out) {

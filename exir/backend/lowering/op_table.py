@@ -54,7 +54,9 @@ class Condition:
         """Empty where it holds."""
         if self.test(call, constants):
             return ""
-        return self.reason if self.detail is None else f"{self.reason}: {self.detail(call, constants)}"
+        return (
+            self.reason if self.detail is None else f"{self.reason}: {self.detail(call, constants)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,9 @@ def has_rank_up_to(most: int) -> TensorTest:
 @dataclass(frozen=True)
 class Row:
     """`lower(writer, step)` writes a step, as one operation or several. `preserved`: an edge program has it, or what a
-    pattern computes, in pieces unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD. `layouts(step, operands)`: the
-    ways to run it, where it takes or gives other layouts than the plain one. `annotation`: how its calls are quantized.
-    Backends that need more derive."""
+    pattern computes, in pieces unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD.
+    `layouts(step, operands)`: the ways to run it, where it takes or gives other layouts than the plain one.
+    `annotation`: how its calls are quantized. Backends that need more derive."""
 
     lower: Callable[..., None]
     conditions: tuple[Condition, ...] = ()

@@ -41,7 +41,7 @@ _CACHE = "EXECUTORCH_COMPILER_CACHE"
 
 
 def options_of(specs: Iterable[CompileSpec]) -> Options:
-    """What compile specs tell a compiler that is told texts; specs_of() makes the same bytes of them, of any encoding."""
+    """What compile specs tell a compiler that is told texts; of bytes of any encoding, which specs_of() makes again."""
     return {spec.key: bytes(spec.value).decode(errors="surrogateescape") for spec in specs}
 
 

@@ -122,8 +122,8 @@ def flatbuffer(schema: Any) -> Encoding:
 
 @dataclass(frozen=True)
 class Option:
-    """One of a backend's options, as its field says. `names`: of the fields that lead to it, more than one where options
-    are in a dataclass of their own. `default`: MISSING when it must be given. `kind`: the enum whose members its values
+    """One of a backend's options, as its field says. `names`: of the fields that lead to it, several where options are
+    in a dataclass of their own. `default`: MISSING when it must be given. `kind`: the enum whose members its values
     are, if any."""
 
     key: str

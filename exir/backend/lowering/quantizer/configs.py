@@ -64,8 +64,8 @@ def quantization_config(
     per output channel of a weight. `is_dynamic`: activations are quantized with what each run finds, results stay
     float. `is_symmetric`: the zero point of activations is 0. `has_int32_bias`: biases are quantized by the scales of
     input and weight; otherwise they stay float, for the backend to quantize. `smallest_scale`:
-    unless given, LEAST_SCALE, and for more than 8 bits of activations a scale of the same range: with that of 8 bits, 16
-    would have no more values between -1 and 1 than 13."""
+    unless given, LEAST_SCALE, and for more than 8 bits of activations a scale of the same range: with that of 8 bits
+    16 would have no more values between -1 and 1 than 13."""
     activations = None
     if activation is not None:
         smallest = _smallest_scale(activation) if smallest_scale is None else smallest_scale
