@@ -64,9 +64,9 @@ class Projects:
     def python(self, *words: object, cwd: Path | None = None) -> str:
         return self.run(sys.executable, *words, cwd=cwd)
 
-    def make(self, kind: str, name: str) -> None:
+    def make(self, kind: str, name: str, *options: str) -> None:
         """By the three commands that are printed; `pip install` goes to a folder, and fetches nothing."""
-        said = self.python("-m", "executorch", f"new-{kind}", name)
+        said = self.python("-m", "executorch", f"new-{kind}", name, *options)
         build, test, install = re.findall(r"^    (\w.*?) +#", said, re.M)
         folder = self.place / name
         self.run("bash", "-ec", build, cwd=folder)
@@ -80,8 +80,9 @@ def projects(package: Path, tmp_path: Path) -> Projects:
     return Projects(tmp_path, package.parent)
 
 
-def test_a_backend_of_ones_own(projects: Projects, tmp_path: Path) -> None:
-    projects.make("backend", "my_device")
+@pytest.mark.parametrize("kind", ["delegate", "compiler"])
+def test_a_backend_of_ones_own(kind: str, projects: Projects, tmp_path: Path) -> None:
+    projects.make("backend", "my_device", "--kind", kind)
     empty = tmp_path / "empty"
     empty.mkdir()
     words = ["-m", "executorch", "export", "add_mul", "--backend", "my_device"]

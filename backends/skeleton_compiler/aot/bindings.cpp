@@ -15,6 +15,7 @@ namespace py = pybind11;
 using executorch::backends::skeleton_compiler::Api;
 using executorch::backends::skeleton_compiler::find_library;
 using executorch::backends::skeleton_compiler::library;
+using executorch::backends::skeleton_compiler::version_text;
 
 class Refused : public std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -38,11 +39,7 @@ void check(vendor_status status) {
 /// Such as "2.1"; empty without the library.
 std::string version() {
   const auto found = find_library();
-  if (!found.ok()) {
-    return "";
-  }
-  const uint32_t version = (*found)->vendor_version();
-  return std::to_string(version >> 16) + "." + std::to_string(version & 0xffff);
+  return found.ok() ? version_text((*found)->vendor_version()) : "";
 }
 
 class Graph {

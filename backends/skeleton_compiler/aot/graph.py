@@ -32,6 +32,7 @@ class GraphWriter(Writer[int, str]):
 
     backend, partitioner = "SkeletonCompilerBackend", "SkeletonCompilerPartitioner"
     names_outputs = True
+    has_data = True  # of constants
 
     def __init__(self, table: Any, constants: Any, name: str = "") -> None:
         super().__init__(table, constants)
@@ -48,7 +49,9 @@ class GraphWriter(Writer[int, str]):
         """Of INT4, one in each byte of `tensor`."""
         tensor = tensor.detach()
         sizes, numbers = list(tensor.shape), [] if scales is None else scales.flatten().tolist()
-        data = self._data(_pairs(tensor) if dtype == "INT4" else tensor)
+        data = None
+        if self.has_data:
+            data = bytes(tensor_bytes(_pairs(tensor) if dtype == "INT4" else tensor.contiguous()))
         return self._tensor("CONSTANT", dtype or _DTYPES[tensor.dtype], sizes, numbers, data)
 
     def make_input(self, node: Node, place: int) -> tuple[int, Layout]:
@@ -70,9 +73,6 @@ class GraphWriter(Writer[int, str]):
         kinds = getattr(vendor().Role, role), getattr(vendor().Dtype, dtype)
         return self.graph.tensor(*kinds, sizes, scales, data)
 
-    def _data(self, tensor: torch.Tensor) -> bytes | None:
-        return bytes(tensor_bytes(tensor.contiguous()))
-
     def _add(self, kind: Any, inputs: list[int], output: int) -> None:
         self.graph.op(kind, inputs, output)
 
@@ -80,12 +80,11 @@ class GraphWriter(Writer[int, str]):
 class _Validator(GraphWriter):
     """Has one call checked, of any values, which a row writes as it would in a program."""
 
+    has_data = False
+
     def __init__(self, constants: Constants, device: str) -> None:
         super().__init__(None, constants)
         self._device = device
-
-    def _data(self, tensor: torch.Tensor) -> None:
-        return None
 
     def _add(self, kind: Any, inputs: list[int], output: int) -> None:
         self.graph.validate(self._device, kind, inputs, output)

@@ -55,14 +55,16 @@ Result<const Api*> library() {
   return api;
 }
 
+std::string version_text(uint32_t version) {
+  return std::to_string(version >> 16) + "." + std::to_string(version & 0xffff);
+}
+
 Error check_version(const Api& api, uint32_t made, const char* what) {
   const uint32_t found = api.vendor_version();
-  ET_CHECK_OR_RETURN_ERROR(
-      found >> 16 == made >> 16 && found >= made, NotSupported,
-      "%s was made by the vendor's version %u.%u, the library here is %u.%u: expected %u.%u or a "
-      "later %u",
-      what, made >> 16, made & 0xffff, found >> 16, found & 0xffff, made >> 16, made & 0xffff,
-      made >> 16);
+  ET_CHECK_OR_RETURN_ERROR(found >> 16 == made >> 16 && found >= made, NotSupported,
+                           "%s was made by the vendor's version %s, the library here is %s: "
+                           "expected the same major version, and at least the same minor one",
+                           what, version_text(made).c_str(), version_text(found).c_str());
   return Error::Ok;
 }
 

@@ -6,15 +6,17 @@
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
 
+#include <string>
+
 namespace executorch::backends::skeleton_compiler {
 
-#define SKELETON_COMPILER_FUNCTIONS(X)                                                \
-  X(vendor_version)                                                                   \
-  X(vendor_device) X(vendor_last_error) X(vendor_graph_create) X(vendor_graph_free)   \
-      X(vendor_graph_add_tensor) X(vendor_graph_validate) X(vendor_graph_add_op)      \
-          X(vendor_graph_set_outputs) X(vendor_compile) X(vendor_bytes_free)          \
-              X(vendor_context_create) X(vendor_context_free) X(vendor_context_ports) \
-                  X(vendor_context_run)
+#define SKELETON_COMPILER_FUNCTIONS(X)                                                           \
+  X(vendor_version)                                                                              \
+  X(vendor_device)                                                                               \
+  X(vendor_last_error) X(vendor_graph_create) X(vendor_graph_free) X(vendor_graph_add_tensor)    \
+      X(vendor_graph_validate) X(vendor_graph_add_op) X(vendor_graph_set_outputs)                \
+          X(vendor_compile) X(vendor_bytes_free) X(vendor_context_create) X(vendor_context_free) \
+              X(vendor_context_ports) X(vendor_context_run)
 
 struct Api {
 #define SKELETON_COMPILER_MEMBER(function) decltype(&::function) function = nullptr;
@@ -29,6 +31,9 @@ runtime::Result<const Api*> find_library();
 
 /// The same; NotSupported for a version that vendor.h is not of.
 runtime::Result<const Api*> library();
+
+/// Such as "2.1".
+std::string version_text(uint32_t version);
 
 /// NotSupported, with both versions in the log, unless the library has the major version of `made`
 /// and at least its minor one; `what` was made by that.
