@@ -105,12 +105,19 @@ REGISTERED = {
 }
 
 
-@pytest.mark.parametrize(("kind", "library"), [("backend", "backend"), ("operator", "kernels")])
+@pytest.mark.parametrize(
+    ("kind", "options", "library"),
+    [
+        pytest.param("backend", [], "backend", id="backend"),
+        pytest.param("backend", ["--kind", "compiler"], "backend", id="compiler"),
+        pytest.param("operator", [], "kernels", id="operator"),
+    ],
+)
 def test_an_application_links_it(
-    kind: str, library: str, package: Path, projects: Projects, tmp_path: Path
+    kind: str, options: list[str], library: str, package: Path, projects: Projects, tmp_path: Path
 ) -> None:
     """With the lines of its README: the static library registers itself."""
-    projects.python("-m", "executorch", f"new-{kind}", "my_device")
+    projects.python("-m", "executorch", f"new-{kind}", "my_device", *options)
     text = APPLICATION.format(
         name="my_device", registered=REGISTERED[kind], library=f"my_device_{library}"
     )
