@@ -10,13 +10,24 @@
 
 namespace executorch::backends::skeleton_compiler {
 
-#define SKELETON_COMPILER_FUNCTIONS(X)                                                           \
-  X(vendor_version)                                                                              \
-  X(vendor_device)                                                                               \
-  X(vendor_last_error) X(vendor_graph_create) X(vendor_graph_free) X(vendor_graph_add_tensor)    \
-      X(vendor_graph_validate) X(vendor_graph_add_op) X(vendor_graph_set_outputs)                \
-          X(vendor_compile) X(vendor_bytes_free) X(vendor_context_create) X(vendor_context_free) \
-              X(vendor_context_ports) X(vendor_context_run)
+// clang-format off: it does not settle on lines here
+#define SKELETON_COMPILER_FUNCTIONS(X) \
+  X(vendor_version)                    \
+  X(vendor_device)                     \
+  X(vendor_last_error)                 \
+  X(vendor_graph_create)               \
+  X(vendor_graph_free)                 \
+  X(vendor_graph_add_tensor)           \
+  X(vendor_graph_validate)             \
+  X(vendor_graph_add_op)               \
+  X(vendor_graph_set_outputs)          \
+  X(vendor_compile)                    \
+  X(vendor_bytes_free)                 \
+  X(vendor_context_create)             \
+  X(vendor_context_free)               \
+  X(vendor_context_ports)              \
+  X(vendor_context_run)
+// clang-format on
 
 struct Api {
 #define SKELETON_COMPILER_MEMBER(function) decltype(&::function) function = nullptr;
