@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Begins a backend: `python -m tools.new_backend NAME` copies backends/skeleton, a delegate, to backends/NAME under
-that name; with --kernels backends/skeleton_kernels, operators of one's own with their kernels. No other file changes:
-the build, commands, tests and pages find the folder (docs/design/007-backend-folder.md). A backend outside of this
-tree begins with `executorch new-backend NAME`, which reads the delegate's folder, too."""
+that name; with --kind compiler backends/skeleton_compiler, a vendor's compiler and library; with --kind kernels
+backends/skeleton_kernels, operators of one's own with their kernels. No other file changes: the build, commands, tests
+and pages find the folder (docs/design/007-backend-folder.md). A backend outside of this tree begins with
+`executorch new-backend NAME`, which reads the first two folders, too."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from executorch.cli.projects import SKELETON, SUFFIXES, check_name, renamed
+from executorch.cli.projects import KINDS, SKELETON, SUFFIXES, check_name, renamed
 
 BACKENDS = Path(__file__).resolve().parents[1] / "backends"
-KERNELS = f"{SKELETON}_kernels"
+SKELETONS = {**KINDS, "kernels": f"{SKELETON}_kernels"}
 
 
 def copy_skeleton(name: str, into: Path = BACKENDS, skeleton: str = SKELETON) -> Path:
@@ -34,13 +35,12 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="of the folder: lower case words joined by _")
     parser.add_argument(
-        "--kernels", action="store_true", help="of operators and kernels, instead of a delegate"
+        "--kind", choices=SKELETONS, default="delegate", help="what it is; default: delegate"
     )
     parser.add_argument("--into", type=Path, default=BACKENDS, help="the folder of backends")
     options = parser.parse_args(argv)
-    skeleton = KERNELS if options.kernels else SKELETON
     try:
-        target = copy_skeleton(options.name, options.into, skeleton)
+        target = copy_skeleton(options.name, options.into, SKELETONS[options.kind])
     except ValueError as error:
         parser.error(str(error))
     print(f"{target}: its README.md says what to change, in which order")

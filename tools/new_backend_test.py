@@ -19,6 +19,8 @@ from executorch.extension.pybindings import _portable_lib
 from executorch.test.e2e.build_tree import ROOT, binary
 from tools.new_backend import copy_skeleton, main
 
+# Of each kind, under a name.
+COPIES = {"npu": [], "dsp": ["--kind", "kernels"], "soc": ["--kind", "compiler"]}
 SUITE = ROOT / "backends" / "test" / "conformance" / "conformance_test.py"
 RUN_SUITE = """
 import sys, pytest, executorch.backends
@@ -72,7 +74,7 @@ def test_a_copy_is_a_whole_backend(tmp_path: Path) -> None:
     environment = os.environ | {"EXECUTORCH_BUILD_DIR": str(tmp_path / "build")}
     command = [sys.executable, "-c", RUN_SUITE, str(backends), str(SUITE)]
     said = _run(*command, cwd=ROOT, env=environment)
-    assert "35 passed" in said, said
+    assert "39 passed" in said, said
 
 
 @pytest.mark.req("BLD-035")
@@ -94,7 +96,7 @@ def test_its_folder_is_added_where_its_option_is_on(value: str, tmp_path: Path) 
 
 
 def test_nothing_of_the_skeleton_is_left(tmp_path: Path) -> None:
-    for name, options in (("npu", []), ("dsp", ["--kernels"])):
+    for name, options in COPIES.items():
         assert main([name, *options, "--into", str(tmp_path)]) == 0
         files = [path for path in (tmp_path / name).rglob("*") if path.is_file()]
         texts = {str(path.relative_to(tmp_path / name)): path.read_text() for path in files}
@@ -104,6 +106,9 @@ def test_nothing_of_the_skeleton_is_left(tmp_path: Path) -> None:
     delegate = tmp_path / "npu" / "runtime" / "npu_backend.cpp"
     assert 'register_backend({"NpuBackend"' in delegate.read_text()
     assert "dsp::add_relu.out" in (tmp_path / "dsp" / "functions.yaml").read_text()
+    assert (
+        "PYBIND11_MODULE(_soc, module)" in (tmp_path / "soc" / "aot" / "bindings.cpp").read_text()
+    )
 
 
 @pytest.mark.parametrize("name", ["skeleton", "Npu", "1st", "my device", "my__device", ""])
@@ -112,14 +117,15 @@ def test_what_is_no_name_is_refused(name: str) -> None:
         main([name])
 
 
-# ---- Both in a copy of the tree ----
+# ---- All in a copy of the tree ----
 
-# A build of what they need: the runtime and portable kernels, Python's modules, and the two.
+# A build of what they need: the runtime and portable kernels, Python's modules, and the three.
 BUILD = """-DCMAKE_BUILD_TYPE=Release -DEXECUTORCH_DESKTOP_DEFAULTS=OFF -DEXECUTORCH_BUILD_PYBIND=ON
     -DEXECUTORCH_BUILD_XNNPACK=OFF -DEXECUTORCH_ENABLE_EVENT_TRACER=OFF -DEXECUTORCH_BUILD_TESTS=ON
     -DEXECUTORCH_BUILD_KERNELS_QUANTIZED=ON""".split()
-CPP_TESTS = ("npu_backend_test", "dsp_test")
-TARGETS = ("python_modules", "npu_backend_loadable", "dsp_loadable", *CPP_TESTS)
+CPP_TESTS = ("npu_backend_test", "dsp_test", "soc_backend_test")
+LOADABLE = ("npu_backend_loadable", "dsp_loadable", "soc_backend_loadable")
+TARGETS = ("python_modules", *LOADABLE, *CPP_TESTS)
 # What compares lists and rules with the tree.
 LISTS = """test/repository/layering_test.py test/repository/layout_test.py test/repository/names_test.py
     test/repository/parameters_test.py backends/test/suite/suite_test.py tools/backend_operators_test.py tools/packaging
@@ -129,7 +135,7 @@ from executorch.backends.discovery import backends
 from executorch.backends.test.suite.flow import all_flows
 from executorch.cli.export import parser
 from tools.backend_operators import paged
-for name in ("npu", "dsp"):
+for name in ("npu", "dsp", "soc"):
     assert name in backends() and name in all_flows() and name in paged()
     assert parser("x").parse_args(["m", "--backend", name]).backend == name
 """
@@ -137,7 +143,7 @@ for name in ("npu", "dsp"):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository of the files of this one, with both copies."""
+    """A repository of the files of this one, with all copies."""
     root = tmp_path_factory.mktemp("tree") / "executorch"
     listed = _run("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).splitlines()
     for path in listed:
@@ -147,8 +153,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _git(root, "init", "-q")
     _git(root, "add", "-A")
     _git(root, "commit", "-q", "-m", "all")
-    for words in (["npu"], ["dsp", "--kernels"]):
-        _in(root, "-m", "tools.new_backend", *words)
+    for name, options in COPIES.items():
+        _in(root, "-m", "tools.new_backend", name, *options)
     return root
 
 
@@ -170,12 +176,12 @@ def _changed(root: Path) -> set[str]:
 
 
 def test_a_copy_touches_no_other_file(tree: Path) -> None:
-    assert _changed(tree) == {"backends/npu/", "backends/dsp/"}
+    assert _changed(tree) == {f"backends/{name}/" for name in COPIES}
 
 
 @pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="links as Linux does")
-def test_both_copies_are_built_and_pass_where_nothing_else_changes(tree: Path) -> None:
+def test_copies_are_built_and_pass_where_nothing_else_changes(tree: Path) -> None:
     """Also in users' lists, once they are said to be installed."""
     cache = os.environ.get("EXECUTORCH_SOURCE_CACHE", str(ROOT / "third-party" / ".cache"))
     environment = os.environ | {"EXECUTORCH_SOURCE_CACHE": cache}
@@ -184,18 +190,21 @@ def test_both_copies_are_built_and_pass_where_nothing_else_changes(tree: Path) -
     _run("cmake", "--build", tree / "cmake-out", "-j2", "--target", *TARGETS, env=environment)
     cpp_tests = ["-R", f"^({'|'.join(CPP_TESTS)})$", "--no-tests=error"]
     _run("ctest", "--test-dir", tree / "cmake-out", "--output-on-failure", *cpp_tests)
-    for name in ("npu", "dsp"):
+    for name in COPIES:
         manifest = tree / "backends" / name / "backend.py"
         manifest.write_text(manifest.read_text().replace("        is_installed=False,\n", ""))
     _in(tree, "-c", IN_EVERY_LIST)
     pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     conformance = (*pytest_, "backends/test/conformance", "-k")
-    said = _in(tree, *conformance, "NpuBackend and not reference")
-    assert "passed" in said and "skipped" not in said, said
+    for name in ("Npu", "Soc"):
+        said = _in(tree, *conformance, f"{name}Backend and not reference")
+        assert "passed" in said and "skipped" not in said, said
     _in(tree, *conformance, "NpuBackend and reference")
     said = _in(tree, *conformance, "dsp")
     assert "passed" in said and "skipped" not in said, said
-    _in(tree, *pytest_, "backends/dsp", "backends/discovery_test.py", "-k", "dsp or npu")
-    _in(tree, *pytest_, "backends/test/suite/operators", "-k", "dsp or npu")
+    names = " or ".join(COPIES)
+    folders = [f"backends/{name}" for name in COPIES]
+    _in(tree, *pytest_, *folders, "backends/discovery_test.py", "-k", names)
+    _in(tree, *pytest_, "backends/test/suite/operators", "-k", names)
     _in(tree, *pytest_, *LISTS)
-    assert _changed(tree) == {"backends/npu/", "backends/dsp/"}
+    assert _changed(tree) == {f"backends/{name}/" for name in COPIES}

@@ -15,6 +15,8 @@ from executorch.cli import main, plugins, projects
 from executorch.extension.pybindings import libraries
 from executorch.test.repository.sources import ROOT
 
+COMPILER = ("--kind", "compiler")
+
 
 def written(kind: str, name: str, folder: Path, *options: str) -> dict[str, str]:
     """path -> text."""
@@ -24,11 +26,13 @@ def written(kind: str, name: str, folder: Path, *options: str) -> dict[str, str]
     return {path.relative_to(target).as_posix(): path.read_text() for path in files}
 
 
-@pytest.mark.parametrize("kind", ["backend", "operator"])
+@pytest.mark.parametrize(
+    ("kind", "options"), [("backend", ()), ("backend", COMPILER), ("operator", ())]
+)
 def test_a_project_is_whole_and_has_its_own_name(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    texts = written(kind, "two_words", tmp_path)
+    texts = written(kind, "two_words", tmp_path, *options)
     said = capsys.readouterr().out
     assert {"pyproject.toml", "CMakeLists.txt", "README.md", "two_words/__init__.py"} <= set(texts)
     assert not any("skeleton" in f"{path}{text}".lower() for path, text in texts.items())
@@ -41,22 +45,27 @@ def test_a_project_is_whole_and_has_its_own_name(
         assert named in texts, named
 
 
-def test_a_backend_is_the_skeleton_in_a_package_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["delegate", "compiler"])
+def test_a_backend_is_the_skeleton_in_a_package_of_its_own(kind: str, tmp_path: Path) -> None:
     """The skeleton is the one source: each of its files, with nothing but names changed."""
-    texts = written("backend", "npu", tmp_path)
-    skeleton = ROOT / "backends" / "skeleton"
-    for part in ("aot", "runtime", "schema"):
-        for path in projects.sources(skeleton / part):
-            text = (skeleton / part / path).read_text()
-            text = re.sub(r"executorch([./])backends\1skeleton", "skeleton", text)
-            assert texts[projects.renamed(f"skeleton/{part}/{path}", "npu")] == projects.renamed(
-                text, "npu"
-            )
+    texts = written("backend", "npu", tmp_path, "--kind", kind)
+    name = projects.KINDS[kind]
+    parts = ["aot", "runtime", "schema", *(["vendor"] if kind == "compiler" else [])]
+    for part in parts:
+        folder = ROOT / "backends" / name / part
+        for path in projects.sources(folder):
+            text = re.sub(rf"executorch([./])backends\1{name}", name, (folder / path).read_text())
+            expected = projects.renamed(text, "npu", name)
+            assert texts[projects.renamed(f"{name}/{part}/{path}", "npu", name)] == expected
+    assert {path.split("/")[1] for path in texts if path.startswith("npu/")} >= set(parts)
     assert 'register_backend({"NpuBackend"' in texts["npu/runtime/npu_backend.cpp"]
 
 
-def test_what_a_backend_includes_and_imports_is_its_own_or_installed(tmp_path: Path) -> None:
-    texts = written("backend", "npu", tmp_path)
+@pytest.mark.parametrize("kind", ["delegate", "compiler"])
+def test_what_a_backend_includes_and_imports_is_its_own_or_installed(
+    kind: str, tmp_path: Path
+) -> None:
+    texts = written("backend", "npu", tmp_path, "--kind", kind)
     made = {"npu/npu_generated.h"}
     for path, text in texts.items():
         for header in re.findall(r"#include <((?:executorch/backends|npu)/[^>]+)>", text):

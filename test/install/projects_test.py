@@ -64,9 +64,9 @@ class Projects:
     def python(self, *words: object, cwd: Path | None = None) -> str:
         return self.run(sys.executable, *words, cwd=cwd)
 
-    def make(self, kind: str, name: str) -> None:
+    def make(self, kind: str, name: str, *options: str) -> None:
         """By the three commands that are printed; `pip install` goes to a folder, and fetches nothing."""
-        said = self.python("-m", "executorch", f"new-{kind}", name)
+        said = self.python("-m", "executorch", f"new-{kind}", name, *options)
         build, test, install = re.findall(r"^    (\w.*?) +#", said, re.M)
         folder = self.place / name
         self.run("bash", "-ec", build, cwd=folder)
@@ -80,8 +80,9 @@ def projects(package: Path, tmp_path: Path) -> Projects:
     return Projects(tmp_path, package.parent)
 
 
-def test_a_backend_of_ones_own(projects: Projects, tmp_path: Path) -> None:
-    projects.make("backend", "my_device")
+@pytest.mark.parametrize("kind", ["delegate", "compiler"])
+def test_a_backend_of_ones_own(kind: str, projects: Projects, tmp_path: Path) -> None:
+    projects.make("backend", "my_device", "--kind", kind)
     empty = tmp_path / "empty"
     empty.mkdir()
     words = ["-m", "executorch", "export", "add_mul", "--backend", "my_device"]
@@ -104,12 +105,19 @@ REGISTERED = {
 }
 
 
-@pytest.mark.parametrize(("kind", "library"), [("backend", "backend"), ("operator", "kernels")])
+@pytest.mark.parametrize(
+    ("kind", "options", "library"),
+    [
+        pytest.param("backend", [], "backend", id="backend"),
+        pytest.param("backend", ["--kind", "compiler"], "backend", id="compiler"),
+        pytest.param("operator", [], "kernels", id="operator"),
+    ],
+)
 def test_an_application_links_it(
-    kind: str, library: str, package: Path, projects: Projects, tmp_path: Path
+    kind: str, options: list[str], library: str, package: Path, projects: Projects, tmp_path: Path
 ) -> None:
     """With the lines of its README: the static library registers itself."""
-    projects.python("-m", "executorch", f"new-{kind}", "my_device")
+    projects.python("-m", "executorch", f"new-{kind}", "my_device", *options)
     text = APPLICATION.format(
         name="my_device", registered=REGISTERED[kind], library=f"my_device_{library}"
     )

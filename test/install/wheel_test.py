@@ -157,7 +157,8 @@ def test_the_wheel_has_nothing_superfluous(names: set[str]) -> None:
     )
     for_devices = {"backends/test/device_check/check.sh"}
     read_in_python = {"examples/raspberry_pi/pico2/digits.h"}
-    copied = ("examples/projects/", "backends/skeleton/runtime/")  # by `executorch new-backend`
+    # by `executorch new-backend`
+    copied = ("examples/projects/", "backends/skeleton/runtime/", "backends/skeleton_compiler/")
     superfluous = {n for n in names if n.endswith(unwanted) and not n.startswith((*dev, *copied))}
     assert superfluous == read_in_python | for_devices
     assert not [n for n in names if n.startswith(("test/", "tools/", "kernels/test/", "bin/"))]

@@ -37,6 +37,7 @@ LIBRARIES = {
     "backends/aoti/": "what backends of AOTInductor have in common, also those of others",
     "backends/apple/metal/": "names of a backend that compiles on a Mac alone",
     "backends/skeleton/": "a backend to copy",
+    "backends/skeleton_compiler/": "a backend to copy",
     "backends/skeleton_kernels/": "a backend to copy",
 }
 

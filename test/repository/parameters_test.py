@@ -45,6 +45,7 @@ NOT_READ: dict[str, list[str]] = {
         "partitioner:TablePartitioner:*",
         "writer:Writer:*",
         "payload:Payload:*",
+        "graph:GraphWriter:*",
         "payload:VulkanWriter:*",
         "payload:MpsWriter:*",
         "vulkan_graph_serialize:serialize_custom_shaders *",

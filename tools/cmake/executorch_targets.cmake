@@ -93,6 +93,10 @@ function(et_loadable_library name)
   add_library(${name}_loadable SHARED ${ARG_SRCS})
   _et_target_defaults(${name}_loadable PRIVATE)
   foreach(library ${ARG_DEPS})
+    if(NOT TARGET ${library})  # of the system
+      target_link_libraries(${name}_loadable PRIVATE ${library})
+      continue()
+    endif()
     target_include_directories(${name}_loadable PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
     target_include_directories(${name}_loadable SYSTEM PRIVATE
       $<TARGET_PROPERTY:${library},INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)

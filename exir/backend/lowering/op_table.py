@@ -17,7 +17,8 @@ from torch.fx import Graph, Node
 
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
 from executorch.exir.backend.lowering.layout import Layout, Way
-from executorch.exir.backend.lowering.patterns import HEAD, Call, find
+from executorch.exir.backend.lowering.patterns import HEAD, Call, Found, find
+from executorch.exir.backend.lowering.quantized import form_of_operator
 from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
 from executorch.exir.graph_facts import call_name, only_user, op_name
 
@@ -42,10 +43,20 @@ def tensor_text(tensor: Node) -> str:
 @dataclass(frozen=True)
 class Condition:
     """`test` holds for a call that is taken, or for the Step of a row of several calls; `reason`, in terms of what is
-    expected, is why any other is not delegated. Later conditions of a row may rely on earlier ones."""
+    expected, is why any other is not delegated. Later conditions of a row may rely on earlier ones. `detail`: what else
+    is said of a call for which it does not hold, as by a vendor's validator."""
 
     test: Callable[[Any, Constants], bool]
     reason: str
+    detail: Callable[[Any, Constants], str] | None = None
+
+    def why_not(self, call: Any, constants: Constants) -> str:
+        """Empty where it holds."""
+        if self.test(call, constants):
+            return ""
+        return (
+            self.reason if self.detail is None else f"{self.reason}: {self.detail(call, constants)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -86,10 +97,10 @@ def has_rank_up_to(most: int) -> TensorTest:
 
 @dataclass(frozen=True)
 class Row:
-    """`lower(writer, step)` writes a step, as one operation or several. `preserved`: an edge program has it in pieces
-    unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD. `layouts(step, operands)`: the
-    ways to run it, where it takes or gives other layouts than the plain one. `annotation`: how its calls are quantized.
-    Backends that need more derive."""
+    """`lower(writer, step)` writes a step, as one operation or several. `preserved`: an edge program has it, or what a
+    pattern computes, in pieces unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD.
+    `layouts(step, operands)`: the ways to run it, where it takes or gives other layouts than the plain one.
+    `annotation`: how its calls are quantized. Backends that need more derive."""
 
     lower: Callable[..., None]
     conditions: tuple[Condition, ...] = ()
@@ -172,12 +183,15 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
                 found = find(pattern, node) if _may_result(pattern, node) else None
                 if found is None or not taken.isdisjoint(found.calls):
                     continue
-                head = found.named.get(HEAD.name, node)
-                step = self._step(head, node, found.calls, found.named, pattern)
+                step = self._step_of(pattern, found, node)
                 if not self.step_why_not(step, constants):
                     steps.append(step)
                     taken.update(found.calls)
         return steps
+
+    def _step_of(self, pattern: Call, found: Found, result: Node) -> Any:
+        head = found.named.get(HEAD.name, result)
+        return self._step(head, result, found.calls, found.named, pattern)
 
     def steps(self, graph: Graph, constants: Constants) -> list[Any]:
         """All calls of a graph, each in one step, in the order of the results; what is computed ahead is in none."""
@@ -195,22 +209,25 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
         """The first reason why a call is not taken; empty when it is."""
         row = self._rows.get(call_name(node))
         if row is None:
-            return NO_ROW
+            return self._pattern_why_not(node, constants) or NO_ROW
         reason = self.tensors_why_not(node)
-        if reason:
-            return reason
-        conditions = (*self._of_calls, *row.conditions)
-        return next((each.reason for each in conditions if not each.test(node, constants)), "")
+        return reason or _first(node, constants, (*self._of_calls, *row.conditions))
+
+    def _pattern_why_not(self, node: Node, constants: Constants) -> str:
+        """Of a call that is in a pattern which no row takes."""
+        for pattern in self._patterns:
+            for result in islice(_followers(node), _LONGEST_TAIL):
+                found = find(pattern, result) if _may_result(pattern, result) else None
+                if found is not None and node in found.calls:
+                    return self.step_why_not(self._step_of(pattern, found, result), constants)
+        return ""
 
     def step_why_not(self, step: Step, constants: Constants) -> str:
         """The first reason why a step is not taken; empty when it is."""
         if step.pattern is None:
             return self.why_not(step.head, constants)
         reason = self._tensors_why_not([*sources_of(step), step.result], step.result)
-        if reason:
-            return reason
-        conditions = self._patterns[step.pattern].conditions
-        return next((each.reason for each in conditions if not each.test(step, constants)), "")
+        return reason or _first(step, constants, self._patterns[step.pattern].conditions)
 
     def tensors_why_not(self, node: Node) -> str:
         """The first reason why the tensors of a call are not taken, whatever it computes."""
@@ -226,7 +243,16 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
     def preserved(self) -> list[torch._ops.OpOverload]:
         """Operators that no decomposition may take apart."""
         names = [name for name, row in self._rows.items() if row.preserved]
+        for pattern, row in self._patterns.items():
+            of_pattern = pattern.operators() if row.preserved else ()
+            names += [name for name in of_pattern if not form_of_operator(name)]
         return [functools.reduce(getattr, name.split("."), torch.ops) for name in names]
+
+
+def _first(call: Any, constants: Constants, conditions: tuple[Condition, ...]) -> str:
+    """The reason of the first condition that does not hold; empty where all do."""
+    reasons = (each.why_not(call, constants) for each in conditions)
+    return next(filter(None, reasons), "")
 
 
 def _may_result(pattern: Call, node: Node) -> bool:

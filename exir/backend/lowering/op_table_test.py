@@ -77,6 +77,35 @@ def test_the_first_reason_is_given() -> None:
     assert list(TABLE) == ["aten.add.Tensor", "aten.relu.default"] and len(TABLE) == 2
 
 
+def test_a_condition_may_say_more_of_a_call() -> None:
+    program = _program()
+    says = Condition(
+        lambda node, constants: False, "the validator takes it", lambda node, _: f"no {node.name}"
+    )
+    table = OpTable({"aten.neg.default": Row(_lower, (says,))})
+    (neg,) = (node for node in program.graph.nodes if node.name == "aten_neg_default")
+    assert table.why_not(neg, {}) == "the validator takes it: no aten_neg_default"
+
+
+def test_calls_of_a_pattern_that_is_not_taken_have_its_reason() -> None:
+    """Not those that are in no such pattern; what a pattern computes is preserved, what quantizes is no computation."""
+    quantize = "quantized_decomposed.quantize_per_tensor.default"
+    relu = Call("aten.relu.default", Call("aten.add.Tensor"))
+    refused = (Condition(lambda step, constants: False, "fewer calls are expected"),)
+    table = OpTable(
+        {
+            relu: Row(_lower, refused),
+            Call(quantize, Call("aten.linear.default")): Row(_lower, preserved=True),
+        }
+    )
+    nodes = {node.name: node for node in _program().graph.nodes}
+    reasons = {name: table.why_not(nodes[name], {}) for name in nodes if "aten" in name}
+    left = {name for name, reason in reasons.items() if reason == "fewer calls are expected"}
+    assert left == {"aten_add_tensor", "aten_relu_default"}
+    assert set(reasons.values()) == {"fewer calls are expected", NO_ROW}
+    assert table.preserved() == [torch.ops.aten.linear.default]
+
+
 def test_steps_cover_a_graph() -> None:
     graph = _program().graph
     relu = Call("aten.relu.default", HEAD, optional=True)

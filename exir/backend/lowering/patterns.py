@@ -66,6 +66,11 @@ class Call:
         text = f"{' or '.join(self.ops)}({', '.join(map(_text, self.reads))})"
         return f"{text}, if it is there" if self.optional else text
 
+    def operators(self) -> tuple[str, ...]:
+        """All that it may have."""
+        inner = [each.operators() for each in self.reads if isinstance(each, Call)]
+        return tuple(dict.fromkeys(sum(inner, self.ops)))
+
     def results(self) -> tuple[str, ...]:
         """The operators whose result may be the pattern's."""
         inner = self.reads[0] if self.optional and self.reads else None

@@ -19,7 +19,7 @@ from executorch.exir.graph_facts import op_name
 
 _LEAST_NORMAL = torch.finfo(torch.float32).tiny
 LEAST_SCALE = 2**-12  # of our quantizers' observers
-_SMALL_WIDTH = 255 * LEAST_SCALE
+_SMALL_WIDTH = 256 * LEAST_SCALE  # of 8 bits, and of 16
 _INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32)
 _MAX_NAMED = 8
 

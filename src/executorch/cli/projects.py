@@ -3,7 +3,7 @@
 
 A template is a folder whose files are valid as they stand, of a project that is called `skeleton`; a copy has the new
 name in its place, in file names too. What a backend consists of is no template of its own: it is `backends/skeleton`,
-which the conformance suite tests and which `tools.new_backend` copies inside of a checkout.
+or `backends/skeleton_compiler`, which the conformance suite tests and `tools.new_backend` copies inside of a checkout.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ import executorch
 
 SKELETON = "skeleton"
 TEMPLATES = Path(executorch.__path__[0]) / "examples" / "projects"
-BACKEND = Path(executorch.__path__[0]) / "backends" / SKELETON
-# Of BACKEND, what a project has otherwise: files of the same names in its template, and the build's.
-_PARTS = ("aot", "runtime", "schema")
+BACKENDS = Path(executorch.__path__[0]) / "backends"
+# What a backend is -> the folder to copy.
+KINDS = {"delegate": SKELETON, "compiler": f"{SKELETON}_compiler"}
+# Of that folder; the rest a project has otherwise: files of the same names in its template, and the build's.
+_PARTS = ("aot", "runtime", "schema", "vendor")
 SUFFIXES = (".py", ".cpp", ".h", ".fbs", ".md", ".txt", ".toml", ".yaml", ".cmake")
 # Where a package of its own is not inside of this one.
 _MOVED = {"executorch.backends.skeleton": SKELETON, "executorch/backends/skeleton": SKELETON}
@@ -72,20 +74,23 @@ def copy(files: Mapping[Path, str], name: str, target: Path) -> list[Path]:
 
 
 def template(kind: str) -> dict[Path, str]:
-    """The files of a template: backend or operator."""
+    """The files of a template: backend, compiler or operator."""
     folder = TEMPLATES / kind
     return {path: (folder / path).read_text() for path in sources(folder)}
 
 
-def backend_files() -> dict[Path, str]:
-    """Those of a backend's project: the skeleton's own three folders, in a package of its own."""
-    files = template("backend")
+def backend_files(kind: str = "delegate") -> dict[Path, str]:
+    """Those of a backend's project: the skeleton's own folders, in a package of its own. What a kind has otherwise than
+    a delegate is in the template of its name."""
+    skeleton = KINDS[kind]
+    files = template("backend") | (template(kind) if skeleton != SKELETON else {})
     for part in _PARTS:
-        for path in sources(BACKEND / part):
-            text = (BACKEND / part / path).read_text()
+        folder = BACKENDS / skeleton / part
+        for path in sources(folder):
+            text = renamed((folder / path).read_text(), SKELETON, skeleton)
             for inside, own in _MOVED.items():
                 text = text.replace(inside, own)
-            files[Path(SKELETON) / part / path] = text
+            files[Path(SKELETON) / part / renamed(path.as_posix(), SKELETON, skeleton)] = text
     return files
 
 

@@ -41,12 +41,14 @@ _CACHE = "EXECUTORCH_COMPILER_CACHE"
 
 
 def options_of(specs: Iterable[CompileSpec]) -> Options:
-    """What compile specs tell a compiler that is told texts."""
-    return {spec.key: bytes(spec.value).decode() for spec in specs}
+    """What compile specs tell a compiler that is told texts; of bytes of any encoding, which specs_of() makes again."""
+    return {spec.key: bytes(spec.value).decode(errors="surrogateescape") for spec in specs}
 
 
 def specs_of(options: Options) -> list[CompileSpec]:
-    return [CompileSpec(key, text.encode()) for key, text in options.items()]
+    return [
+        CompileSpec(key, text.encode(errors="surrogateescape")) for key, text in options.items()
+    ]
 
 
 class Refused(Exception):

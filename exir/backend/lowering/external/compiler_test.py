@@ -20,6 +20,8 @@ from executorch.exir.backend.lowering.external.compiler import (
     MissingCompiler,
     Options,
     Refused,
+    options_of,
+    specs_of,
 )
 from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
 from executorch.exir.backend.lowering.op_table import OpTable, Row
@@ -115,6 +117,12 @@ def test_what_is_compiled_when_partitioning_is_not_compiled_again(vendor: Vendor
     (payload,) = _lowered((CompileSpec("speed", b"high"),))
     assert payload.startswith(b"[('speed', 'high')]") and b"aten.max.dim" in payload
     assert len(vendor.seen) == 1
+
+
+def test_options_of_any_encoding_come_back() -> None:
+    specs = [CompileSpec("level", b"\xff\0\0\0"), CompileSpec("name", "h\u00f6her".encode())]
+    options = options_of(specs)
+    assert options["name"] == "h\u00f6her" and specs_of(options) == specs
 
 
 @pytest.mark.parametrize("how", ["named", "failed"])

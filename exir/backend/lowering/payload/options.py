@@ -7,6 +7,8 @@
         limit: Annotated[int, I64] = 0     # or the one that is named
         storage: Storage = Storage.BUFFER  # an IntEnum
         target: str = field(default="", metadata={"key": "target-name"})  # a key that is no name of Python
+        devices: Annotated[tuple[str, ...], TEXTS] = ("v1",)
+        compiler: Tuning = Tuning()        # a dataclass of options: the keys are compiler.level and so on
 
     specs = to_compile_specs(MyOptions(limit=7), "MyBackend")
     options = from_compile_specs(MyOptions, specs, "MyBackend")
@@ -18,9 +20,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from enum import Enum
-from functools import cache
+from functools import cache, reduce
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from executorch.exir.error import ExportError, ExportErrorType
@@ -94,8 +96,20 @@ def _decode_json(data: bytes) -> Any:
         raise ValueError(f"expected JSON, found {data[:_SHOWN]!r}: {problem}") from None
 
 
+def _encode_texts(values: tuple[str, ...]) -> bytes:
+    wrong = [each for each in values if not isinstance(each, str) or not each or "," in each]
+    if wrong:
+        raise ValueError(f"expected texts without a comma, found {wrong[0]!r}")
+    return ",".join(values).encode()
+
+
+def _decode_texts(data: bytes) -> tuple[str, ...]:
+    return tuple(_decode_text(data).split(",")) if data else ()
+
+
 BOOL = Encoding("bool", (bool,), U8.encode, _decode_bool)
 TEXT = Encoding("text", (str,), str.encode, _decode_text)
+TEXTS = Encoding("texts", (tuple,), _encode_texts, _decode_texts)
 JSON = Encoding("json", (), _encode_json, _decode_json)
 BYTES = Encoding("bytes", (bytes,), bytes, bytes)
 _BY_TYPE = {bool: BOOL, int: I32, str: TEXT, bytes: BYTES}
@@ -108,18 +122,15 @@ def flatbuffer(schema: Any) -> Encoding:
 
 @dataclass(frozen=True)
 class Option:
-    """One of a backend's options, as its field says. `kind`: the enum whose members its values are, if any."""
+    """One of a backend's options, as its field says. `names`: of the fields that lead to it, several where options are
+    in a dataclass of their own. `default`: MISSING when it must be given. `kind`: the enum whose members its values
+    are, if any."""
 
     key: str
     encoding: Encoding
-    field: Field[Any]
+    names: tuple[str, ...]
+    default: Any = MISSING
     kind: type[Enum] | None = None
-
-    @property
-    def default(self) -> Any:
-        """MISSING when it must be given."""
-        made = self.field.default_factory
-        return self.field.default if made is MISSING else made()
 
     def encode(self, value: Any) -> bytes:
         plain = value.value if isinstance(value, Enum) else value
@@ -153,8 +164,38 @@ class Option:
 def options_of(options: type) -> dict[str, Option]:
     """By key, in the order of the dataclass."""
     hints = get_type_hints(options, include_extras=True)
-    made = [_option(options, each, hints[each.name]) for each in fields(options)]
-    return {each.key: each for each in made}
+    found: dict[str, Option] = {}
+    for each in fields(options):
+        key, hint = each.metadata.get("key", each.name), hints[each.name]
+        if not is_dataclass(hint):
+            found[key] = _option(options, each, hint)
+            continue
+        outer = _default(each)
+        for inner in options_of(hint).values():
+            default = inner.default if outer is MISSING else _value(outer, inner.names)
+            names = (each.name, *inner.names)
+            made = replace(inner, key=f"{key}.{inner.key}", names=names, default=default)
+            found[made.key] = made
+    return found
+
+
+def _default(field: Field[Any]) -> Any:
+    made = field.default_factory
+    return field.default if made is MISSING else made()
+
+
+def _value(options: Any, names: tuple[str, ...]) -> Any:
+    return reduce(getattr, names, options)
+
+
+def _made(options: type[Options], values: dict[tuple[str, ...], Any]) -> Options:
+    """Of values by the names of their fields; those of inner dataclasses are all given or have defaults."""
+    own = {names[0]: value for names, value in values.items() if len(names) == 1}
+    for each, hint in get_type_hints(options).items():
+        inner = {n[1:]: value for n, value in values.items() if n[0] == each and len(n) > 1}
+        if inner:
+            own[each] = _made(hint, inner)
+    return options(**own)
 
 
 def _option(options: type, field: Field[Any], hint: Any) -> Option:
@@ -171,14 +212,14 @@ def _option(options: type, field: Field[Any], hint: Any) -> Option:
             f"found {hint}"
         )
     key = field.metadata.get("key", field.name)
-    return Option(key, (named or by_type)[0], field, kind)
+    return Option(key, (named or by_type)[0], (field.name,), _default(field), kind)
 
 
 def to_compile_specs(options: Any, backend: str) -> list[CompileSpec]:
     """Of what is not as by default, in the order of the dataclass; OptionError for a value that cannot be written."""
     specs = []
     for key, option in options_of(type(options)).items():
-        value = getattr(options, option.field.name)
+        value = _value(options, option.names)
         if value != option.default:
             try:
                 specs.append(CompileSpec(key, option.encode(value)))
@@ -213,7 +254,8 @@ def from_compile_specs(
         raise _error(
             backend, f"compile specs: expected {', '.join(missing)}, which have no default"
         )
-    return options(**{known[key].field.name: value for key, value in values.items()})
+    given = {key: values.get(key, each.default) for key, each in known.items()}
+    return _made(options, {known[key].names: value for key, value in given.items()})
 
 
 def _error(backend: str, what: str) -> OptionError:

@@ -13,6 +13,7 @@ import pytest
 from executorch.exir.backend.lowering.payload.options import (
     I64,
     JSON,
+    TEXTS,
     U8,
     OptionError,
     flatbuffer,
@@ -48,6 +49,27 @@ class Kinds:
 
 
 @dataclass(frozen=True)
+class Tuning:
+    level: Annotated[int, U8] = 1
+    storage: Storage = Storage.BUFFER
+
+
+@dataclass(frozen=True)
+class Memory:
+    tuning: Tuning = Tuning()
+    total: int = field(default=0, metadata={"key": "all"})
+
+
+@dataclass(frozen=True)
+class Nested:
+    """The outer field's default counts where it is another than the inner ones."""
+
+    devices: Annotated[tuple[str, ...], TEXTS] = ("v1",)
+    fast: Tuning = Tuning(level=3)
+    memory: Memory = field(default_factory=Memory)
+
+
+@dataclass(frozen=True)
 class Nothing:
     pass
 
@@ -55,6 +77,11 @@ class Nothing:
 @dataclass(frozen=True)
 class Needed:
     device: str
+
+
+@dataclass(frozen=True)
+class NestedNeeded:
+    inner: Needed
 
 
 GRAPH = SCHEMA.make("Graph", num_inputs=2, constants=[], calls=[], outputs=[])
@@ -158,6 +185,37 @@ def test_a_field_without_an_encoding_is_the_backends_mistake() -> None:
 
     with pytest.raises(TypeError, match="Wrong.scale: expected a bool, int, str, bytes"):
         options_of(Wrong)
+
+
+def test_options_of_options_have_keys_with_a_point() -> None:
+    made = Nested(("v1", "v2"), Tuning(3, Storage.TEXTURE), Memory(Tuning(level=9), 5))
+    specs = to_compile_specs(made, BACKEND)
+    assert [(spec.key, spec.value) for spec in specs] == [
+        ("devices", b"v1,v2"),
+        ("fast.storage", b"\x02\x01\0\0"),
+        ("memory.tuning.level", b"\x09"),
+        ("memory.all", b"\5\0\0\0"),
+    ]
+    assert from_compile_specs(Nested, specs, BACKEND) == made
+    assert from_compile_specs(Nested, [], BACKEND) == Nested()
+    assert from_compile_specs(Nested, specs[1:2], BACKEND).fast == Tuning(3, Storage.TEXTURE)
+    assert ("fast.level", "3", False) in shown_options(Nested, specs)
+    message = "compile specs: expected one of devices, fast.level, .* found 'fast'"
+    with pytest.raises(OptionError, match=message):
+        from_compile_specs(Nested, [CompileSpec("fast", b"\1")], BACKEND)
+    with pytest.raises(OptionError, match="option memory.tuning.level: expected u8, found 256"):
+        to_compile_specs(Nested(memory=Memory(Tuning(level=256))), BACKEND)
+    with pytest.raises(OptionError, match="expected inner.device, which have no default"):
+        from_compile_specs(NestedNeeded, [], BACKEND)
+    device = CompileSpec("inner.device", b"CPU")
+    assert from_compile_specs(NestedNeeded, [device], BACKEND) == NestedNeeded(Needed("CPU"))
+
+
+@pytest.mark.parametrize("wrong", [("a,b",), ("",), (1,), "v1"])
+def test_texts_are_joined_by_commas(wrong: Any) -> None:
+    assert from_compile_specs(Nested, [CompileSpec("devices", b"")], BACKEND).devices == ()
+    with pytest.raises(OptionError, match="KindsBackend: option devices: expected text"):
+        to_compile_specs(Nested(devices=wrong), BACKEND)
 
 
 def test_what_is_shown_of_a_file() -> None:

@@ -58,31 +58,35 @@ def quantization_config(
     is_dynamic: bool = False,
     is_symmetric: bool = False,
     has_int32_bias: bool = False,
-    smallest_scale: float = LEAST_SCALE,
+    smallest_scale: float | None = None,
 ) -> QuantizationConfig:
     """`activation`, `weight`: the least and the largest value that is stored; None: floats. `is_per_channel`: one scale
     per output channel of a weight. `is_dynamic`: activations are quantized with what each run finds, results stay
     float. `is_symmetric`: the zero point of activations is 0. `has_int32_bias`: biases are quantized by the scales of
-    input and weight; otherwise they stay float, for the backend to quantize."""
+    input and weight; otherwise they stay float, for the backend to quantize. `smallest_scale`:
+    unless given, LEAST_SCALE, and for more than 8 bits of activations a scale of the same range: with that of 8 bits
+    16 would have no more values between -1 and 1 than 13."""
     activations = None
     if activation is not None:
+        smallest = _smallest_scale(activation) if smallest_scale is None else smallest_scale
         activations = QuantizationSpec(
             dtype=_dtype(activation),
             quant_min=activation[0],
             quant_max=activation[1],
             qscheme=torch.per_tensor_symmetric if is_symmetric else torch.per_tensor_affine,
             is_dynamic=is_dynamic,
-            observer_or_fake_quant_ctr=_activation_observer(is_qat, is_dynamic, smallest_scale),
+            observer_or_fake_quant_ctr=_activation_observer(is_qat, is_dynamic, smallest),
         )
     weights = None
     if weight is not None:
+        smallest = LEAST_SCALE if smallest_scale is None else smallest_scale
         weights = QuantizationSpec(
             dtype=_dtype(weight),
             quant_min=weight[0],
             quant_max=weight[1],
             qscheme=torch.per_channel_symmetric if is_per_channel else torch.per_tensor_symmetric,
             ch_axis=0,
-            observer_or_fake_quant_ctr=_weight_observer(is_qat, is_per_channel, smallest_scale),
+            observer_or_fake_quant_ctr=_weight_observer(is_qat, is_per_channel, smallest),
         )
     results = None if is_dynamic else activations
     bias = _INT32_BIASES[is_per_channel] if has_int32_bias else None
@@ -98,6 +102,11 @@ def _dtype(limits: Limits) -> torch.dtype:
         f"expected the least and the largest value of a quantized tensor, within 16 bits, found {limits}; such as "
         f"{INT8}"
     )
+
+
+def _smallest_scale(limits: Limits) -> float:
+    bits = max(8, (limits[1] - limits[0]).bit_length())
+    return LEAST_SCALE * 2.0 ** (8 - bits)
 
 
 def _activation_observer(is_qat: bool, is_dynamic: bool, smallest_scale: float) -> Any:

@@ -126,6 +126,17 @@ def test_weights_and_activations_of_each_width(
     torch.testing.assert_close(model(X), layers()(X), rtol=0, atol=8 * 0.36 / steps + 0.02)
 
 
+def test_more_bits_have_a_smaller_least_scale() -> None:
+    """Values of 16 bits from -1 to 1 are 1 / 32768 apart, not the 2^-12 that 8 bits have at least."""
+    small = (torch.linspace(-1, 1, 16).view(2, 8),)
+    scales = []
+    for bits in (8, 16):
+        config = quantization_config(limits_of(bits), is_symmetric=True)
+        model = quantized(layers(), OfKinds().set_global(config), small)
+        scales.append(inputs_of(model, "linear")[0].scale)
+    assert scales == pytest.approx([1 / 127.5, 1 / 32767.5], rel=0.02)
+
+
 def test_symmetric_activations() -> None:
     config = quantization_config(around_zero(16), is_symmetric=True)
     model = quantized(layers(), OfKinds().set_global(config), X + 3)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The hook of backends/test/conformance."""
+
+from executorch.backends.skeleton_compiler.aot.compiler import COMPILER
+from executorch.backends.skeleton_compiler.aot.partitioner import SkeletonCompilerPartitioner
+from executorch.backends.test.conformance.backend import Backend
+
+BACKENDS = [
+    Backend(
+        "SkeletonCompilerBackend",
+        SkeletonCompilerPartitioner,
+        library="skeleton_compiler_backend",
+        dynamic_shapes=False,
+        why_missing=COMPILER.why_missing,
+    )
+]
