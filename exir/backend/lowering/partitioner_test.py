@@ -219,6 +219,8 @@ def test_what_is_computed_ahead_for_two_delegates_is_computed_in_each() -> None:
     partitioner = Known()
     partitioner.prepare(program)
     partitioner.partition(program)
-    found = sorted(sorted(name.split("_")[1] for name in names) for names in _tags(program).values())
+    found = sorted(
+        sorted(name.split("_")[1] for name in names) for names in _tags(program).values()
+    )
     own = [[n for n in names if n in ("add", "exp", "neg")] for names in found]
     assert own == [["add", "exp", "neg"]] * 2

@@ -94,7 +94,9 @@ class WideValues(ABC, Generic[Call]):
         return any(
             each is None
             or self.kind(each) in _RETURNS
-            or (self._is_factor(each) and set(self.operands(each)) == {call} and self._returns(each))
+            or (
+                self._is_factor(each) and set(self.operands(each)) == {call} and self._returns(each)
+            )
             for each in self.readers(call)
         )
 
