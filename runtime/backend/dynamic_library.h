@@ -10,7 +10,9 @@
 // Backends call dlopen and LoadLibrary nowhere else. Targets that use it link ${CMAKE_DL_LIBS}.
 #pragma once
 
+#include <cstdlib>
 #include <initializer_list>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -86,6 +88,15 @@ class DynamicLibrary {
     return Error::NotFound;
   }
 
+  /// The file that the environment's `variable` names, else what the system finds for `stem`:
+  /// libstem.so, libstem.dylib, stem.dll.
+  static Result<DynamicLibrary> open_named(const char* variable, const std::string& stem,
+                                           const char* title, const char* how_to_get) {
+    const char* given = std::getenv(variable);
+    const std::string name = kPrefix + stem + kSuffix;
+    return open({given != nullptr && *given != '\0' ? given : name.c_str()}, title, how_to_get);
+  }
+
   const std::string& name() const { return name_; }
 
   auto functions() const {
@@ -95,6 +106,14 @@ class DynamicLibrary {
 
  private:
   DynamicLibrary(std::string name, void* handle) : name_(std::move(name)), handle_(handle) {}
+
+#if defined(_WIN32)
+  static constexpr char kPrefix[] = "", kSuffix[] = ".dll";
+#elif defined(__APPLE__)
+  static constexpr char kPrefix[] = "lib", kSuffix[] = ".dylib";
+#else
+  static constexpr char kPrefix[] = "lib", kSuffix[] = ".so";
+#endif
 
 #ifdef _WIN32
   static void* load(const char* name) { return LoadLibraryA(name); }
@@ -114,5 +133,20 @@ class DynamicLibrary {
   std::string name_;
   void* handle_;
 };
+
+/// A table of functions that `load` gives, for the rest of the process; after an error it is loaded
+/// again at the next call. One table for each type. Threads: any, one at a time loads.
+template <typename Api>
+Result<const Api*> load_once(Result<Api> (*load)()) {
+  static std::mutex mutex;
+  static Api api;
+  static bool is_loaded = false;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (!is_loaded) {
+    api = ET_UNWRAP(load());
+    is_loaded = true;
+  }
+  return &api;
+}
 
 }  // namespace executorch::runtime

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 using executorch::runtime::DynamicLibrary;
 using executorch::runtime::Error;
 using executorch::runtime::FunctionFinder;
+using executorch::runtime::load_once;
+using executorch::runtime::Result;
 
 namespace {
 
@@ -19,6 +23,20 @@ constexpr char kMath[] = "libm.so.6";
 
 double half_of(double x) {
   return x / 2;
+}
+
+struct Table {
+  int number = 0;
+};
+int num_loads = 0;
+
+/// Fails the first time.
+Result<Table> load_table() {
+  ++num_loads;
+  if (num_loads == 1) {
+    return Error::NotFound;
+  }
+  return Table{num_loads};
 }
 
 }  // namespace
@@ -43,6 +61,26 @@ TEST(DynamicLibraryTest, OneThatIsMissingSaysHowToGetIt) {
   EXPECT_NE(said.find("None's library was not loaded ("), std::string::npos) << said;
   EXPECT_NE(said.find("libthere_is_none.so"), std::string::npos) << said;
   EXPECT_NE(said.find("): install it"), std::string::npos) << said;
+}
+
+TEST(DynamicLibraryTest, AVariableNamesTheFile) {
+  constexpr char kVariable[] = "EXECUTORCH_TEST_LIBRARY";
+  ASSERT_EQ(setenv(kVariable, kMath, 1), 0);
+  EXPECT_TRUE(DynamicLibrary::open_named(kVariable, "there_is_none", "Math", "set it").ok());
+  ASSERT_EQ(unsetenv(kVariable), 0);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(DynamicLibrary::open_named(kVariable, "there_is_none", "Math", "set it").error(),
+            Error::NotFound);
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("there_is_none."), std::string::npos) << log;
+}
+
+TEST(DynamicLibraryTest, ATableIsLoadedUntilItIsThere) {
+  EXPECT_EQ(load_once(load_table).error(), Error::NotFound);
+  const Table* found = load_once(load_table).get();
+  EXPECT_EQ(found->number, 2);
+  EXPECT_EQ(load_once(load_table).get(), found);
+  EXPECT_EQ(num_loads, 2);
 }
 
 TEST(FunctionFinderTest, AllMissingFunctionsAreNamed) {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One attempt at a time; what was loaded once is there for good.
 #include <executorch/backends/openvino/runtime/library.h>
 #include <executorch/runtime/backend/dynamic_library.h>
 #include <executorch/runtime/platform/log.h>
-
-#include <cstdlib>
-#include <mutex>
 
 namespace executorch::backends::openvino {
 
@@ -14,19 +10,9 @@ using runtime::Result;
 
 namespace {
 
-#if defined(_WIN32)
-constexpr char kDefaultName[] = "openvino_c.dll";
-#elif defined(__APPLE__)
-constexpr char kDefaultName[] = "libopenvino_c.dylib";
-#else
-constexpr char kDefaultName[] = "libopenvino_c.so";
-#endif
-
 Result<Api> load() {
-  const char* given = std::getenv("OPENVINO_LIB_PATH");
-  const char* name = given != nullptr && *given != '\0' ? given : kDefaultName;
-  const auto loaded = ET_UNWRAP(runtime::DynamicLibrary::open(
-      {name}, "OpenVINO's library",
+  const auto loaded = ET_UNWRAP(runtime::DynamicLibrary::open_named(
+      "OPENVINO_LIB_PATH", "openvino_c", "OpenVINO's library",
       "pip install 'openvino>=2025.4,<2027', or set OPENVINO_LIB_PATH to the file libopenvino_c of "
       "an installation"));
   Api api;
@@ -43,15 +29,7 @@ Result<Api> load() {
 }  // namespace
 
 Result<const Api*> library() {
-  static std::mutex mutex;
-  static Api api;
-  static bool is_loaded = false;
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (!is_loaded) {
-    api = ET_UNWRAP(load());
-    is_loaded = true;
-  }
-  return &api;
+  return runtime::load_once(load);
 }
 
 std::string version_of(const Api& api) {

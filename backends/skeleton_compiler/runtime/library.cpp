@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One attempt at a time; what was loaded once is there for good.
 #include <executorch/backends/skeleton_compiler/runtime/library.h>
 #include <executorch/runtime/backend/dynamic_library.h>
-
-#include <cstdlib>
-#include <mutex>
 
 namespace executorch::backends::skeleton_compiler {
 
@@ -13,19 +9,10 @@ using runtime::Result;
 
 namespace {
 
-#if defined(_WIN32)
-constexpr char kDefaultName[] = "skeleton_compiler_vendor.dll";
-#elif defined(__APPLE__)
-constexpr char kDefaultName[] = "libskeleton_compiler_vendor.dylib";
-#else
-constexpr char kDefaultName[] = "libskeleton_compiler_vendor.so";
-#endif
-
 Result<Api> load() {
-  const char* given = std::getenv("SKELETON_COMPILER_LIBRARY");
-  const char* name = given != nullptr && *given != '\0' ? given : kDefaultName;
-  const auto loaded = ET_UNWRAP(runtime::DynamicLibrary::open(
-      {name}, "the vendor's library", "set SKELETON_COMPILER_LIBRARY to the file in its SDK"));
+  const auto loaded = ET_UNWRAP(runtime::DynamicLibrary::open_named(
+      "SKELETON_COMPILER_LIBRARY", "skeleton_compiler_vendor", "the vendor's library",
+      "set SKELETON_COMPILER_LIBRARY to the file in its SDK"));
   Api api;
   auto functions = loaded.functions();
 #define SKELETON_COMPILER_FIND(function) functions.find(#function, api.function);
@@ -38,15 +25,7 @@ Result<Api> load() {
 }  // namespace
 
 Result<const Api*> find_library() {
-  static std::mutex mutex;
-  static Api api;
-  static bool is_loaded = false;
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (!is_loaded) {
-    api = ET_UNWRAP(load());
-    is_loaded = true;
-  }
-  return &api;
+  return runtime::load_once(load);
 }
 
 Result<const Api*> library() {
