@@ -12,10 +12,11 @@ import argparse
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 from executorch.tools.tiers import times
-from executorch.tools.tiers.reach import reached
+from executorch.tools.tiers.reach import reached, room_of
 from executorch.tools.tiers.results import misplaced, seen
 
 RESULTS = times.ROOT / "build" / "results"
@@ -76,6 +77,9 @@ def run_reached(options: argparse.Namespace) -> int:
         + ("; `make test` runs them" if choice.left else ""),
         flush=True,
     )
+    if choice.left:
+        rooms = Counter(room_of(Path(name)) for name in choice.left)
+        print("not run: " + ", ".join(f"{count} of {room}" for room, count in rooms.most_common()))
     if not choice.chosen:
         return 0
     command = [sys.executable, "-m", "pytest", "-q", "--tier", times.FAST.name]

@@ -133,7 +133,8 @@ class Choice:
 
 
 def choose(distances: dict[Path, int], times: Times, seconds: float) -> Choice:
-    """The nearest to the change first, and of those the shortest; only their fast tests count."""
+    """One file of each room that the change reaches, then the nearest to the change, of those the shortest first; only
+    their fast tests count."""
     slow = {file_of(name) for name in times.tests}
     costs = {}
     for path in filter(is_test_file, distances):
@@ -142,12 +143,21 @@ def choose(distances: dict[Path, int], times: Times, seconds: float) -> Choice:
         linted = name.startswith(LINT) and name != IMPORTS
         if not linted and (known or name not in slow):
             costs[path] = STARTING + (known.seconds if known else 0)
+    in_order = sorted(costs, key=lambda one: (distances[one], costs[one], one))
+    first_of: dict[str, Path] = {}
+    for path in in_order:
+        first_of.setdefault(room_of(path), path)
     chosen, left, spent = [], [], 0.0
-    for path in sorted(costs, key=lambda one: (distances[one], costs[one], one)):
+    for path in dict.fromkeys([*first_of.values(), *in_order]):
         fits = spent + costs[path] <= seconds
         (chosen if fits else left).append(path.as_posix())
         spent += costs[path] if fits else 0
     return Choice(chosen, left, spent)
+
+
+def room_of(path: Path) -> str:
+    """backends/arm, extension/llm, exir/backend: what a file is a part of."""
+    return "/".join(path.parts[: min(2, len(path.parts) - 1)])
 
 
 def changed_files(base: str | None = None, root: Path = ROOT) -> list[Path]:

@@ -79,3 +79,12 @@ def test_the_nearest_tests_come_first_and_the_rest_is_told() -> None:
     choice = choose(distances, known, 12)
     assert choice.chosen == ["a_test.py", "b_test.py"]
     assert choice.left == ["c_test.py"]
+
+
+def test_each_room_that_is_reached_has_a_file() -> None:
+    near = {Path(f"backends/arm/{name}_test.py"): 0 for name in "abcd"}
+    known = Times({}, {path.as_posix(): Cost(3) for path in near})
+    choice = choose(near | {Path("exir/emit/far_test.py"): 4}, known, 12)
+    assert "exir/emit/far_test.py" in choice.chosen
+    assert {"backends/arm/a_test.py", "backends/arm/b_test.py"} <= set(choice.chosen)
+    assert set(choice.left) < {path.as_posix() for path in near}
