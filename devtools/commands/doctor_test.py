@@ -183,8 +183,8 @@ def test_the_fastest_backend_is_named(folder: Path, capsys: pytest.CaptureFixtur
     assert rows["none"]["delegates"] == 0 < rows["xnnpack"]["operators outside"]
     assert rows["xnnpack"]["delegates"] == 2
     first, second = report["backends"][:2]
-    said = f"{first['backend']} is the fastest here; {second['backend']} takes "
-    assert any(line.startswith((said, f"{first['backend']} and ")) for line in report["summary"])
+    message = f"{first['backend']} is the fastest here; {second['backend']} takes "
+    assert any(line.startswith((message, f"{first['backend']} and ")) for line in report["summary"])
     assert commands.main(["doctor", str(folder / "model.pte"), "--all-backends"]) == 2
     assert "expected a .pt2 or a model" in capsys.readouterr().err
 

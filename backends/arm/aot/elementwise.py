@@ -249,15 +249,15 @@ def convert(w: TosaWriter, step: Step) -> None:
 
 
 def quantize(w: TosaWriter, step: Step) -> None:
-    said = static(step.head)
+    qparams = static(step.head)
     x = w.take(step.head.args[0])
-    scaled = round_half_to_even(w, w.with_number("MUL", x, 1 / said.scale))
-    moved = w.with_number("ADD", scaled, float(said.zero_point))
-    w.give(w.cast(w.clamp(moved, said.quant_min, said.quant_max), TYPES[said.dtype]))
+    scaled = round_half_to_even(w, w.with_number("MUL", x, 1 / qparams.scale))
+    moved = w.with_number("ADD", scaled, float(qparams.zero_point))
+    w.give(w.cast(w.clamp(moved, qparams.quant_min, qparams.quant_max), TYPES[qparams.dtype]))
 
 
 def dequantize(w: TosaWriter, step: Step) -> None:
-    said = static(step.head)
+    qparams = static(step.head)
     x = w.cast(w.take(step.head.args[0]), "FP32")
-    x = w.with_number("SUB", x, float(said.zero_point)) if said.zero_point else x
-    w.give(w.with_number("MUL", x, said.scale))
+    x = w.with_number("SUB", x, float(qparams.zero_point)) if qparams.zero_point else x
+    w.give(w.with_number("MUL", x, qparams.scale))

@@ -51,9 +51,9 @@ def weights_of(
         data = w.constants[weight].detach()
         numbers = torch.zeros(channels, dtype=data.dtype) if bias is None else w.constants[bias]
         return _with_norm(w, step, Weights(data, numbers.detach()))
-    said = weight_of(weight, w.constants)
-    source = w.said_of(step.head.args[0])
-    scales = said.scale
+    qparams = weight_of(weight, w.constants)
+    source = w.qparams_of(step.head.args[0])
+    scales = qparams.scale
     if scales.numel() > 1:  # of a transposed convolution those of one group, which all groups have
         scales = scales.repeat(channels // scales.numel())
     unit = scales.double() * source.scale
@@ -64,7 +64,7 @@ def weights_of(
     else:
         numbers = torch.round(w.constants[bias].detach().double() / unit).long()
     is_small = quantization_of(weight).bits <= 4 and w.spec.support_extension("int4")
-    return Weights(said.source, numbers, scales, "INT4" if is_small else "INT8")
+    return Weights(qparams.source, numbers, scales, "INT4" if is_small else "INT8")
 
 
 def _with_norm(w: TosaWriter, step: Step, weights: Weights) -> Weights:
@@ -108,7 +108,7 @@ def finished(w: TosaWriter, step: Step, sums: int, weights: Weights) -> int:
     """Sums as the result of the step, within its limits."""
     if not step.is_quantized:
         return sums
-    unit = weights.scales.double() * w.said_of(step.head.args[0]).scale
+    unit = weights.scales.double() * w.qparams_of(step.head.args[0]).scale
     return w.narrowed(sums, unit.tolist() if unit.numel() > 1 else float(unit))
 
 
@@ -191,7 +191,7 @@ def _grouped(
 def _padded_before(w: TosaWriter, step: Step, x: int, window: Window) -> tuple[int, Window]:
     """Ethos-U55 takes long strides without padding."""
     ends = [(0, 0), *((each, each) for each in window.padding), (0, 0)]
-    zero = w.said_of(step.head.args[0]).zero_point if step.is_quantized else 0
+    zero = w.qparams_of(step.head.args[0]).zero_point if step.is_quantized else 0
     return w.pad(x, ends, zero), Window(window.stride, [0] * len(window.padding), window.dilation)
 
 
@@ -230,7 +230,7 @@ def _weighted(
     is_float = not step.is_quantized
     result = kind if is_float else sum_name
     weight_type = kind if is_float else weights.dtype
-    zero = 0 if is_float else w.said_of(step.head.args[0]).zero_point
+    zero = 0 if is_float else w.qparams_of(step.head.args[0]).zero_point
     inputs = [
         x,
         w.const(data.contiguous(), weight_type, f"{step.head.name}_weight"),
@@ -326,9 +326,9 @@ def _product(w: TosaWriter, step: Step, x: Node, y: Node) -> int:
     left, right = (_batched(w, w.read(each, PLAIN), sizes[:-2]) for each in (x, y))
     if not step.is_quantized:
         return w.reshape(w.matmul(left, right), sizes)
-    said = [w.said_of(each) for each in (x, y)]
-    sums = w.matmul(left, right, *(each.zero_point for each in said))
-    return w.reshape(w.narrowed(sums, said[0].scale * said[1].scale), sizes)
+    qparams = [w.qparams_of(each) for each in (x, y)]
+    sums = w.matmul(left, right, *(each.zero_point for each in qparams))
+    return w.reshape(w.narrowed(sums, qparams[0].scale * qparams[1].scale), sizes)
 
 
 def _batched(w: TosaWriter, x: int, batch: Sequence[int]) -> int:

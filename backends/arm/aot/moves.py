@@ -21,7 +21,7 @@ Ways = Mapping[Layout, Way]
 def moved(w: TosaWriter, step: Step, value: int) -> None:
     """Gives what was moved."""
     if step.is_quantized:
-        value = w.requantized(value, w.said_of(step.head.args[0]))
+        value = w.requantized(value, w.qparams_of(step.head.args[0]))
     w.give(value)
 
 
@@ -180,7 +180,7 @@ def item_result(w: TosaWriter, step: Step, item: Node, value: int) -> None:
         w.define(item, value, layout)
         return
     stored = quantized_result(item)
-    before, after = w.said_of(step.head.args[0]), static(stored)
+    before, after = w.qparams_of(step.head.args[0]), static(stored)
     if before != after:
         value = w.rescale(
             value,
@@ -241,9 +241,9 @@ def pad(w: TosaWriter, step: Step) -> None:
             x = w.slice_axis(x, axis, max(0, -before), size + min(0, before) + min(0, after))
     kept = [(max(0, before), max(0, after)) for before, after in kept]
     if step.is_quantized:
-        said = w.said_of(node)
-        info = torch.iinfo(said.dtype)
-        stored = round(number / said.scale) + said.zero_point
+        qparams = w.qparams_of(node)
+        info = torch.iinfo(qparams.dtype)
+        stored = round(number / qparams.scale) + qparams.zero_point
         number = min(max(stored, info.min), info.max)
     moved(w, step, w.pad(x, kept, number))
 

@@ -25,10 +25,10 @@ LEFT_OUT = (None,) * 6  # arguments behind those that a call has
 def dims_of(head: Node, place: int = 1) -> list[int]:
     """The dimensions that a call reduces; all where none is said."""
     rank = head.args[0].meta["val"].dim()
-    said = head.args[place] if len(head.args) > place else None
-    if said is None or said == []:
+    qparams = head.args[place] if len(head.args) > place else None
+    if qparams is None or qparams == []:
         return list(range(rank))
-    return [dim % rank for dim in (said if isinstance(said, list | tuple) else [said])]
+    return [dim % rank for dim in (qparams if isinstance(qparams, list | tuple) else [qparams])]
 
 
 def keeps_dims(step: Step) -> bool:
@@ -70,11 +70,11 @@ def reduction(op: str) -> Callable[[TosaWriter, Step], None]:
         x = w.read(source, w.layout)
         axes = _axes(w, dims_of(step.head), w.rank(x))
         if step.is_quantized and op == "REDUCE_SUM":
-            said = w.said_of(source)
+            qparams = w.qparams_of(source)
             x = w.reduce(op, w.widened(source, x=x), axes)
-            x = w.narrowed(x, said.scale)
+            x = w.narrowed(x, qparams.scale)
         elif step.is_quantized:
-            x = w.requantized(w.reduce(op, x, axes), w.said_of(source))
+            x = w.requantized(w.reduce(op, x, axes), w.qparams_of(source))
         else:
             x = w.reduce(op, x, axes)
         w.give(_shaped(w, step, x))
@@ -90,8 +90,8 @@ def mean(w: TosaWriter, step: Step) -> None:
     count = prod(shape_of(source)[dim] for dim in dims)
     axes = _axes(w, dims, w.rank(x))
     if step.is_quantized:
-        said = w.said_of(source)
-        x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), said.scale / count)
+        qparams = w.qparams_of(source)
+        x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), qparams.scale / count)
     else:
         x = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
     w.give(_shaped(w, step, x))
@@ -130,10 +130,10 @@ def running_sum(w: TosaWriter, step: Step) -> None:
     shape, size = w.shape(x), w.shape(x)[-1]
     rows = w.reshape(x, (1, w.num_elements(x) // size, size))
     ones = w.const(torch.ones(1, size, size).triu(), w.dtype(x))
-    said = w.said_of(source) if step.is_quantized else None
-    made = w.matmul(rows, ones, 0 if said is None else said.zero_point)
-    if said is not None:
-        made = w.narrowed(made, said.scale)
+    qparams = w.qparams_of(source) if step.is_quantized else None
+    made = w.matmul(rows, ones, 0 if qparams is None else qparams.zero_point)
+    if qparams is not None:
+        made = w.narrowed(made, qparams.scale)
     w.give(w.permute(w.reshape(made, shape), [order.index(each) for each in range(rank)]))
 
 
@@ -229,7 +229,7 @@ def max_pool(w: TosaWriter, step: Step) -> None:
     else:
         made = _pooled(w, step, "MAX_POOL2D", x, kernel, window)
     if step.is_quantized:
-        made = w.requantized(made, w.said_of(step.head.args[0]))
+        made = w.requantized(made, w.qparams_of(step.head.args[0]))
     w.give(made)
 
 
@@ -285,9 +285,9 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     kernel, window = pool_window(step.head)
     args = [*step.head.args[1:], *LEFT_OUT]
     counts, divisor = args[4] is not False, args[5]
-    said = w.said_of(source) if step.is_quantized else None
-    zero = 0 if said is None else said.zero_point
-    if said is not None:
+    qparams = w.qparams_of(source) if step.is_quantized else None
+    zero = 0 if qparams is None else qparams.zero_point
+    if qparams is not None:
         divisors = torch.tensor(divisor) if divisor else _counts(w, step, x, kernel, window, counts)
         if _divides_exactly(w, x, divisors):
             w.give(_exact_average(w, step, x, kernel, window, divisors))
@@ -302,8 +302,8 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     made = _pooled(
         w, step, "AVG_POOL2D", x, kernel, window, zeros=zeros, acc_type=_average_type(w, x)
     )
-    if said is not None:
-        made = w.requantized(made, said)
+    if qparams is not None:
+        made = w.requantized(made, qparams)
     elif divisor and divisor != prod(kernel):
         made = w.with_number("MUL", made, prod(kernel) / divisor)
     w.give(made)
@@ -351,8 +351,8 @@ def _exact_average(
 ) -> int:
     """Sums of windows, by a convolution with ones, rounded once; AVG_POOL2D rounds in the operand's scale before.
     Where divisors differ, sums are made as many parts of all of them: of 4, 6 and 9 elements 9, 6 and 4 times 36ths."""
-    said = w.said_of(step.head.args[0])
-    x = _all_read(w, step, x, kernel, window, said.zero_point)
+    qparams = w.qparams_of(step.head.args[0])
+    x = _all_read(w, step, x, kernel, window, qparams.zero_point)
     out = in_layout(shape_of_result(step), NHWC)
     channels, kind = out[3], w.dtype(x)
     sums, acc_type = w.accumulator(kind)
@@ -360,7 +360,7 @@ def _exact_average(
         x,
         w.const(torch.ones(*kernel, channels, 1), "INT8"),
         w.const(torch.zeros(channels), sums),
-        w.one(said.zero_point, kind),
+        w.one(qparams.zero_point, kind),
         w.one(0, "INT8"),
     ]
     made = w.emit(
@@ -377,7 +377,7 @@ def _exact_average(
     parts = math.lcm(*divisors.unique().tolist())
     if (divisors != parts).any():
         made = w.mul32(made, w.const(parts // divisors, "INT32"))
-    return w.narrowed(made, said.scale / parts)
+    return w.narrowed(made, qparams.scale / parts)
 
 
 def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
@@ -389,12 +389,12 @@ def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
         w.give(_uneven_averages(w, step, x, out))
         return
     kernel = [w.shape(x)[place] // out[place] for place in (1, 2)]
-    said = w.said_of(source) if step.is_quantized else None
-    if said is not None and out[1:3] == [1, 1]:
-        total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], said.zero_point), [1, 2])
-        w.give(w.narrowed(total, said.scale / prod(kernel)))
+    qparams = w.qparams_of(source) if step.is_quantized else None
+    if qparams is not None and out[1:3] == [1, 1]:
+        total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], qparams.zero_point), [1, 2])
+        w.give(w.narrowed(total, qparams.scale / prod(kernel)))
         return
-    if said is not None:
+    if qparams is not None:
         window = Window(kernel, [0, 0], [1, 1])
         w.give(_exact_average(w, step, x, kernel, window, torch.tensor(prod(kernel))))
         return
@@ -426,7 +426,7 @@ def _uneven_averages(w: TosaWriter, step: Step, x: int, out: Sequence[int]) -> i
 
 def _over(w: TosaWriter, step: Step, total: int, count: int) -> int:
     if step.is_quantized:
-        return w.narrowed(total, w.said_of(step.head.args[0]).scale / count)
+        return w.narrowed(total, w.qparams_of(step.head.args[0]).scale / count)
     return w.with_number("MUL", total, 1 / count)
 
 
@@ -520,15 +520,15 @@ def resize(mode: str) -> Callable[[TosaWriter, Step], None]:
         result = wide if mode == "BILINEAR" else kind
         made = w.emit("RESIZE", [x, *shapes], out, result, mode=w.resize_mode(mode))
         if step.is_quantized and mode == "BILINEAR":
-            said = w.said_of(source)
+            qparams = w.qparams_of(source)
             factor = axes[0][0] * axes[1][0]
-            zero = said.zero_point
+            zero = qparams.zero_point
             if zero:
                 shift = w.const(torch.full((1,) * 4, -zero * factor), result)
                 made = w.binary("ADD", made, shift)
-            made = w.narrowed(made, said.scale / factor)
+            made = w.narrowed(made, qparams.scale / factor)
         elif step.is_quantized:
-            made = w.requantized(made, w.said_of(source))
+            made = w.requantized(made, w.qparams_of(source))
         w.give(made)
 
     return lower

@@ -224,8 +224,8 @@ def _stored_types(step: Step) -> list[torch.dtype]:
         if is_quantize(step.result)
         else [user for item in results_of_many(step) for user in item.users]
     )
-    said = filter(None, map(static, (*sources, *results)))
-    return [each.dtype for each in said if each.dtype != torch.int32]
+    qparams = filter(None, map(static, (*sources, *results)))
+    return [each.dtype for each in qparams if each.dtype != torch.int32]
 
 
 def _values_of(step: Step, made: ArmRow) -> list[Node]:

@@ -41,8 +41,8 @@ _NOPS = ("aten.view_copy.default", "aten.expand_copy.default", "aten.slice_copy.
 
 
 def _is_whole(node: Node) -> bool:
-    said = quantization_of(node)
-    return said is not None and said.is_static
+    qparams = quantization_of(node)
+    return qparams is not None and qparams.is_static
 
 
 def _moves_one(node: Node) -> bool:

@@ -23,11 +23,11 @@ TABLE = OpTable({**elementwise.ROWS, **weighted.ROWS, **moves.ROWS})
 
 
 def _is_small(node: Node, constants: Constants) -> bool:
-    said = quantization_of(node)
-    if said.dtype not in (torch.int8, torch.int16) or not said.is_static:
+    qparams = quantization_of(node)
+    if qparams.dtype not in (torch.int8, torch.int16) or not qparams.is_static:
         return False
-    info = torch.iinfo(said.dtype)
-    return info.min <= said.quant_min <= said.quant_max <= info.max
+    info = torch.iinfo(qparams.dtype)
+    return info.min <= qparams.quant_min <= qparams.quant_max <= info.max
 
 
 def _is_of_float(node: Node, constants: Constants) -> bool:

@@ -81,9 +81,9 @@ def write_any(writer: Any, step: Step) -> None:
     """The largest of ones and zeros is one."""
     node = step.head
     source, given = node.args[0], arguments_by_name(node)
-    said = given.get("dim")
+    dim = given.get("dim")
     every = list(range(source.meta["val"].dim()))
-    dims = every if said is None else [said] if isinstance(said, int) else list(said)
+    dims = every if dim is None else [dim] if isinstance(dim, int) else list(dim)
     numbers, largest = (
         writer.tensor(torch.float32, eval_shape_upper_bound(each.meta["val"].shape))
         for each in (source, node)

@@ -50,8 +50,8 @@ def says_places(
 def reads_places(rows: Mapping[str, VulkanRow], value: Node, call: Node) -> bool:
     """Whether a call does, taken or not."""
     row = rows.get(call_name(call))
-    said = [arguments_of(call)[place] for place in row.places] if row is not None else []
-    return value in pytree.tree_leaves(said)
+    in_places = [arguments_of(call)[place] for place in row.places] if row is not None else []
+    return value in pytree.tree_leaves(in_places)
 
 
 def _is_given_as_places(taken: Taken, value: Node) -> bool:

@@ -91,8 +91,8 @@ def test_one_file_is_enough(checkpoint: Path, tmp_path: Path) -> None:
     written = found.tokenizer.stat().st_mtime_ns
     again = kept.program_of(alone, kept=tmp_path / "kept")
     assert again == found and again.tokenizer.stat().st_mtime_ns == written
-    said = TextLLMRunner(found.path, found.tokenizer).encode("a b")
-    assert said == TextLLMRunner(made.path, made.tokenizer).encode("a b")
+    message = TextLLMRunner(found.path, found.tokenizer).encode("a b")
+    assert message == TextLLMRunner(made.path, made.tokenizer).encode("a b")
 
 
 def test_a_tokenizer_may_stay_beside_the_program(checkpoint: Path, tmp_path: Path) -> None:
@@ -212,15 +212,15 @@ def test_a_gguf_file_keeps_its_chat_template(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name, said",
+    "name, message",
     [
         ("missing.gguf", "there is no .*missing.gguf"),
         ("words.txt", "expected a .pte or .gguf file"),
         ("folder", "expected config.json"),
     ],
 )
-def test_what_is_no_model_is_refused(name: str, said: str, tmp_path: Path) -> None:
+def test_what_is_no_model_is_refused(name: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("a")
     (tmp_path / "folder").mkdir()
-    with pytest.raises((OSError, ValueError), match=said):
+    with pytest.raises((OSError, ValueError), match=message):
         kept.program_of(tmp_path / name, kept=tmp_path)

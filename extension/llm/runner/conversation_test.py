@@ -181,16 +181,16 @@ def test_a_loop_ends_an_answer(llama: TinyLlama, runner: TextLLMRunner) -> None:
 
 
 def test_the_oldest_turns_are_left_out() -> None:
-    said = [{"role": role, "content": text} for role, text in (
+    messages = [{"role": role, "content": text} for role, text in (
         ("system", "S"), ("user", "1"), ("assistant", "a"), ("tool", "t"), ("user", "2"), ("user", "3"))]  # fmt: skip
 
-    def kept(most: int, talk: list[dict[str, str]] = said) -> str:
+    def kept(most: int, talk: list[dict[str, str]] = messages) -> str:
         return "".join(m["content"] for m in latest(talk, lambda left: len(left) <= most))
 
     assert [kept(most) for most in (6, 5, 3, 2, 1)] == ["S1at23", "S23", "S23", "S3", "S3"]
-    assert [kept(most, said[1:]) for most in (5, 4, 2, 1, 0)] == ["1at23", "23", "23", "3", "3"]
+    assert [kept(most, messages[1:]) for most in (5, 4, 2, 1, 0)] == ["1at23", "23", "23", "3", "3"]
     assert latest([], lambda left: False) == []
-    assert latest(said[1:2], lambda left: False) == said[1:2]
+    assert latest(messages[1:2], lambda left: False) == messages[1:2]
 
 
 def test_a_prompt_reuses_the_beginning_it_shares(llama: TinyLlama, runner: TextLLMRunner) -> None:

@@ -78,8 +78,8 @@ def test_ten_turns_from_an_empty_folder(tmp_path: Path) -> None:
     print(once.text)
     assert "exported in" in once.notes and "export" not in again.notes
     assert again.text == once.text and "[Generation failed" not in once.text
-    for said in (once, again):
-        turns = re.findall(r"\[(\d+) tokens, .*?after (\d+) of (\d+) of the prompt", said.notes)
+    for each in (once, again):
+        turns = re.findall(r"\[(\d+) tokens, .*?after (\d+) of (\d+) of the prompt", each.notes)
         assert len(turns) == len(QUESTIONS)
         # what was said before is not computed again: the answer's last token, and what follows it
         assert all(int(computed) < int(whole) / 2 for _, computed, whole in turns[2:])

@@ -237,12 +237,12 @@ def _no_route(table: Sequence[Route]) -> Callable[[Request, Exception], Any]:
         assert isinstance(error, HTTPException)
         asked = f"{request.method} {request.url.path}"
         verbs = (error.headers or {}).get("Allow")
-        said = f"{asked}: {error.detail}"
+        message = f"{asked}: {error.detail}"
         if error.status_code == 404:
-            said = f"{asked}: there is no such route; known are {paths}"
+            message = f"{asked}: there is no such route; known are {paths}"
         if verbs:
-            said = f"{asked}: expected {verbs}"
-        refusal = RequestError(said, status=error.status_code)
+            message = f"{asked}: expected {verbs}"
+        refusal = RequestError(message, status=error.status_code)
         return JSONResponse(refusal.body(), error.status_code, error.headers)
 
     return told

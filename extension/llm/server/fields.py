@@ -104,8 +104,8 @@ def _object(body: bytes) -> dict[str, Any]:
         # Half of a surrogate pair, as "\ud83d", is JSON and no text.
         json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        said = str(error).encode(errors="replace").decode()
-        raise RequestError(f"expected a JSON object, found none: {said}") from error
+        message = str(error).encode(errors="replace").decode()
+        raise RequestError(f"expected a JSON object, found none: {message}") from error
     if not isinstance(found, dict):
         raise RequestError(f"expected a JSON object, found {type(found).__name__}")
     return found

@@ -289,8 +289,8 @@ async def _all_events(response: Response, pieces: AsyncIterator[Piece]) -> Async
         if item["type"] == "function_call":
             events = [*_call_events(place, item)]
         else:
-            said = [] if begun else [*message.begin(), *message.delta(item["content"][0]["text"])]
-            events = [*said, *message.end(item)]
+            text = [] if begun else [*message.begin(), *message.delta(item["content"][0]["text"])]
+            events = [*text, *message.end(item)]
         for each in events:
             yield each
     yield response.status, {"response": body}

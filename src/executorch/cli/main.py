@@ -70,7 +70,7 @@ def _told(name: str, work) -> int:
         print(file=sys.stderr)
         return 130
     except Exception as problem:
-        if not _is_said(problem):
+        if not _is_reported(problem):
             raise
         print(f"{PROGRAM} {name}: {_sentence(problem)}", file=sys.stderr)
         return FAILED
@@ -82,7 +82,7 @@ def _sentence(problem: Exception) -> str:
     return as_text() if as_text is not None else " ".join(str(problem).split())
 
 
-def _is_said(problem: Exception) -> bool:
+def _is_reported(problem: Exception) -> bool:
     """Whether its text is for the user: everything else is a fault of ours, and keeps its trace."""
     kinds = ("ExportError", "ExecuTorchError")
     named = any(kind.__name__ in kinds for kind in type(problem).__mro__)

@@ -57,9 +57,9 @@ def _called(function: Callable[..., Any]) -> Callable[[Any, Any], None]:
 
 def _gelu(context: Any, node: Any) -> None:
     """The frontend's own does not read the keyword, and takes every gelu for the exact one."""
-    said = (node.kwinputs or {}).get("approximate", ["none"])[0]
-    said = context[said].val if said in context else said
-    mode = {"none": "EXACT", "tanh": "TANH_APPROXIMATION"}[said]
+    approximation = (node.kwinputs or {}).get("approximate", ["none"])[0]
+    approximation = context[approximation].val if approximation in context else approximation
+    mode = {"none": "EXACT", "tanh": "TANH_APPROXIMATION"}[approximation]
     builder = ct.converters.mil.Builder
     context.add(builder.gelu(x=context[node.inputs[0]], mode=mode, name=node.name))
 

@@ -271,9 +271,9 @@ def test_buffers_that_can_be_states() -> None:
         (Counter(dtype=torch.float64), None, "is of float16, found float64"),
         (Counter(start=5.0), None, "is zero at the start, and this is not"),
     ):
-        said = [CompileSpec("min_deployment_target", str(target.value).encode())] if target else []
+        specs = [CompileSpec("min_deployment_target", str(target.value).encode())] if target else []
         x = X.to(model.total.dtype)
-        (found,) = states.possible(edge(model, x), said).values()
+        (found,) = states.possible(edge(model, x), specs).values()
         assert found.endswith(reason) and bool(found) is bool(reason)
     assert states.possible(edge(torch.relu, X), []) == {}
 
@@ -306,12 +306,12 @@ def test_what_compile_specs_say() -> None:
     ):  # fmt: skip
         assert read([]) == default, key
         for text, meant in rows.items():
-            said = [
+            compile_specs = [
                 CompileSpec("other", b"x"),
                 CompileSpec(key, text.encode()),
                 CompileSpec(key, b"nobody's"),
             ]
-            assert read(said) == meant, (key, text)
+            assert read(compile_specs) == meant, (key, text)
         specs.check_keys([CompileSpec(key, b"")])
     assert specs.enumerated_shapes([]) is None and specs.op_linear_quantizer_config([]) is None
     assert specs.pass_pipeline([]).passes == ct.PassPipeline.DEFAULT.passes
@@ -349,7 +349,7 @@ def test_arguments_are_written_out() -> None:
 
 def test_a_call_that_the_frontend_counted_is_written_out_once() -> None:
     """Where it then has as many arguments as are expected."""
-    said = "node {} ({}) got 2 input(s), expected [{}]"
+    message = "node {} ({}) got 2 input(s), expected [{}]"
     for name, count, is_of_use in (
         ("aten_cumsum_default", 3, True),
         ("aten_cumsum_default", 4, False),
@@ -358,7 +358,7 @@ def test_a_call_that_the_frontend_counted_is_written_out_once() -> None:
         program = program_of(call("cumsum.default", X, 1))
         (node,) = (each for each in program.graph.nodes if op_name(each))
         node.args = node.args[:2]
-        found = adapt_more(program, ValueError(said.format(name, "cumsum", count)))
+        found = adapt_more(program, ValueError(message.format(name, "cumsum", count)))
         assert found is False or len(node.args) == count
         assert not adapt_more(program, ValueError("something else"))
         assert found is (is_of_use and count == len(node.args))

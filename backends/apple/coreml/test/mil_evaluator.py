@@ -47,8 +47,8 @@ _EDGE = {
 def load(payload: bytes, data: Mapping[str, bytes]) -> Run:
     """The reference of backends/test/conformance."""
     function = ""
-    if said := shared_model(payload):
-        payload, function = data[said["key"]], said["functionName"]
+    if record := shared_model(payload):
+        payload, function = data[record["key"]], record["functionName"]
     return Machine(read_files(payload), function).run
 
 
