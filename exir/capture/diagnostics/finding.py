@@ -17,7 +17,7 @@ _TEXT_LENGTH = 200
 @dataclass(frozen=True)
 class Finding:
     """`cause`: name of a row of causes.py; `place`: "file:line" of the user's code and `source` that line, empty when
-    unknown; `torch_text`: what torch says. `code`: to paste instead of the lines `replaces` (first and last) of that file,
+    unknown; `torch_text`: what torch says. `code`: to paste instead of the lines `replaces` of that file,
     or before the export where that is None."""
 
     cause: str
