@@ -105,10 +105,10 @@ def test_other_readers_of_tables_name_them_too(
     path.write_text(GOOD + "- ops: mul.out\n")
     merged = [f"--functions-yaml-path={path}", f"--output_dir={tmp_path / 'out'}"]
     listed = [f"--ops_schema_yaml_path={path}", f"--output_path={tmp_path / 'out.yaml'}"]
-    told = f"{path}:6: a row has op, func, kernels"
+    message = f"{path}:6: a row has op, func, kernels"
     assert merge_yaml.main(merged) == 1
-    assert told in capsys.readouterr().err
-    with pytest.raises(RuntimeError, match=re.escape(told)):
+    assert message in capsys.readouterr().err
+    with pytest.raises(RuntimeError, match=re.escape(message)):
         gen_oplist.main(listed)
 
 

@@ -50,7 +50,7 @@ from executorch.exir.program._etrecord import ETRecord
 from executorch.exir.program._training_mode import TrainingModeWarning, training_calls
 
 _CONVERSIONS = ("_to_copy", "_to_dim_order_copy")
-_MOVES = (
+_DATA_MOVEMENT = (
     "_copy",
     "clone",
     "_clone_dim_order",
@@ -184,7 +184,7 @@ def examine(
         *_trains(record),
         *_missing(file, against, origins),
         *_outside(file, record, origins),
-        *_moves(file, origins),
+        *_data_movement(file, origins),
     ]
     tables, pictures = [options_table(file)], []
     for plan in file.program.execution_plan:
@@ -335,7 +335,7 @@ def _computes(plan: schema.ExecutionPlan, call: Call) -> bool:
     return not call.name.startswith("executorch_prim::") and writes_tensors(plan, call)
 
 
-def _moves(file: ProgramFile, origins: Origins | None) -> list[Finding]:
+def _data_movement(file: ProgramFile, origins: Origins | None) -> list[Finding]:
     plans = {plan.name: plan for plan in file.program.execution_plan}
     findings = []
     for name, calls in _grouped([call for call in file.calls if call.delegate is None]).items():
@@ -350,7 +350,7 @@ def _moves(file: ProgramFile, origins: Origins | None) -> list[Finding]:
                 about = fields_of(changing, _written(file, changing), origins, "that convert")
                 findings.append(Finding(SLOW, f"{name} converts", why, step, *about))
             calls = [call for call in calls if call not in changing]
-        if calls and plain.endswith(_MOVES):
+        if calls and plain.endswith(_DATA_MOVEMENT):
             why = "it computes nothing: it writes what it reads in other places"
             step = "keep the layout that readers want, or drop it in the model"
             about = fields_of(calls, _written(file, calls), origins, "that copy")

@@ -306,8 +306,8 @@ def test_what_is_no_such_file_is_told_in_one_line(
     (folder / "zip.etrecord").write_bytes(record.replace(b'{"forward"', b'{"forwar\xff"'))
     given = [str(folder / each) if (folder / each).exists() else each for each in arguments]
     assert commands.main(given) == commands.FAILED
-    told = capsys.readouterr().err
-    assert message in told and told.count("\n") == 1, told
+    output = capsys.readouterr().err
+    assert message in output and output.count("\n") == 1, output
 
 
 class Scaled(torch.nn.Module):

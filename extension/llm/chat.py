@@ -95,7 +95,7 @@ class Talk:
     _ROOM = 4  # a share of the context: room for an answer
 
     def __init__(self, options: argparse.Namespace, out: TextIO) -> None:
-        from executorch.extension.llm.export.kept import program_of
+        from executorch.extension.llm.export.program_cache import program_of
         from executorch.extension.llm.runner import TextLLMRunner
         from executorch.extension.llm.runner.chat_template import ChatTemplate
 

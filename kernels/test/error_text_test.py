@@ -81,7 +81,7 @@ def message(
     return text if failed else None
 
 
-def is_told(text: str, schema: Schema) -> bool:
+def is_reported(text: str, schema: Schema) -> bool:
     """One line names the operator, and after it what was expected and found."""
     overload = f".{schema.overload}" if schema.overload else ""
     name = re.escape(schema.name + overload)
@@ -99,7 +99,7 @@ def test_every_operator_tells_what_is_wrong(library: str, name: str, capfd: Any)
         if text is None:
             continue
         failures += 1
-        if not is_told(text, schema):
+        if not is_reported(text, schema):
             silent.append(f"{kind}: {text!r}")
     assert not silent, "\n".join(silent)
     assert failures > 0, "no wrong call fails"
@@ -116,4 +116,4 @@ def test_each_wrong_call_of_the_table_is_told(library: str, row: Any, capfd: Any
     count = sum(a.is_out for a in schema.arguments)
     outputs = [torch.zeros(shape, dtype=d) for d in [dtype, *[other] * (count - 1)]]
     text = message(library, schema, values, outputs, capfd)
-    assert text is not None and is_told(text, schema), text
+    assert text is not None and is_reported(text, schema), text

@@ -150,8 +150,8 @@ def test_a_model_becomes_a_program_that_runs(tmp_path: Path) -> None:
     assert first.startswith(f"wrote {target}: ")
     assert "beside the model in PyTorch" in second
     done = started("run", str(target), "--json", "--top", "1")
-    told = json.loads(done.stdout)
-    assert [told["method"], told["outputs"][0]["shape"]] == ["forward", [2, 8]]
+    output = json.loads(done.stdout)
+    assert [output["method"], output["outputs"][0]["shape"]] == ["forward", [2, 8]]
 
 
 @pytest.mark.parametrize("name", ["ds_cnn", "bert"])  # of each table of example models

@@ -136,6 +136,6 @@ class Copy:
             return Ran(True, f"{path}: no end within {_TIMEOUT_S} s")
         output = log.read_bytes()[size_before:].decode(errors="replace")
         lines = [line for line in output.splitlines() if line.strip()]
-        told = (line.split()[1] for line in lines if line.startswith(("FAILED ", "ERROR ")))
+        failed_tests = (line.split()[1] for line in lines if line.startswith(("FAILED ", "ERROR ")))
         # 5: no test was chosen.
-        return Ran(status not in (0, 5), lines[-1] if lines else "", next(told, ""))
+        return Ran(status not in (0, 5), lines[-1] if lines else "", next(failed_tests, ""))

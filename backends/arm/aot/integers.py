@@ -62,7 +62,7 @@ def total(is_difference: bool = False) -> Callable[[TosaWriter, Step], None]:
         unit = 2 * largest / 2**bits
         x, y = (_operand(w, step, place, unit / times[place]) for place in (0, 1))
         op = "SUB" if is_difference != (alpha < 0) else "ADD"
-        w.give(w.narrowed(w.binary(op, x, y), unit))
+        w.set_result(w.narrowed(w.binary(op, x, y), unit))
 
     return lower
 
@@ -74,10 +74,10 @@ def product(w: TosaWriter, step: Step) -> None:
         number = next(each for each in step.head.args if not isinstance(each, Node))
         (source,) = (each for each in step.head.args if isinstance(each, Node))
         x = w.widened(source)
-        w.give(w.narrowed(w.negate(x) if number < 0 else x, qparams[0].scale * abs(number)))
+        w.set_result(w.narrowed(w.negate(x) if number < 0 else x, qparams[0].scale * abs(number)))
         return
     x, y = (_operand(w, step, place, None) for place in (0, 1))
-    w.give(w.narrowed(w.mul32(x, y), qparams[0].scale * qparams[1].scale))
+    w.set_result(w.narrowed(w.mul32(x, y), qparams[0].scale * qparams[1].scale))
 
 
 def quotient(w: TosaWriter, step: Step) -> None:
@@ -89,7 +89,7 @@ def quotient(w: TosaWriter, step: Step) -> None:
     x, y = (_operand(w, step, place, None) for place in (0, 1))
     unit = w.qparams.scale / 2**_FINER_QUOTIENT
     factor, exponent = math.frexp(above.scale / (below.scale * unit))
-    w.give(w.narrowed(divided(w, x, y, exponent), unit * factor))
+    w.set_result(w.narrowed(divided(w, x, y, exponent), unit * factor))
 
 
 def extreme(op: str) -> Callable[[TosaWriter, Step], None]:
@@ -97,7 +97,7 @@ def extreme(op: str) -> Callable[[TosaWriter, Step], None]:
         qparams = _qparams(w, step)
         unit = min(each.scale for each in qparams) / 2**8
         x, y = (_operand(w, step, place, unit) for place in (0, 1))
-        w.give(w.narrowed(w.binary(op, x, y), unit))
+        w.set_result(w.narrowed(w.binary(op, x, y), unit))
 
     return lower
 
@@ -108,19 +108,19 @@ def comparison(op: str, swap: bool = False, negated: bool = False) -> Callable[.
         unit = min(each.scale for each in qparams) / 2**8
         x, y = (_operand(w, step, place, unit) for place in (0, 1))
         made = w.binary(op, *((y, x) if swap else (x, y)), "BOOL")
-        w.give(w.unary("LOGICAL_NOT", made) if negated else made)
+        w.set_result(w.unary("LOGICAL_NOT", made) if negated else made)
 
     return lower
 
 
 def absolute(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
-    w.give(w.narrowed(w.unary("ABS", w.widened(source)), w.qparams_of(source).scale))
+    w.set_result(w.narrowed(w.unary("ABS", w.widened(source)), w.qparams_of(source).scale))
 
 
 def negative(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
-    w.give(w.narrowed(w.negate(w.widened(source)), w.qparams_of(source).scale))
+    w.set_result(w.narrowed(w.negate(w.widened(source)), w.qparams_of(source).scale))
 
 
 def limits(w: TosaWriter, step: Step) -> None:
@@ -136,24 +136,24 @@ def limits(w: TosaWriter, step: Step) -> None:
         x = w.rescale(
             x, TYPES[after.dtype], [before.scale / after.scale], before.zero_point, after.zero_point
         )
-    w.give(w.limited(x))
+    w.set_result(w.limited(x))
 
 
 def requantize(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
-    w.give(w.requantized(w.take(source), w.qparams_of(source)))
+    w.set_result(w.requantized(w.take(source), w.qparams_of(source)))
 
 
 def where(w: TosaWriter, step: Step) -> None:
     condition, *both = step.head.args
-    w.give(w.select(w.take(condition), *map(w.as_result, both)))
+    w.set_result(w.select(w.take(condition), *map(w.as_result, both)))
 
 
 def constant(w: TosaWriter, step: Step) -> None:
     """What is computed of nothing."""
     head = step.head
     values = without_dialect(head.target)(*head.args, **head.kwargs)
-    w.give(w.const(stored(values, w.qparams), TYPES[w.qparams.dtype], head.name))
+    w.set_result(w.const(stored(values, w.qparams), TYPES[w.qparams.dtype], head.name))
 
 
 # ---- Tables ----
@@ -170,7 +170,7 @@ def table(w: TosaWriter, step: Step) -> None:
     """Any function of one value: the call itself, of all values that are stored."""
     source = varying_of(step.head, w.constants)
     x = w.take(source)
-    w.give(table_of(w, x, w.qparams_of(source), w.qparams, function_of(step, w.constants)))
+    w.set_result(table_of(w, x, w.qparams_of(source), w.qparams, function_of(step, w.constants)))
 
 
 def varying_of(head: Node, constants: Collection[Node]) -> Node:

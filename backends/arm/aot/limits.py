@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from executorch.backends.arm.aot.data_movement import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.integers import (
     function_of,
     interpolation_error,
     is_of_one_value,
     varying_of,
 )
-from executorch.backends.arm.aot.moves import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.norms import rms_eps, stored_eps
 from executorch.backends.arm.aot.reduce import (
     LEFT_OUT,
@@ -275,8 +275,8 @@ U55_CONVOLUTION = Condition(
 def _known_max_pool(node: Node, constants: Constants) -> bool:
     """Dilated, as long as it moves by one."""
     _, window = pool_window(node)
-    moves = zip(window.stride, window.dilation, strict=True)
-    is_known = all(stride == 1 or gap == 1 for stride, gap in moves)
+    steps = zip(window.stride, window.dilation, strict=True)
+    is_known = all(stride == 1 or gap == 1 for stride, gap in steps)
     is_cut = len(node.args) > 5 and node.args[5] and window.dilation != [1, 1]
     return is_known and not is_cut and node.args[0].meta["val"].dim() == 4
 

@@ -15,11 +15,11 @@ from torch.fx import Node
 
 from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of, weight_of
 from executorch.exir.graph_facts import op_name
 
-Ways = Mapping[Layout, Way]
+LayoutCandidates = Mapping[Layout, LayoutCandidate]
 
 
 @dataclass
@@ -39,8 +39,8 @@ class Weights:
         return Weights(data, self.bias[rows], scales, self.dtype)
 
 
-def channels_last(step: Step, operands: Sequence[Node]) -> Ways:
-    return {NHWC: Way((NHWC,) * len(operands), NHWC)}
+def channels_last(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
+    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
 
 
 def weights_of(
@@ -149,7 +149,7 @@ def convolution(w: TosaWriter, step: Step) -> None:
             weights.data = weights.data.unsqueeze(2)
             window = Window([1, *window.stride], [0, *window.padding], [1, *window.dilation])
         made = _grouped(w, step, x, weights, window, groups)
-    w.give(w.reshape(made, in_layout(shape_of(step.head), NHWC)))
+    w.set_result(w.reshape(made, in_layout(shape_of(step.head), NHWC)))
 
 
 def _all(numbers: Sequence[int], count: int) -> list[int]:
@@ -211,10 +211,10 @@ def _sums(
         size = w.shape(x)[place + 1] + sum(attributes["pad"][2 * place : 2 * place + 2])
         out.append((size - window.dilation[place] * (tap - 1) - 1) // window.stride[place] + 1)
     out.append(len(weights.bias))
-    return _weighted(w, step, op, x, data, weights, out, attributes)
+    return _gemm(w, step, op, x, data, weights, out, attributes)
 
 
-def _weighted(
+def _gemm(
     w: TosaWriter,
     step: Step,
     op: str,
@@ -259,7 +259,7 @@ def _transposed(w: TosaWriter, step: Step, x: int) -> int:
         rows = data[group * inside : (group + 1) * inside]
         part = weights.part(rows.permute(1, 2, 3, 0), slice(group * outside, (group + 1) * outside))
         wanted = (*sizes, outside)
-        sums = _weighted(w, step, "TRANSPOSE_CONV2D", piece, part.data, part, wanted, attributes)
+        sums = _gemm(w, step, "TRANSPOSE_CONV2D", piece, part.data, part, wanted, attributes)
         parts.append(finished(w, step, sums, part))
     return w.concat(parts, 3)
 
@@ -284,7 +284,7 @@ def addmm(w: TosaWriter, step: Step) -> None:
     if beta != 1:
         added = w.with_number("MUL", added, beta)
     made = w.binary("ADD", made, added)
-    w.give(made)
+    w.set_result(made)
 
 
 def _linear(w: TosaWriter, step: Step, source: Node, weight: Node, bias: Node | None) -> None:
@@ -300,7 +300,7 @@ def _linear(w: TosaWriter, step: Step, source: Node, weight: Node, bias: Node | 
     window = Window([1, 1], [0, 0], [1, 1])
     attributes = {"pad": [0] * 4, "stride": [1, 1], "dilation": [1, 1]}
     sums = _sums(w, step, "CONV2D", x, weights, data, attributes, window)
-    w.give(w.reshape(finished(w, step, sums, weights), sizes))
+    w.set_result(w.reshape(finished(w, step, sums, weights), sizes))
 
 
 def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node | None) -> None:
@@ -311,13 +311,13 @@ def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node 
     made = w.reshape(made, shape_of(step.head))
     if bias is not None:
         made = w.binary("ADD", made, w.read(bias, PLAIN))
-    w.give(made)
+    w.set_result(made)
 
 
 def matmul(w: TosaWriter, step: Step) -> None:
     x, y = step.head.args
     made = _product(w, step, x, y)
-    w.give(made)
+    w.set_result(made)
 
 
 def _product(w: TosaWriter, step: Step, x: Node, y: Node) -> int:
@@ -349,4 +349,4 @@ def batch_norm(w: TosaWriter, step: Step) -> None:
     shape = [-1 if axis == place else 1 for axis in range(rank)]
     kind = w.dtype(x)
     made = w.binary("MUL", x, w.const(scale.reshape(shape), kind))
-    w.give(w.binary("ADD", made, w.const(shift.reshape(shape), kind)))
+    w.set_result(w.binary("ADD", made, w.const(shift.reshape(shape), kind)))

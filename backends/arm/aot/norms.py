@@ -33,7 +33,7 @@ def softmax(w: TosaWriter, step: Step) -> None:
     """exp of the distance to the largest value by a table that is exact at each of the 256 distances; the sum's
     reciprocal is looked up, and the product shifted back: errors are below half a quantum."""
     _, powers, total = _exponentials(w, step)
-    w.give(_divided(w, powers, total))
+    w.set_result(_divided(w, powers, total))
 
 
 def log_softmax(w: TosaWriter, step: Step) -> None:
@@ -43,7 +43,7 @@ def log_softmax(w: TosaWriter, step: Step) -> None:
     qparams = w.qparams_of(step.head.args[0])
     distance = w.rescale(apart, "INT32", [qparams.scale / unit])
     logarithm = w.rescale(_log2(w, total), "INT32", [math.log(2) / 2**15 / unit])
-    w.give(w.narrowed(w.binary("SUB", distance, logarithm), unit))
+    w.set_result(w.narrowed(w.binary("SUB", distance, logarithm), unit))
 
 
 def _exponentials(w: TosaWriter, step: Step) -> tuple[int, int, int]:
@@ -212,7 +212,7 @@ def rms_norm(w: TosaWriter, step: Step) -> None:
         made, one = _wide(w, rows, count, qparams, eps, True), wide_norms.NORMAL
     else:
         made, one = _over_root_of_squares(w, rows, count, qparams, eps), _NORMAL
-    w.give(w.reshape(_scaled_and_moved(w, made, _flat(w, gamma), None, one), shape))
+    w.set_result(w.reshape(_scaled_and_moved(w, made, _flat(w, gamma), None, one), shape))
 
 
 def _over_root_of_squares(

@@ -15,10 +15,10 @@ from executorch.backends.arm.aot import norms
 from executorch.backends.arm.aot.matrix import Window
 from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way, dims_in
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, dims_in
 from executorch.exir.graph_facts import op_name
 
-Ways = Mapping[Layout, Way]
+LayoutCandidates = Mapping[Layout, LayoutCandidate]
 LEFT_OUT = (None,) * 6  # arguments behind those that a call has
 
 
@@ -38,17 +38,17 @@ def keeps_dims(step: Step) -> bool:
     return (value[0] if isinstance(value, tuple | list) else value).dim() == rank
 
 
-def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
+def image_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Over an image, channels last; what is left of it without dimensions is plain."""
     rank = step.head.args[0].meta["val"].dim()
-    plain = {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
+    plain = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
     dims = dims_of(step.head)
     if rank < 3 or not operands:
         return plain
     if keeps_dims(step):
-        return {**plain, NHWC: Way((NHWC,) * len(operands), NHWC)}
+        return {**plain, NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
     if sorted(dims) == list(range(2, rank)):
-        return {**plain, NHWC: Way((NHWC,) * len(operands), PLAIN)}
+        return {**plain, NHWC: LayoutCandidate((NHWC,) * len(operands), PLAIN)}
     return plain
 
 
@@ -61,7 +61,7 @@ def _shaped(w: TosaWriter, step: Step, x: int) -> int:
     """Without what was reduced, if it does not stay."""
     value = step.head.meta["val"]
     sizes = [int(size) for size in (value[0] if isinstance(value, tuple | list) else value).shape]
-    return w.reshape(x, in_layout(sizes, w.way.gives or PLAIN))
+    return w.reshape(x, in_layout(sizes, w.candidate.gives or PLAIN))
 
 
 def reduction(op: str) -> Callable[[TosaWriter, Step], None]:
@@ -77,7 +77,7 @@ def reduction(op: str) -> Callable[[TosaWriter, Step], None]:
             x = w.requantized(w.reduce(op, x, axes), w.qparams_of(source))
         else:
             x = w.reduce(op, x, axes)
-        w.give(_shaped(w, step, x))
+        w.set_result(_shaped(w, step, x))
 
     return lower
 
@@ -94,7 +94,7 @@ def mean(w: TosaWriter, step: Step) -> None:
         x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), qparams.scale / count)
     else:
         x = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
-    w.give(_shaped(w, step, x))
+    w.set_result(_shaped(w, step, x))
 
 
 def less_of(head: Node) -> float:
@@ -112,12 +112,12 @@ def variance(w: TosaWriter, step: Step) -> None:
     count = prod(shape_of(source)[dim] for dim in dims)
     axes = _axes(w, dims, w.rank(x))
     if step.is_quantized:
-        w.give(_shaped(w, step, norms.variance(w, x, axes, source, count, less)))
+        w.set_result(_shaped(w, step, norms.variance(w, x, axes, source, count, less)))
         return
     average = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
     apart = w.binary("SUB", x, average)
     total = w.reduce("REDUCE_SUM", w.binary("MUL", apart, apart), axes)
-    w.give(_shaped(w, step, w.with_number("MUL", total, 1 / (count - less))))
+    w.set_result(_shaped(w, step, w.with_number("MUL", total, 1 / (count - less))))
 
 
 def running_sum(w: TosaWriter, step: Step) -> None:
@@ -134,12 +134,14 @@ def running_sum(w: TosaWriter, step: Step) -> None:
     made = w.matmul(rows, ones, 0 if qparams is None else qparams.zero_point)
     if qparams is not None:
         made = w.narrowed(made, qparams.scale)
-    w.give(w.permute(w.reshape(made, shape), [order.index(each) for each in range(rank)]))
+    w.set_result(w.permute(w.reshape(made, shape), [order.index(each) for each in range(rank)]))
 
 
 def any_of(w: TosaWriter, step: Step) -> None:
     x = w.read(step.head.args[0], w.layout)
-    w.give(_shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step.head), w.rank(x)))))
+    w.set_result(
+        _shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step.head), w.rank(x))))
+    )
 
 
 def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
@@ -153,11 +155,11 @@ def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
     return lower
 
 
-def last_ways(step: Step, operands: Sequence[Node]) -> Ways:
+def last_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Where the largest of channels is sought, with these last."""
     is_last = dims_of(step.head) == [1] and step.head.args[0].meta["val"].dim() > 2
     layouts = (PLAIN, NHWC) if is_last else (PLAIN,)
-    return {each: Way((each,) * len(operands), PLAIN) for each in layouts}
+    return {each: LayoutCandidate((each,) * len(operands), PLAIN) for each in layouts}
 
 
 def place_of_largest(w: TosaWriter, step: Step) -> None:
@@ -230,7 +232,7 @@ def max_pool(w: TosaWriter, step: Step) -> None:
         made = _pooled(w, step, "MAX_POOL2D", x, kernel, window)
     if step.is_quantized:
         made = w.requantized(made, w.qparams_of(step.head.args[0]))
-    w.give(made)
+    w.set_result(made)
 
 
 def _max_pool_by_phases(
@@ -280,7 +282,7 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     x = w.read(source, NHWC)
     if covers_image(step.head):
-        w.give(_uneven_averages(w, step, x, [0, 1, 1]))
+        w.set_result(_uneven_averages(w, step, x, [0, 1, 1]))
         return
     kernel, window = pool_window(step.head)
     args = [*step.head.args[1:], *LEFT_OUT]
@@ -290,7 +292,7 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     if qparams is not None:
         divisors = torch.tensor(divisor) if divisor else _counts(w, step, x, kernel, window, counts)
         if _divides_exactly(w, x, divisors):
-            w.give(_exact_average(w, step, x, kernel, window, divisors))
+            w.set_result(_exact_average(w, step, x, kernel, window, divisors))
             return
     if divisor:
         x = _all_read(w, step, x, kernel, window, zero)
@@ -306,7 +308,7 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
         made = w.requantized(made, qparams)
     elif divisor and divisor != prod(kernel):
         made = w.with_number("MUL", made, prod(kernel) / divisor)
-    w.give(made)
+    w.set_result(made)
 
 
 def _counts(
@@ -386,22 +388,22 @@ def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
     x = w.read(source, NHWC)
     out = in_layout(shape_of(step.head), NHWC)
     if any(w.shape(x)[place] % out[place] for place in (1, 2)):
-        w.give(_uneven_averages(w, step, x, out))
+        w.set_result(_uneven_averages(w, step, x, out))
         return
     kernel = [w.shape(x)[place] // out[place] for place in (1, 2)]
     qparams = w.qparams_of(source) if step.is_quantized else None
     if qparams is not None and out[1:3] == [1, 1]:
         total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], qparams.zero_point), [1, 2])
-        w.give(w.narrowed(total, qparams.scale / prod(kernel)))
+        w.set_result(w.narrowed(total, qparams.scale / prod(kernel)))
         return
     if qparams is not None:
         window = Window(kernel, [0, 0], [1, 1])
-        w.give(_exact_average(w, step, x, kernel, window, torch.tensor(prod(kernel))))
+        w.set_result(_exact_average(w, step, x, kernel, window, torch.tensor(prod(kernel))))
         return
     zeros = [w.one(0, w.dtype(x))] * 2
     attributes = {"kernel": kernel, "stride": kernel, "pad": [0] * 4}
     acc = _average_type(w, x)
-    w.give(w.emit("AVG_POOL2D", [x, *zeros], out, w.dtype(x), acc_type=acc, **attributes))
+    w.set_result(w.emit("AVG_POOL2D", [x, *zeros], out, w.dtype(x), acc_type=acc, **attributes))
 
 
 def windows(size: int, count: int) -> list[tuple[int, int]]:
@@ -439,9 +441,9 @@ def softmax(w: TosaWriter, step: Step) -> None:
     powers = w.unary("EXP", shifted)
     total = w.reduce("REDUCE_SUM", powers, [axis])
     if op_name(step.head) == "aten._log_softmax.default":
-        w.give(w.binary("SUB", shifted, w.unary("LOG", total)))
+        w.set_result(w.binary("SUB", shifted, w.unary("LOG", total)))
     else:
-        w.give(w.binary("MUL", powers, w.unary("RECIPROCAL", total)))
+        w.set_result(w.binary("MUL", powers, w.unary("RECIPROCAL", total)))
 
 
 def layer_norm(w: TosaWriter, step: Step) -> None:
@@ -453,7 +455,7 @@ def layer_norm(w: TosaWriter, step: Step) -> None:
     for op, node in (("MUL", gamma), ("ADD", beta)):
         if node is not None:
             made = w.binary(op, made, w.read(node, PLAIN))
-    w.give(made)
+    w.set_result(made)
 
 
 def rms_norm(w: TosaWriter, step: Step) -> None:
@@ -465,7 +467,7 @@ def rms_norm(w: TosaWriter, step: Step) -> None:
     )
     root = w.unary("RSQRT", w.with_number("ADD", squares, norms.rms_eps(step.head)))
     made = w.binary("MUL", x, root)
-    w.give(made if gamma is None else w.binary("MUL", made, w.read(gamma, PLAIN)))
+    w.set_result(made if gamma is None else w.binary("MUL", made, w.read(gamma, PLAIN)))
 
 
 def group_norm(w: TosaWriter, step: Step) -> None:
@@ -478,7 +480,7 @@ def group_norm(w: TosaWriter, step: Step) -> None:
     for op, node in (("MUL", gamma), ("ADD", beta)):
         if node is not None:
             made = w.binary(op, made, w.reshape(w.read(node, PLAIN), by_channel))
-    w.give(made)
+    w.set_result(made)
 
 
 def _normalized(w: TosaWriter, x: int, axes: Sequence[int], count: int, eps: float) -> int:
@@ -529,7 +531,7 @@ def resize(mode: str) -> Callable[[TosaWriter, Step], None]:
             made = w.narrowed(made, qparams.scale / factor)
         elif step.is_quantized:
             made = w.requantized(made, w.qparams_of(source))
-        w.give(made)
+        w.set_result(made)
 
     return lower
 

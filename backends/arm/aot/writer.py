@@ -161,11 +161,11 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         first = value[0] if isinstance(value, tuple | list) else value
         return first.dim()
 
-    def give(self, value: int) -> None:
+    def set_result(self, value: int) -> None:
         """The result of the step; of floats within the limits of what runs with it, as `limited` has it of others."""
         if self.step.limits is not None and not self.step.is_quantized:
             value = self.clamp(value, *self.step.limits)
-        self.define(self.step.result, value, self.way.gives or PLAIN)
+        self.define(self.step.result, value, self.candidate.gives or PLAIN)
 
     def axis(self, dim: int) -> int:
         """Where a plain dimension of the first operand is in the layout around the step."""

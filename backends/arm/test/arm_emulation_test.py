@@ -21,7 +21,7 @@ import torch
 
 from executorch.backends.arm.quantizer import VgfQuantizer
 from executorch.backends.arm.test.arm_cases import FAMILIES
-from executorch.backends.arm.test.arm_operators_test import is_whole, network
+from executorch.backends.arm.test.arm_operators_test import is_fully_delegated, network
 from executorch.backends.arm.test.arm_reference import (
     Program,
     delegates,
@@ -176,7 +176,7 @@ def whole_cases(spec: str, family: str) -> Cases:
         module.eval()
         model = module if "FP" in spec else quantized(module, inputs, quantizer=VgfQuantizer(vgf))
         edge = lowered(model, inputs, "", VgfPartitioner(vgf))
-        if is_whole(edge):
+        if is_fully_delegated(edge):
             out.names.append(name)
             out.models.append(model)
             out.programs.append((edge, inputs))

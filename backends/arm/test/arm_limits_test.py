@@ -301,7 +301,7 @@ def windows() -> Iterator[Case]:
 OF_INT32 = "tensors of dtype bool or int"  # such as indices that vary
 
 
-def moves() -> Iterator[Case]:
+def data_movement() -> Iterator[Case]:
     rows_of = [
         call("embedding.default", floats(5, 3), each) for each in (PLACE, PLACE32, Data(PLACE))
     ]
@@ -382,7 +382,10 @@ def modes() -> Iterator[Case]:
     yield case("floats of one dtype are expected", FP, mixed, [])
 
 
-CASES = {each.__name__: each for each in (numbers, norms, convolutions, u55, windows, moves, modes)}
+CASES = {
+    each.__name__: each
+    for each in (numbers, norms, convolutions, u55, windows, data_movement, modes)
+}
 
 
 @pytest.mark.parametrize("kind", CASES)

@@ -35,14 +35,14 @@ from executorch.exir.graph_facts import op_name
 _OWN = ops.edge.cadence
 _DTYPES = (torch.int8, torch.uint8, torch.int16)
 _WIDE_DTYPES = (*_DTYPES, torch.uint16, torch.int32)
-WEIGHTED = Annotation(Kind.WEIGHTED, weight_only=True)
+GEMM = Annotation(Kind.GEMM, weight_only=True)
 OF_FIRST = Annotation(Kind.ARITHMETIC, operands=(0,))
 STARTS = Annotation(Kind.SHARED, starts=True)
 
 # ---- Conditions ----
 
 
-def _is_whole(qparams: Quantization | None) -> bool:
+def _has_full_range(qparams: Quantization | None) -> bool:
     """All values of a dtype of the kernels, one scale and one zero point, known ahead."""
     if qparams is None or not qparams.is_static or qparams.dtype not in _DTYPES:
         return False
@@ -50,12 +50,12 @@ def _is_whole(qparams: Quantization | None) -> bool:
     return (qparams.quant_min, qparams.quant_max) == (info.min, info.max)
 
 
-def _whole_operands(*places: int) -> Condition:
+def _full_range_operands(*places: int) -> Condition:
     def holds(step: Step, constants: Constants) -> bool:
         qparams = [qparams_of_argument(step, place) for place in places]
         made = result(step)
-        return _is_whole(made) and all(
-            _is_whole(each) and each.dtype == made.dtype for each in qparams
+        return _has_full_range(made) and all(
+            _has_full_range(each) and each.dtype == made.dtype for each in qparams
         )
 
     return Condition(
@@ -105,7 +105,7 @@ def _reads_matrices(call: Node) -> bool:
     return is_batched and left.is_contiguous() and right.is_contiguous()
 
 
-TWO, ONE = _whole_operands(0, 1), _whole_operands(0)
+TWO, ONE = _full_range_operands(0, 1), _full_range_operands(0)
 WEIGHTS = Condition(
     _weights_are_data,
     "weights and bias known ahead are expected, the weights in the dtype of the input or int8, the bias in int32",
@@ -118,7 +118,7 @@ FORWARD = of_call(
 )
 MATRICES = of_call(_reads_matrices, "contiguous matrices of the same leading sizes are expected")
 SAME = Condition(
-    lambda step, constants: keeps_parameters(step) and _is_whole(result(step)),
+    lambda step, constants: keeps_parameters(step) and _has_full_range(result(step)),
     "one scale and one zero point of all operands and the result are expected",
 )
 
@@ -268,16 +268,18 @@ def _write_requantize(writer: KernelWriter, step: Step) -> Node:
 
 def _between_stored(step: Step, constants: Constants) -> bool:
     known = quantization_of(call_of(step))
-    return _is_whole(known) and _is_whole(result(step)) and _is_contiguous(call_of(step))
+    return (
+        _has_full_range(known) and _has_full_range(result(step)) and _is_contiguous(call_of(step))
+    )
 
 
 TABLE = OpTable(
     {
         quantized("aten.linear.default", limits=True): Row(
-            _write_linear, (ONE, WEIGHTS, PLAIN, LIMITS), annotation=WEIGHTED
+            _write_linear, (ONE, WEIGHTS, PLAIN, LIMITS), annotation=GEMM
         ),
         quantized("aten.convolution.default", limits=True): Row(
-            _write_conv, (ONE, WEIGHTS, PLAIN, FORWARD, LIMITS), annotation=WEIGHTED
+            _write_conv, (ONE, WEIGHTS, PLAIN, FORWARD, LIMITS), annotation=GEMM
         ),
         quantized("aten.bmm.default", "aten.mm.default", "aten.matmul.default"): Row(
             _write_matmul, (TWO, MATRICES), annotation=ARITHMETIC

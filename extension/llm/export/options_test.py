@@ -102,7 +102,7 @@ ELSEWHERE = {
     "export.max_context_length": _CACHES,
     "export.max_sessions": "extension/llm/runner/sessions_test.py",
     "export.embed": "extension/llm/server/openai_test.py",
-    "export.tokenizer_in_program": "extension/llm/export/kept_test.py",
+    "export.tokenizer_in_program": "extension/llm/export/program_cache_test.py",
     "export.output_dir": "extension/llm/model/families_test.py",
     "export.output_name": _EXPORT,
     "export.foundation_weights_file": _METHODS,

@@ -138,7 +138,7 @@ def test_the_speed_of_an_answer_is_that_behind_its_first_token() -> None:
 def test_an_answer_tells_its_tokens_and_seconds() -> None:
     """Of a runner's milliseconds, and of the tokens behind the first."""
 
-    class Told:
+    class Reported:
         finish_reason, logprobs = "end_of_text", ()
 
         def keep_shared_beginning(self, ids: Any, exact: bool) -> int:
@@ -154,7 +154,7 @@ def test_an_answer_tells_its_tokens_and_seconds() -> None:
             }
             on_stats(SimpleNamespace(num_generated_tokens=4, **times))
 
-    done = answer(Told(), [7, 8, 9], greedy(5))  # type: ignore[arg-type]
+    done = answer(Reported(), [7, 8, 9], greedy(5))  # type: ignore[arg-type]
     assert done == Answer("hi", 3, 1, 5, "stop", (), 2.0, 0.5)
 
 
@@ -321,8 +321,8 @@ def test_the_command(llama: TinyLlama, tmp_path: Path) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout
-    told = r"\[3 tokens, ([\d.]+ tokens/s, )?after (\d+) of \2 of the prompt in [\d.]+ s\]"
-    assert re.fullmatch(told, done.stderr.strip()), done.stderr
+    output = r"\[3 tokens, ([\d.]+ tokens/s, )?after (\d+) of \2 of the prompt in [\d.]+ s\]"
+    assert re.fullmatch(output, done.stderr.strip()), done.stderr
     done = subprocess.run(
         [*command, "/nowhere/model.pte"], capture_output=True, text=True, check=False
     )

@@ -442,9 +442,9 @@ def test_llama_main_takes_no_harm_from_a_log_level_in_the_environment(
     monkeypatch.setenv("ET_LOG_LEVEL", level)
     done = llama_main(*flags)
     assert done.returncode == plain.returncode == 0, done.stderr
-    text, told = done.stdout.split("PyTorchObserver ")
+    text, output = done.stdout.split("PyTorchObserver ")
     assert text == plain.stdout.split("PyTorchObserver ")[0] and text.startswith(PROMPT)
-    assert json.loads(told)["generated_tokens"] == 1
+    assert json.loads(output)["generated_tokens"] == 1
 
 
 @pytest.mark.req("LLM-043")

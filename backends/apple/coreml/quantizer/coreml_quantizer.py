@@ -33,7 +33,7 @@ _OBSERVERS = {
 _POOLS = ("max_", "avg_", "adaptive_avg_")
 # Their results, from 0 on, are affine whatever the scheme is: half of a symmetric range would stay unused.
 _FROM_ZERO = frozenset({"relu", "relu_", "relu6", "sigmoid", "hardsigmoid", "hardsigmoid_"})
-_MOVES = frozenset({"flatten"} | {f"{kind}pool{n}d" for kind in _POOLS for n in (1, 2, 3)})
+_DATA_MOVEMENT = frozenset({"flatten"} | {f"{kind}pool{n}d" for kind in _POOLS for n in (1, 2, 3)})
 # Core ML computes these with what is before them.
 _ACTIVATIONS = _FROM_ZERO | frozenset(
     "leaky_relu leaky_relu_ silu silu_ elu elu_ celu celu_ selu selu_ mish mish_ hardtanh hardtanh_ hardswish "
@@ -75,7 +75,7 @@ class CoreMLQuantizer(TableQuantizer):
 
 def _gives_from_zero(node: Node) -> bool:
     """Whether it is, or is computed with, a function that gives nothing below zero; moves keep what they are given."""
-    if function_name(node) in _MOVES:
+    if function_name(node) in _DATA_MOVEMENT:
         return _gives_from_zero(node.all_input_nodes[0])
     users = [user for user in node.users if user.op == "call_function"]
     last = users[0] if len(users) == 1 and function_name(users[0]) in _ACTIVATIONS else node

@@ -19,7 +19,7 @@ from executorch.backends.apple.coreml.aot import (  # noqa: E402
     package,
     specs,
     states,
-    stored_weights,
+    torchao_weights,
 )
 from executorch.backends.apple.coreml.aot.boundary import check_boundary  # noqa: E402
 from executorch.backends.apple.coreml.aot.compiler import convert  # noqa: E402
@@ -42,7 +42,7 @@ from executorch.exir.graph_facts import op_name  # noqa: E402
 
 X, IMAGE = numbers(3, 4), numbers(2, 3, 4, 4)
 q = torch.ops.quantized_decomposed
-AFFINE, CODEBOOK = stored_weights.AFFINE, stored_weights.CODEBOOK
+AFFINE, CODEBOOK = torchao_weights.AFFINE, torchao_weights.CODEBOOK
 CLONE = "dim_order_ops._clone_dim_order.default"
 BYTES, ONES, TWOS = (
     torch.arange(32, dtype=torch.int8).reshape(4, 8),
@@ -64,7 +64,7 @@ def affine(block: list[int], low: int = -8, high: int = 7, data: Any = None) -> 
 
 def cases() -> list[Case]:
     number, dtype, sizes = ops.TABLE.of_tensors
-    data, matrix, groups, bits = stored_weights.CONDITIONS[AFFINE]
+    data, matrix, groups, bits = torchao_weights.CONDITIONS[AFFINE]
     last, five = IMAGE.contiguous(memory_format=torch.channels_last), torch.zeros([2] * 5)
     norm, to = "instance_norm.default", "dim_order_ops._to_dim_order_copy.default"
     return [
@@ -102,13 +102,13 @@ def test_calls_on_both_sides() -> None:
 
 def test_every_condition_has_calls_on_both_sides() -> None:
     known = {each.reason: each for row in ops.TABLE.values() for each in row.conditions}.values()
-    tables = stored_weights.CONDITIONS[CODEBOOK][-1]
+    tables = torchao_weights.CONDITIONS[CODEBOOK][-1]
     assert without_case(known, cases()) == {tables.reason}
 
 
 def test_tables_of_numbers() -> None:
     """One for a group of rows or of columns, not of both; of numbers, not of vectors."""
-    condition = stored_weights.CONDITIONS[CODEBOOK][-1]
+    condition = torchao_weights.CONDITIONS[CODEBOOK][-1]
     for sizes, is_taken in (((4, 1, 16, 1), True), ((1, 2, 16, 1), True), ((2, 2, 16, 1), False),
                             ((4, 1, 16, 2), False), ((4, 16, 1), False), ((2, 2, 1, 1), False)):  # fmt: skip
         graph = torch.fx.Graph()
@@ -137,14 +137,14 @@ def test_what_is_wanted_whole() -> None:
         return torch.ops.aten.rsub.Scalar(rsub.lgamma(), 2.0)
 
     program = torch.export.export(Function(captured), (X,))
-    wanted, is_taken = ops.wanted_whole(program, None)
+    wanted, is_taken = ops.preserved_ops(program, None)
     assert sorted(map(str, wanted)) == ["aten.gelu.default", "aten.rsub.Scalar"]
     calls = [node for node in program.graph.nodes if op_name(node) in map(str, wanted)]
     assert [is_taken(node) for node in calls] == [True, False, True]
     program = torch.export.export(Function(by_group), (X,))
     (call_of,) = (node for node in program.graph.nodes if op_name(node) == AFFINE)
-    for target, is_whole in ((None, True), (ct.target.iOS17, False), (ct.target.iOS18, True)):
-        assert ops.wanted_whole(program, target)[1](call_of) is is_whole
+    for target, is_preserved in ((None, True), (ct.target.iOS17, False), (ct.target.iOS18, True)):
+        assert ops.preserved_ops(program, target)[1](call_of) is is_preserved
 
 
 @pytest.mark.parametrize(("dropout", "has_fewer_keys"), [(0.5, False), (0.0, True)])

@@ -20,7 +20,7 @@ from executorch.exir.graph_facts import op_name
 QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
 DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
 # Portable kernels move stored values as they move anything.
-MOVES = (
+DATA_MOVEMENT = (
     "aten.view_copy.default",
     "aten.permute_copy.default",
     "aten.constant_pad_nd.default",

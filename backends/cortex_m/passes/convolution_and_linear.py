@@ -14,7 +14,7 @@ from executorch.backends.cortex_m.passes.calls import (
     int8_operands,
     stored_limits,
 )
-from executorch.exir.backend.lowering.annotation import ARITHMETIC, WEIGHTED
+from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernels.rows import (
     call_of,
@@ -219,7 +219,7 @@ def _are_contiguous(op: Node) -> bool:
 
 ROWS = {
     quantized("aten.linear.default", limits=True): Row(
-        _write_linear, (int8_operands(0), WEIGHTS, ONE_SCALE), annotation=WEIGHTED
+        _write_linear, (int8_operands(0), WEIGHTS, ONE_SCALE), annotation=GEMM
     ),
     quantized("aten.convolution.default", limits=True): Row(
         _write_conv,
@@ -231,7 +231,7 @@ ROWS = {
             ),
             IMAGES,
         ),
-        annotation=WEIGHTED,
+        annotation=GEMM,
     ),
     quantized("aten.bmm.default"): Row(
         _write_bmm,
