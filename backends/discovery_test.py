@@ -68,8 +68,8 @@ def test_a_backend_without_its_sdk_says_how_it_is_had() -> None:
         needs=("os", "no_such_sdk.core"),
         get_sdk="ask its maker",
     )
-    said = "the backend npu needs no_such_sdk.core, not installed here: ask its maker"
-    assert manifest.why_absent() == said
+    message = "the backend npu needs no_such_sdk.core, not installed here: ask its maker"
+    assert manifest.why_absent() == message
     with pytest.raises(BackendAbsent, match="ask its maker"):
         manifest.load(manifest.partitioner)
 

@@ -56,7 +56,7 @@ class Row:
 
 # What a row and one of its kernels may have; other tools read the second and third lists.
 ROW_KEYS = ("op", "func", "kernels", "type_alias", "dim_order_alias")
-FACT_KEYS = ("work", "moves", "complex")  # exir/operator/facts.py
+FACT_KEYS = ("work", "is_data_movement", "complex")  # exir/operator/facts.py
 TORCHGEN_ROW_KEYS = (
     *("variants", "tags", "dispatch", "autogen", "python_module", "device_check", "device_guard"),
     *("structured", "structured_delegate", "structured_inherits", "cpp_no_default_args"),

@@ -72,9 +72,9 @@ def test_a_wrong_row_is_named_by_file_and_line(
     path = tmp_path / "ops.yaml"
     path.write_text(GOOD + text)
     assert gen.main([f"--functions-yaml-path={path}", "--dry-run"]) == 1
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     line = 7 if case == "not YAML" else 6  # where the bracket was found to be open
-    assert said.startswith(f"error: {path}:{line}: ") and words in said
+    assert output.startswith(f"error: {path}:{line}: ") and words in output
 
 
 @pytest.mark.parametrize("text, found", [("op: add.out\n", "mapping"), ("add.out\n", "text")])
@@ -94,8 +94,8 @@ def test_an_operator_in_both_tables(tmp_path: Path, capsys: pytest.CaptureFixtur
         path.write_text(GOOD)
     arguments = [f"--functions-yaml-path={paths[0]}", f"--custom-ops-yaml-path={paths[1]}"]
     assert gen.main([*arguments, "--dry-run"]) == 1
-    said = capsys.readouterr().err
-    assert f"aten::add.out is in {paths[0]} and in {paths[1]}; merge_yaml(" in said
+    output = capsys.readouterr().err
+    assert f"aten::add.out is in {paths[0]} and in {paths[1]}; merge_yaml(" in output
 
 
 def test_other_readers_of_tables_name_them_too(
@@ -105,10 +105,10 @@ def test_other_readers_of_tables_name_them_too(
     path.write_text(GOOD + "- ops: mul.out\n")
     merged = [f"--functions-yaml-path={path}", f"--output_dir={tmp_path / 'out'}"]
     listed = [f"--ops_schema_yaml_path={path}", f"--output_path={tmp_path / 'out.yaml'}"]
-    told = f"{path}:6: a row has op, func, kernels"
+    message = f"{path}:6: a row has op, func, kernels"
     assert merge_yaml.main(merged) == 1
-    assert told in capsys.readouterr().err
-    with pytest.raises(RuntimeError, match=re.escape(told)):
+    assert message in capsys.readouterr().err
+    with pytest.raises(RuntimeError, match=re.escape(message)):
         gen_oplist.main(listed)
 
 

@@ -20,7 +20,7 @@ def ticking(seconds: float) -> Callable[[], float]:
     return lambda: seconds * next(times)
 
 
-def told(out: io.StringIO, seconds: float, count: int) -> str:
+def message(out: io.StringIO, seconds: float, count: int) -> str:
     def items() -> Iterator[int]:
         yield from range(count)
 
@@ -30,13 +30,13 @@ def told(out: io.StringIO, seconds: float, count: int) -> str:
 
 def test_a_terminal_has_one_line() -> None:
     """The first item is handed on at 2 s, so that one is done at 4 s, two at 6 s."""
-    assert told(Terminal(), 2.0, 3) == (
+    assert message(Terminal(), 2.0, 3) == (
         "\n\rmatrices: 1 of 3, about 8 s left\x1b[K\rmatrices: 2 of 3, about 3 s left\x1b[K\rmatrices: 3 in 8 s\x1b[K\n"
     )
 
 
 def test_a_log_has_a_line_a_minute() -> None:
-    lines = told(io.StringIO(), 25.0, 9).splitlines()
+    lines = message(io.StringIO(), 25.0, 9).splitlines()
     assert lines == [
         "matrices: 1 of 9, about 7 min left",
         "matrices: 4 of 9, about 3 min left",
@@ -46,4 +46,4 @@ def test_a_log_has_a_line_a_minute() -> None:
 
 
 def test_short_work_says_nothing() -> None:
-    assert told(Terminal(), 0.2, 9) == told(io.StringIO(), 0.2, 9) == ""
+    assert message(Terminal(), 0.2, 9) == message(io.StringIO(), 0.2, 9) == ""

@@ -430,12 +430,12 @@ def test_branches_share_what_they_yield() -> None:
             return torch.cond(x.sum() > 0, lambda a: a + 1, lambda a: a * 2, (x,))
 
     (plan,) = lower(Choice(), (torch.randn(1000),)).executorch_program.execution_plan
-    moves = [
+    copies = [
         instruction.instr_args
         for instruction in plan.chains[0].instructions
         if isinstance(instruction.instr_args, schema.MoveCall)
     ]
-    first, second = tensors_of(plan, [move.move_from for move in moves])
+    first, second = tensors_of(plan, [move.move_from for move in copies])
     assert first.allocation_info == second.allocation_info
     assert sum(plan.non_const_buffer_sizes) < 2 * 4000 + 200
 

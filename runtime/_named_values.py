@@ -18,7 +18,7 @@ class Outputs(list[Any]):
     def __init__(self, values: Sequence[Any], names: Sequence[str]) -> None:
         super().__init__(values)
         self._names = tuple(names)
-        _tell_pytree()
+        _register_in_pytree()
 
     def keys(self) -> list[str]:
         """The names, in order; outputs without one are left out."""
@@ -47,7 +47,7 @@ class Outputs(list[Any]):
         return Outputs, (list(self), self._names)
 
 
-def _tell_pytree() -> None:
+def _register_in_pytree() -> None:
     """torch's pytree takes lists apart, but nothing derived from them. PyTorch may be absent, or come late."""
     pytree = sys.modules.get("torch.utils._pytree")
     if pytree is None or Outputs in getattr(pytree, "SUPPORTED_NODES", (Outputs,)):

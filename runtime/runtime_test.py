@@ -241,7 +241,7 @@ def test_packed_weights_are_kept_in_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"XnnpackBackend": {"pack_at_load": 1.5}}, "expected bool, int, str or a path, got float"),
         ({"XnnpackBackend": {"pack_at_load": 1 << 40}}, "expected an int of 32 bits"),
@@ -255,12 +255,12 @@ def test_packed_weights_are_kept_in_a_file(tmp_path: Path) -> None:
         ({"b" * 64: {"key": True}}, "exceeds 63 bytes"),
     ],
 )
-def test_options_that_are_none(options: Any, said: str) -> None:
+def test_options_that_are_none(options: Any, message: str) -> None:
     edge = to_edge_transform_and_lower(
         torch.export.export(Add(), INPUTS), partitioner=[XnnpackPartitioner()]
     )
     data = edge.to_executorch().buffer
-    with pytest.raises(RuntimeError, match=said):
+    with pytest.raises(RuntimeError, match=message):
         Runtime.get().load_program(data, backend_options=options).load_method("forward")
 
 

@@ -39,8 +39,8 @@ def test_rows_say_how_they_are_quantized(tmp_path: Path) -> None:
 
 
 def test_conditions_are_those_of_the_rows() -> None:
-    said = lines("xnnpack")["aten.linear.default"]["Not delegated because"]
-    assert said == "weight and bias must be constant; a weight of two dimensions is expected"
+    message = lines("xnnpack")["aten.linear.default"]["Not delegated because"]
+    assert message == "weight and bias must be constant; a weight of two dimensions is expected"
     assert not lines("xnnpack")["aten.abs.default"]["Not delegated because"]
     assert lines("skeleton")["aten.add.Tensor"]["Not delegated because"] == "alpha must be 1"
     sums = lines("skeleton_kernels")["aten.relu.default(aten.add.Tensor(x, y))"]

@@ -73,8 +73,8 @@ def test_a_copy_is_a_whole_backend(tmp_path: Path) -> None:
     _build(folder, tmp_path / "src", tmp_path / "build")
     environment = os.environ | {"EXECUTORCH_BUILD_DIR": str(tmp_path / "build")}
     command = [sys.executable, "-c", RUN_SUITE, str(backends), str(SUITE)]
-    said = _run(*command, cwd=ROOT, env=environment)
-    assert "39 passed" in said, said
+    output = _run(*command, cwd=ROOT, env=environment)
+    assert "39 passed" in output, output
 
 
 @pytest.mark.req("BLD-035")
@@ -197,11 +197,11 @@ def test_copies_are_built_and_pass_where_nothing_else_changes(tree: Path) -> Non
     pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     conformance = (*pytest_, "backends/test/conformance", "-k")
     for name in ("Npu", "Soc"):
-        said = _in(tree, *conformance, f"{name}Backend and not reference")
-        assert "passed" in said and "skipped" not in said, said
+        output = _in(tree, *conformance, f"{name}Backend and not reference")
+        assert "passed" in output and "skipped" not in output, output
     _in(tree, *conformance, "NpuBackend and reference")
-    said = _in(tree, *conformance, "dsp")
-    assert "passed" in said and "skipped" not in said, said
+    output = _in(tree, *conformance, "dsp")
+    assert "passed" in output and "skipped" not in output, output
     names = " or ".join(COPIES)
     folders = [f"backends/{name}" for name in COPIES]
     _in(tree, *pytest_, *folders, "backends/discovery_test.py", "-k", names)

@@ -50,19 +50,19 @@ def _compiled(graph: bytes, args: Sequence[str], verbose: bool, folder: Path) ->
     if verbose:
         command.append("--verbose-all")
     ran = subprocess.run(command, capture_output=True, text=True)
-    said = ran.stdout + ran.stderr
+    output = ran.stdout + ran.stderr
     made = folder / "output" / "out_vela.npz"
-    on_cpu = _ON_CPU.search(said)
+    on_cpu = _ON_CPU.search(output)
     if ran.returncode or not made.exists() or (on_cpu and int(on_cpu[1])):
-        raise _refused(said, ran.returncode)
-    for line in said.splitlines():
+        raise _refused(output, ran.returncode)
+    for line in output.splitlines():
         if line.startswith("Total ") and "used" in line:
             print(line)
     return packed(np.load(made, allow_pickle=True))
 
 
-def _refused(said: str, code: int) -> Refused:
-    lines = [each.strip() for each in said.splitlines() if each.strip()]
+def _refused(message: str, code: int) -> Refused:
+    lines = [each.strip() for each in message.splitlines() if each.strip()]
     telling = [
         each for each in lines if re.search(r"(?i)error|could not|unsupported|invalid", each)
     ]

@@ -78,32 +78,36 @@ class QuantizedCall(nn.Module):
         super().__init__()
         self.compute, self.operands, self.result = compute, operands, result
         self.stored = [each for _, each in data]
-        for place, (tensor, said) in enumerate(data):
+        for place, (tensor, qparams) in enumerate(data):
             self.register_buffer(f"data_{place}", tensor)
-            if said is not None and isinstance(said.scale, tuple):
-                scales = torch.tensor(said.scale, dtype=torch.float64)
+            if qparams is not None and isinstance(qparams.scale, tuple):
+                scales = torch.tensor(qparams.scale, dtype=torch.float64)
                 self.register_buffer(f"scales_{place}", scales)
                 self.register_buffer(f"points_{place}", torch.zeros_like(scales, dtype=torch.int64))
 
     def forward(self, *given: Tensor) -> Tensor:
         pairs = zip(given, self.operands, strict=True)
-        values = [said.dequantized(each) for each, said in pairs]
+        values = [qparams.dequantized(each) for each, qparams in pairs]
         made = self.compute(*values, *map(self._data, range(len(self.stored))))
         return made if self.result is None else self.result.quantized(made)
 
     def _data(self, place: int) -> Tensor:
-        tensor, said = getattr(self, f"data_{place}"), self.stored[place]
-        if said is None:
+        tensor, qparams = getattr(self, f"data_{place}"), self.stored[place]
+        if qparams is None:
             return tensor
         names = (f"scales_{place}", f"points_{place}")
-        numbers = (getattr(self, name) for name in names) if isinstance(said.scale, tuple) else ()
-        return said.dequantized(tensor, *numbers)
+        numbers = (
+            (getattr(self, name) for name in names) if isinstance(qparams.scale, tuple) else ()
+        )
+        return qparams.dequantized(tensor, *numbers)
 
     def exact(self, given: Sequence[Tensor]) -> Tensor:
         """In quanta of the result, not rounded."""
         data = [getattr(self, f"data_{place}") for place in range(len(self.stored))]
         pairs = zip((*given, *data), (*self.operands, *self.stored), strict=True)
-        made = self.compute(*(each if said is None else said.real(each) for each, said in pairs))
+        made = self.compute(
+            *(each if qparams is None else qparams.real(each) for each, qparams in pairs)
+        )
         return made if self.result is None else self.result.quanta(made)
 
 
@@ -138,8 +142,8 @@ def row(
     loss: float = OF_SCALES,
 ) -> Row:
     """With drawn inputs of those sizes."""
-    call = QuantizedCall(compute, [said for said, _ in inputs], result, data)
-    return Row(name, call, tuple(said.draw(*sizes) for said, sizes in inputs), loss)
+    call = QuantizedCall(compute, [qparams for qparams, _ in inputs], result, data)
+    return Row(name, call, tuple(qparams.draw(*sizes) for qparams, sizes in inputs), loss)
 
 
 def weights(

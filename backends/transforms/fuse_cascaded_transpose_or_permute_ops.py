@@ -16,7 +16,7 @@ from executorch.backends.transforms.permute_pass_utils import (
     RemoveOrReplacePassInterface,
     permutation_of,
 )
-from executorch.backends.transforms.unit_dims import dims_through_view, moves_no_data, same_sizes
+from executorch.backends.transforms.unit_dims import dims_through_view, keeps_data_order, same_sizes
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 
@@ -58,7 +58,7 @@ class FuseCascadedTransposeOrPermuteOps(RemoveOrReplacePassInterface):
         order = [permutation_of(first)[dim] for dim in (dims[d] for d in second) if dim is not None]
         order += [dim for dim in range(len(shape_of(source))) if dim not in order]  # those dropped
         sizes = [views[0].args[1][dim] for dim in second]
-        if moves_no_data(shape_of(source), order):
+        if keeps_data_order(shape_of(source), order):
             same = same_sizes(shape_of(source), shape_of(node))
             replace(node, source if same else call_before(node, _VIEW, (source, sizes)))
             return True

@@ -14,7 +14,7 @@ from executorch.backends.transforms.permute_pass_utils import (
     FuseOpPairsAcrossBranchesPass,
     permutation_of,
 )
-from executorch.backends.transforms.unit_dims import moves_no_data
+from executorch.backends.transforms.unit_dims import keeps_data_order
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, EdgeOpOverloadPacket
 
@@ -37,7 +37,7 @@ class FuseTransposeOrPermuteOpPairsPass(FuseOpPairsAcrossBranchesPass):
             return False
         first, second = permutation_of(producer), permutation_of(consumer)
         shape = shape_of(producer.args[0])
-        return moves_no_data(shape, [first[dim] for dim in second])
+        return keeps_data_order(shape, [first[dim] for dim in second])
 
     def get_fused_node(self, producer: Node, consumer: Node, graph_module: GraphModule) -> Node:
         source = consumer.args[0]

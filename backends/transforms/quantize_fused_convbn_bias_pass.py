@@ -114,7 +114,7 @@ def _dequantized(node: Node) -> Node:
 def _scales(node: Node, data: _Data) -> torch.Tensor | None:
     """Of the sums that the convolution makes: one in double, or float32 for each output channel. None when it is not
     quantized so."""
-    image, weight = (_said_of(_dequantized(each)) for each in node.args[:2])
+    image, weight = (_qparams_of(_dequantized(each)) for each in node.args[:2])
     if image is None or weight is None or not image.is_static:
         return None
     if weight.is_static:
@@ -127,7 +127,7 @@ def _scales(node: Node, data: _Data) -> torch.Tensor | None:
     return scales.repeat(get_arg(node, "groups")) if _is_transposed(node) else scales
 
 
-def _said_of(node: Node) -> Quantization | None:
+def _qparams_of(node: Node) -> Quantization | None:
     return quantization_of(node) if is_dequantize(node) else None
 
 

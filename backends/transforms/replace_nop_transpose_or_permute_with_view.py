@@ -13,7 +13,7 @@ from executorch.backends.transforms.permute_pass_utils import (
     RemoveOrReplacePassInterface,
     permutation_of,
 )
-from executorch.backends.transforms.unit_dims import moves_no_data
+from executorch.backends.transforms.unit_dims import keeps_data_order
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 
@@ -25,7 +25,7 @@ class ReplaceNopTransposeOrPermuteWithViewPass(RemoveOrReplacePassInterface):
 
     def maybe_remove_or_replace(self, node: Node) -> bool:
         source = node.args[0]
-        if not moves_no_data(shape_of(source), permutation_of(node)):
+        if not keeps_data_order(shape_of(source), permutation_of(node)):
             return False
         view = exir_ops.edge.aten.view_copy.default
         replace(node, call_before(node, view, (source, shape_of(node))))

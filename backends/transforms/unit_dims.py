@@ -28,7 +28,7 @@ def same_sizes(first: list[Any], second: list[Any]) -> bool:
     )
 
 
-def moves_no_data(shape: list[Any], order: list[int]) -> bool:
+def keeps_data_order(shape: list[Any], order: list[int]) -> bool:
     """Whether dimensions other than those of size 1 keep their order."""
     kept = [dim for dim in order if not is_one(shape[dim])]
     return kept == sorted(kept)
@@ -97,7 +97,7 @@ def restores_order(permutation: list[int] | None, made: list[int], shape: list[A
     if order == sorted(order):
         return True
     unpermuted = [shape[made.index(dim)] for dim in range(len(made))]
-    return sizes_for_view(shape) is not None and moves_no_data(unpermuted, order)
+    return sizes_for_view(shape) is not None and keeps_data_order(unpermuted, order)
 
 
 def grows_unit_dim(nodes: Collection[Node]) -> bool:

@@ -26,7 +26,7 @@ _BYTES = {
     "FLOAT64": 4,
 }  # on the device; others 1
 _VIEWS = ("view_copy", "squeeze_copy", "unsqueeze_copy", "alias_copy", "sym_size", "as_symint")
-_MOVES = (
+_DATA_MOVEMENT = (
     "copy", "clone", "permute", "cat", "select", "slice", "split", "flip", "repeat", "pad", "embedding", "gather",
     "index", "full", "zeros", "ones", "arange", "expand", "pixel_shuffle", "prepack",
 )  # fmt: skip
@@ -131,8 +131,8 @@ def _cost(values: _Values, name: str, args: Sequence[int]) -> Cost:
     if name in _OPERATIONS:
         operations = _OPERATIONS[name](values, args)
     else:
-        moves = any(map(base.count, _MOVES))
-        operations = 0 if moves else max(_count([each]) for each in tensors)
+        is_data_movement = any(map(base.count, _DATA_MOVEMENT))
+        operations = 0 if is_data_movement else max(_count([each]) for each in tensors)
     return Cost(name, _bytes(tensors), operations)
 
 

@@ -232,14 +232,16 @@ def test_what_cannot_be_written_is_named(
         varying, capsys
     )
     branch = program(Branch(), (torch.ones(2),), tmp_path / "b.pte")
-    said = refused(branch, capsys)
-    assert "control flow (JumpFalseCall, MoveCall): export the branches as methods" in said
+    message = refused(branch, capsys)
+    assert "control flow (JumpFalseCall, MoveCall): export the branches as methods" in message
     assert "expected a method other, found forward" in refused(branch, capsys, "--method", "other")
     exported = torch.export.export(nn.Linear(2, 2).eval(), (torch.ones(1, 2),))
     delegated = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
     delegated.to_executorch().save(str(tmp_path / "d.pte"))
-    said = refused(tmp_path / "d.pte", capsys)
-    assert "a delegate of XnnpackBackend: `executorch export` it with --backend none, or " in said
+    message = refused(tmp_path / "d.pte", capsys)
+    assert (
+        "a delegate of XnnpackBackend: `executorch export` it with --backend none, or " in message
+    )
     (tmp_path / "c.pte").write_bytes(b"no program at all, only text in a file of its name")
     assert "expected a program with identifier ET12" in refused(tmp_path / "c.pte", capsys)
 
@@ -253,8 +255,8 @@ def test_an_operator_without_a_kernel_is_named(
 
     with negation("c_test"):
         path = program(Calls(), (torch.ones(2),), tmp_path / "a.pte")
-    said = refused(path, capsys)
-    assert "no kernel serves c_test::f.out: give their table with --custom-ops-yaml-path" in said
+    message = refused(path, capsys)
+    assert "no kernel serves c_test::f.out: give their table with --custom-ops-yaml-path" in message
     table = tmp_path / "ops.yaml"
     table.write_text(
         "- func: c_test::f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n"

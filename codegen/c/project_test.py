@@ -225,7 +225,7 @@ def test_headers_say_how_images_lie(case: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options, said",
+    "options, message",
     [
         (["--target=cortex-m4", "--ram=16K"], "of RAM for tensors, scratch and a stack of 16384;"),
         (["--target=cortex-m4", "--flash=64"], "bytes of flash for weights alone; cortex-m4"),
@@ -237,11 +237,11 @@ def test_headers_say_how_images_lie(case: Path, tmp_path: Path) -> None:
     ids=["ram", "flash", "more than there is", "host", "two folders", "outputs"],
 )
 def test_what_does_not_fit_is_said(
-    options: list[str], said: str, case: Path, tmp_path: Path, capsys, monkeypatch
+    options: list[str], message: str, case: Path, tmp_path: Path, capsys, monkeypatch
 ) -> None:
     monkeypatch.chdir(case)
     status = cli.main(["c", "net.pte", f"--project={tmp_path / 'p'}", *options])
-    assert status == cli.FAILED and said in capsys.readouterr().err
+    assert status == cli.FAILED and message in capsys.readouterr().err
     assert not (tmp_path / "p").exists()
 
 

@@ -74,11 +74,11 @@ def _weights(plan: Plan) -> tuple[bytes, dict[int, int]]:
 
 def described(tensor: Tensor) -> str:
     """Its dtype, its sizes and how these lie in memory, where that is not their order."""
-    said = f"{tensor.dtype.lower()} [{', '.join(map(str, tensor.sizes))}]"
+    message = f"{tensor.dtype.lower()} [{', '.join(map(str, tensor.sizes))}]"
     if tensor.dim_order == tuple(range(len(tensor.sizes))):
-        return said
+        return message
     is_last = tensor.dim_order == (0, 2, 3, 1)
-    return f"{said}, {'channels last' if is_last else f'dim order {tensor.dim_order}'}"
+    return f"{message}, {'channels last' if is_last else f'dim order {tensor.dim_order}'}"
 
 
 def _own_memory(plan: Plan) -> list[int]:

@@ -58,13 +58,13 @@ def test_why_an_operator_is_in(
     arguments = [str(path) for path in models]
     for name in ("mul.out", "aten::mul.out"):
         assert main([*arguments, "--why", name]) == 0
-        said = capsys.readouterr().out
-        assert said == (
+        output = capsys.readouterr().out
+        assert output == (
             "aten::mul.out: products.pte, method forward: 1 calls with Long, Long, Long, Long\n"
         )
     assert main([*arguments, "--why", "aten::tanh.out"]) == 1
-    said = capsys.readouterr().err
-    assert "none of the 2 programs calls aten::tanh.out; they call aten::add.out, " in said
+    output = capsys.readouterr().err
+    assert "none of the 2 programs calls aten::tanh.out; they call aten::add.out, " in output
 
 
 def test_what_operators_cost_in_a_binary(

@@ -70,8 +70,8 @@ def run(name: str, options: argparse.Namespace, prog: str) -> int:
     except (OSError, ValueError, ExportError) as problem:
         # A problem of the runtime may have several lines; what has code to paste keeps them.
         as_text = getattr(problem, "as_text", None)
-        said = as_text() if as_text is not None else " ".join(str(problem).split())
-        print(f"{prog}: {said}", file=sys.stderr)
+        text = as_text() if as_text is not None else " ".join(str(problem).split())
+        print(f"{prog}: {text}", file=sys.stderr)
         return FAILED
     try:
         print(report.as_json() if options.json else report.as_text())

@@ -250,6 +250,8 @@ def compare(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> dict[str,
 
 def _comparison(row: dict[str, Any], sides: Sequence[Side]) -> str:
     interval = f"[{row['low']:.3f}, {row['high']:.3f}]"
-    said = f"{sides[1].title} takes {row['ratio']:.3f} {interval} times as long as {sides[0].title}"
+    message = (
+        f"{sides[1].title} takes {row['ratio']:.3f} {interval} times as long as {sides[0].title}"
+    )
     verdict = "" if row["differs"] else ": no difference is shown"
-    return f"{said}, threads: {row['threads']}{verdict}"
+    return f"{message}, threads: {row['threads']}{verdict}"

@@ -152,8 +152,8 @@ def test_an_exported_program_is_lowered_as_the_file_was(
 
 
 def test_wrong_use(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, said = bisect(capsys, small / "kernels.etrecord", small / "xnnpack.pte")
-    assert status == commands.FAILED and "of another program" in said
+    status, message = bisect(capsys, small / "kernels.etrecord", small / "xnnpack.pte")
+    assert status == commands.FAILED and "of another program" in message
     (small / "text.etrecord").write_text("not a record")
-    status, said = bisect(capsys, small / "text.etrecord", small / "xnnpack.pte")
-    assert status == commands.FAILED and "text.etrecord" in said and "Traceback" not in said
+    status, message = bisect(capsys, small / "text.etrecord", small / "xnnpack.pte")
+    assert status == commands.FAILED and "text.etrecord" in message and "Traceback" not in message

@@ -50,7 +50,7 @@ from executorch.exir.program._etrecord import ETRecord
 from executorch.exir.program._training_mode import TrainingModeWarning, training_calls
 
 _CONVERSIONS = ("_to_copy", "_to_dim_order_copy")
-_MOVES = (
+_DATA_MOVEMENT = (
     "_copy",
     "clone",
     "_clone_dim_order",
@@ -94,7 +94,7 @@ def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Re
 def _breaks(found: python_model.Refused) -> list[Finding]:
     step = "torch.cond or torch.where for a branch, torch._check for the range of a number, or take it out of forward()"
     stops = [
-        Finding(STOPS, each.title, each.said, _step(each), 1, 0, (each.line,))
+        Finding(STOPS, each.title, each.torch_text, _step(each), 1, 0, (each.line,))
         for each in found.findings
     ]
     why = "the graph breaks here: it may stop next"
@@ -151,8 +151,8 @@ def _of_file(
     tables, pictures = [*ran.tables, *tables], [*ran.pictures, *pictures]
     notes = [sentence(ran.used), *ran.notes, *notes]
     if arguments.all_backends and exported is not None:
-        said, table = on_each_backend(exported, ran.values)
-        notes, tables = [*said, *notes], [table, *tables]
+        compared, table = on_each_backend(exported, ran.values)
+        notes, tables = [*compared, *notes], [table, *tables]
     facts = {"inputs": [each.row() for each in ran.used]}
     return _report(arguments.model, findings, tables, pictures, notes, ran.seconds, facts)
 
@@ -184,7 +184,7 @@ def examine(
         *_trains(record),
         *_missing(file, against, origins),
         *_outside(file, record, origins),
-        *_moves(file, origins),
+        *_data_movement(file, origins),
     ]
     tables, pictures = [options_table(file)], []
     for plan in file.program.execution_plan:
@@ -273,7 +273,7 @@ def forecast(
     edge = one_method(record.edge_dialect_program, method) if record is not None else None
     if isinstance(edge, ExportedProgram):
         edge.graph.eliminate_dead_code()  # a record that was read has items that nothing reads
-    said = []
+    by_backend = []
     for backend in backends if isinstance(edge, ExportedProgram) else ():
         try:
             partitioner = partitioner_of(backend)
@@ -281,9 +281,9 @@ def forecast(
             continue
         if hasattr(partitioner, "why_not_delegated"):
             reasons = partitioner.why_not_delegated(edge)
-            said.append({node.name: why for node, why in reasons.items()})
-    common = set.intersection(*map(set, said)) if said else set()
-    return {node: why for each in said for node, why in each.items() if node in common}
+            by_backend.append({node.name: why for node, why in reasons.items()})
+    common = set.intersection(*map(set, by_backend)) if by_backend else set()
+    return {node: why for each in by_backend for node, why in each.items() if node in common}
 
 
 def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None) -> list[Finding]:
@@ -296,8 +296,8 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
     for call in file.calls:
         if call.delegate is None and _computes(plans[call.method], call):
             nodes = [origin.node for origin in origins.of_call(call)] if origins else []
-            said = reasons[call.method]
-            why = next((said[node] for node in nodes if node in said), "")
+            of_method = reasons[call.method]
+            why = next((of_method[node] for node in nodes if node in of_method), "")
             grouped.setdefault((call.name, why), []).append(call)
     step = "rewrite it with operators that the backend takes, or leave it"
     findings = [
@@ -335,7 +335,7 @@ def _computes(plan: schema.ExecutionPlan, call: Call) -> bool:
     return not call.name.startswith("executorch_prim::") and writes_tensors(plan, call)
 
 
-def _moves(file: ProgramFile, origins: Origins | None) -> list[Finding]:
+def _data_movement(file: ProgramFile, origins: Origins | None) -> list[Finding]:
     plans = {plan.name: plan for plan in file.program.execution_plan}
     findings = []
     for name, calls in _grouped([call for call in file.calls if call.delegate is None]).items():
@@ -350,7 +350,7 @@ def _moves(file: ProgramFile, origins: Origins | None) -> list[Finding]:
                 about = fields_of(changing, _written(file, changing), origins, "that convert")
                 findings.append(Finding(SLOW, f"{name} converts", why, step, *about))
             calls = [call for call in calls if call not in changing]
-        if calls and plain.endswith(_MOVES):
+        if calls and plain.endswith(_DATA_MOVEMENT):
             why = "it computes nothing: it writes what it reads in other places"
             step = "keep the layout that readers want, or drop it in the model"
             about = fields_of(calls, _written(file, calls), origins, "that copy")

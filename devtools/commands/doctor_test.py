@@ -101,12 +101,15 @@ def test_what_is_slow_has_a_reason_and_a_line(
     found = doctor(capsys, folder / model, *record)
     outside = {what: row for what, row in found.items() if what.endswith(" outside of delegates")}
     sums = outside.pop("aten::cumsum.out outside of delegates")
-    (moves,) = outside.values()
-    assert sums["why"] == "the backend has no such operator" and "float64" in moves["why"]
+    (of_doubles,) = outside.values()
+    assert sums["why"] == "the backend has no such operator" and "float64" in of_doubles["why"]
     assert sums["calls"] == len(sums["layers"]) == 1 and sums["bytes"] == 4 * 16 * 64
-    assert moves["calls"] == len(moves["layers"]) == 2 and moves["bytes"] == (8 + 4) * 16 * 64
+    assert (
+        of_doubles["calls"] == len(of_doubles["layers"]) == 2
+        and of_doubles["bytes"] == (8 + 4) * 16 * 64
+    )
     assert "torch.cumsum(y, 1)" in sums["layers"][0]["line"]
-    for row in (sums, moves):
+    for row in (sums, of_doubles):
         assert row["kind"] == "slow"
         assert row["ms"] == pytest.approx(sum(layer["ms"] for layer in row["layers"]))
         assert float(row["share"].rstrip("%")) <= 100
@@ -183,8 +186,8 @@ def test_the_fastest_backend_is_named(folder: Path, capsys: pytest.CaptureFixtur
     assert rows["none"]["delegates"] == 0 < rows["xnnpack"]["operators outside"]
     assert rows["xnnpack"]["delegates"] == 2
     first, second = report["backends"][:2]
-    said = f"{first['backend']} is the fastest here; {second['backend']} takes "
-    assert any(line.startswith((said, f"{first['backend']} and ")) for line in report["summary"])
+    message = f"{first['backend']} is the fastest here; {second['backend']} takes "
+    assert any(line.startswith((message, f"{first['backend']} and ")) for line in report["summary"])
     assert commands.main(["doctor", str(folder / "model.pte"), "--all-backends"]) == 2
     assert "expected a .pt2 or a model" in capsys.readouterr().err
 
@@ -254,13 +257,13 @@ def test_operators_below_the_machine_are_named(folder: Path) -> None:
 def test_what_stays_outside_is_foretold(folder: Path) -> None:
     """By the edge program alone: the names of the calls that the file has outside."""
     record = parse_etrecord(folder / "model.etrecord")
-    foretold = doctor_command.forecast(["XnnpackBackend"], record)
-    assert sorted(name.rpartition("_default")[0] for name in foretold) == [
+    found_reasons = doctor_command.forecast(["XnnpackBackend"], record)
+    assert sorted(name.rpartition("_default")[0] for name in found_reasons) == [
         "aten_cumsum",
         "dim_order_ops__to_dim_order_copy",
         "dim_order_ops__to_dim_order_copy",
     ]
-    assert all(foretold.values())
+    assert all(found_reasons.values())
 
 
 def test_a_record_that_was_read_gives_the_same_reason(tmp_path: Path) -> None:

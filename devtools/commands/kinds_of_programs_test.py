@@ -285,7 +285,7 @@ def test_self_tests_of_methods_and_of_half_precision(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("bisect", "nothing.etrecord", "nothing.pte"), "no operators to compare"),
         (("bisect", "several.etrecord", "several.pte", "--method", "other"), "a method of forward"),
@@ -298,7 +298,7 @@ def test_self_tests_of_methods_and_of_half_precision(
     ],
 )
 def test_what_is_no_such_file_is_told_in_one_line(
-    folder: Path, arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("text", "text.pt2"):
         (folder / name).write_text("neither a record\nnor inputs")
@@ -306,8 +306,8 @@ def test_what_is_no_such_file_is_told_in_one_line(
     (folder / "zip.etrecord").write_bytes(record.replace(b'{"forward"', b'{"forwar\xff"'))
     given = [str(folder / each) if (folder / each).exists() else each for each in arguments]
     assert commands.main(given) == commands.FAILED
-    told = capsys.readouterr().err
-    assert said in told and told.count("\n") == 1, told
+    output = capsys.readouterr().err
+    assert message in output and output.count("\n") == 1, output
 
 
 class Scaled(torch.nn.Module):

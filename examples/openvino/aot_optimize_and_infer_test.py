@@ -49,9 +49,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_pages_commands(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--export", "--suite", "torchvision", "--model", "resnet50"]
     assert example.main([*words, "--input_shape", "(1, 3, 256, 256)", "--device", "CPU"]) == 0
-    said = capsys.readouterr()
-    assert "Model exported and saved as resnet50_fp32.pte on CPU." in said.out
-    assert "random ones" in said.err
+    output = capsys.readouterr()
+    assert "Model exported and saved as resnet50_fp32.pte on CPU." in output.out
+    assert "random ones" in output.err
     assert Path("resnet50.pte").read_bytes() == Path("resnet50_fp32.pte").read_bytes()
     x = torch.randn(1, 3, 256, 256)
     (found,) = example.load("resnet50.pte")(x)

@@ -31,16 +31,16 @@ def replace_quantized_partition_with_op(
     dequants = [
         source
         for node in partition.nodes
-        for source, said in quantized_step(node).inputs.items()
-        if said.is_static and source not in inside
+        for source, qparams in quantized_step(node).inputs.items()
+        if qparams.is_static and source not in inside
     ]
     if not dequants:
         raise AssertionError("Dequant nodes missing in node list to be replaced.")
     quants = [
         user
         for node in partition.output_nodes
-        for user, said in quantized_step(node).outputs.items()
-        if said.is_static
+        for user, qparams in quantized_step(node).outputs.items()
+        if qparams.is_static
     ]
     if not quants:
         raise AssertionError("Quant nodes missing in node list to be replaced.")
@@ -62,10 +62,10 @@ def remove_first_quant_and_last_dequant(graph_module: GraphModule) -> None:
     """Takes the quantizing of inputs and the dequantizing of outputs out: the graph takes and gives bytes."""
     graph = graph_module.graph
     for node in list(graph.nodes):
-        said = quantization_of(node)
-        if said is None or not said.is_static:
+        qparams = quantization_of(node)
+        if qparams is None or not qparams.is_static:
             continue
-        first = is_quantize(node) and said.source.op == "placeholder"
+        first = is_quantize(node) and qparams.source.op == "placeholder"
         last = is_dequantize(node) and any(user.op == "output" for user in node.users)
         if first or last:
             node.replace_all_uses_with(node.args[0])

@@ -80,11 +80,11 @@ def test_a_function_that_cannot_be_traced_is_named() -> None:
     edge = exported(lambda x: through_numpy(x), torch.ones(2))
     with pytest.raises(ExportError) as caught:
         edge.to_executorch()
-    said = str(caught.value)
-    assert "Missing out variants: {'user_operators_test::through_numpy'}" in said
+    message = str(caught.value)
+    assert "Missing out variants: {'user_operators_test::through_numpy'}" in message
     assert (
         "the function of user_operators_test::through_numpy is not made of PyTorch's operators"
-        in said
+        in message
     )
 
 

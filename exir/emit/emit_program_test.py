@@ -155,8 +155,8 @@ def test_cond_is_jumps_and_moves() -> None:
     assert plan.values[to_false.cond_value_index].val.scalar_type == ScalarType.BOOL
     assert plan.values[over.cond_value_index].val == schema.Bool(False)
     for end in (jumps[1], len(code)):
-        moves = code[end - 2 : end]
-        assert [move.move_to for move in moves] == plan.outputs
+        copies = code[end - 2 : end]
+        assert [move.move_to for move in copies] == plan.outputs
         assert kinds[end - 2 : end] == ["MoveCall", "MoveCall"]
 
 
@@ -257,7 +257,7 @@ def test_mutable_buffer_names_on_request() -> None:
 
 
 def test_only_what_changes_is_named() -> None:
-    class Weighted(Counter):
+    class WithWeights(Counter):
         def __init__(self) -> None:
             super().__init__(torch.zeros(3))
             self.weight = torch.nn.Parameter(torch.ones(3))
@@ -266,7 +266,7 @@ def test_only_what_changes_is_named() -> None:
             return super().forward(x) * self.weight
 
     config = ExecutorchBackendConfig(emit_mutable_buffer_names=True)
-    plan = only_plan(lower(Weighted(), torch.randn(3), config=config))
+    plan = only_plan(lower(WithWeights(), torch.randn(3), config=config))
     tensors = [value.val for value in plan.values if isinstance(value.val, schema.Tensor)]
     named = [tensor.extra_tensor_info for tensor in tensors if tensor.extra_tensor_info]
     assert named == [schema.ExtraTensorInfo(fully_qualified_name="count")]

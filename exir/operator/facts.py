@@ -22,11 +22,11 @@ KINDS_OF_WORK = (FUNCTION, NORM, REDUCTION, ARRANGE, RESAMPLE, ELEMENTWISE, FREE
 
 @dataclass(frozen=True)
 class Facts:
-    """`work`: one of KINDS_OF_WORK. `moves`: takes what nothing computes with. `complex`: whether it must take complex
-    numbers (True) or refuses those that eager takes (False); None: it may refuse them."""
+    """`work`: one of KINDS_OF_WORK. `is_data_movement`: takes what nothing computes with. `complex`: whether it must
+    take complex numbers (True) or refuses those that eager takes (False); None: it may refuse them."""
 
     work: str = ELEMENTWISE
-    moves: bool = False
+    is_data_movement: bool = False
     complex: bool | None = None
 
 
@@ -36,7 +36,7 @@ def operator_facts() -> dict[str, Facts]:
     found = {}
     for table in _TABLES:
         for row in _rows(_KERNELS / table):
-            facts = {key: row[key] for key in ("work", "moves", "complex") if key in row}
+            facts = {key: row[key] for key in ("work", "is_data_movement", "complex") if key in row}
             found[_name(row)] = Facts(**facts)
     return found
 
@@ -51,7 +51,7 @@ def facts_by_name() -> dict[str, Facts]:
         if namespace != "quantized_decomposed":
             name = rest.partition(".")[0]
             refuses = False if facts.complex is False else None
-            found[name] = Facts(facts.work, facts.moves, refuses)
+            found[name] = Facts(facts.work, facts.is_data_movement, refuses)
     return found
 
 

@@ -15,10 +15,12 @@ from executorch.exir.operator.served import has_kernel_for
 def test_facts_are_known_words() -> None:
     for name, facts in operator_facts().items():
         assert facts.work in KINDS_OF_WORK, name
-        assert facts.moves in (True, False) and facts.complex in (True, False, None), name
+        assert facts.is_data_movement in (True, False) and facts.complex in (True, False, None), (
+            name
+        )
 
 
-@pytest.mark.parametrize("fact", ["work", "moves"])
+@pytest.mark.parametrize("fact", ["work", "is_data_movement"])
 def test_overloads_of_a_name_agree(fact: str) -> None:
     by_name = defaultdict(set)
     for full, facts in operator_facts().items():

@@ -30,7 +30,7 @@ def has_kernel_for(op: torch._ops.OpOverload, dtype: torch.dtype) -> bool:
     facts = facts_by_name().get(name, Facts())
     if dtype.is_complex and facts.complex is False:
         return False
-    return dtype in COMPUTED_DTYPES or facts.moves
+    return dtype in COMPUTED_DTYPES or facts.is_data_movement
 
 
 @functools.cache

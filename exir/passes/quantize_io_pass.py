@@ -196,8 +196,8 @@ def _quantize_input(
 
 def _is_static(node: Node, kind: Callable[[Node], bool]) -> bool:
     """Whether it is of that kind, by numbers."""
-    said = quantization_of(node) if kind(node) else None
-    return said is not None and said.is_static
+    qparams = quantization_of(node) if kind(node) else None
+    return qparams is not None and qparams.is_static
 
 
 def _insert_dequantize(graph: Graph, node: Node, given: dict[str, Any]) -> QuantParams:

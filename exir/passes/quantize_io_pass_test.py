@@ -50,8 +50,8 @@ def test_both_ends_become_integers_and_tell_their_parameters() -> None:
     torch.testing.assert_close(result, expected, rtol=0, atol=0)
 
     program = Runtime.get().load_program(changed.to_executorch().buffer)
-    told = {name: program.load_method(name).execute([])[0] for name in changed.config_methods}
-    assert told == {
+    message = {name: program.load_method(name).execute([])[0] for name in changed.config_methods}
+    assert message == {
         "input0_scale": 0.5, "input0_zp": 1, "input0_quant_min": -128, "input0_quant_max": 127,
         "input0_dtype": ScalarType.CHAR, "output0_scale": 0.25, "output0_zp": 2,
         "output0_quant_min": -128, "output0_quant_max": 127, "output0_dtype": ScalarType.CHAR,

@@ -107,7 +107,7 @@ class Source:
     def of(programs: dict[str, ExportedProgram], edge: dict[str, ExportedProgram]) -> Source:
         return Source(programs, {name: _contents(each) for name, each in edge.items()})
 
-    def wanted_whole(
+    def preserved_nodes(
         self, method: str, edge: ExportedProgram, partitioners: list[Any]
     ) -> frozenset[Node]:
         """Nodes of the exported program that the edge program must be made again for; none where it was changed."""

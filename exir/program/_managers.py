@@ -273,7 +273,7 @@ class EdgeProgramManager:
         for name in filter(partitioners.get, programs):
             program = programs[name]
             if self._source is not None:
-                kept[name] = self._source.wanted_whole(name, program, partitioners[name])
+                kept[name] = self._source.preserved_nodes(name, program, partitioners[name])
             if kept.get(name):
                 exported = self._source.programs[name]
                 programs[name] = _edge_program(exported, kept[name], self.compile_config)

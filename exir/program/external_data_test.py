@@ -20,7 +20,7 @@ def lowered(module: torch.nn.Module, inputs: Any, **options: Any) -> ExecutorchP
     return to_edge(export(module, inputs)).to_executorch(ExecutorchBackendConfig(**options))
 
 
-class Weighted(torch.nn.Module):
+class WithWeights(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.linear = torch.nn.Linear(3, 3)
@@ -34,7 +34,7 @@ class Weighted(torch.nn.Module):
 def test_data_files_have_the_models_data_by_its_names_and_no_numbers() -> None:
     """Also where two of them could be one constant: other programs and trainers look for the names."""
     torch.manual_seed(0)
-    model, x = Weighted(), torch.ones(1, 3)
+    model, x = WithWeights(), torch.ones(1, 3)
     names = ["linear.weight", "linear.bias", "scale", "shift"]
     program = lowered(model, (x,), external_constants=True)
     emitted = program._emitter_output

@@ -173,11 +173,11 @@ def test_dim_orders_and_memory_formats_do_not_mix() -> None:
 
 
 def test_the_edge_verifier_knows_dtypes() -> None:
-    class Product(torch.nn.Module):
+    class Multiply(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.mm(x, x)
 
-    program = own_copy(edge_of(Product(), torch.ones(2, 2)))
+    program = own_copy(edge_of(Multiply(), torch.ones(2, 2)))
     first = next(iter(program.graph.nodes))
     first.meta["val"] = first.meta["val"].to(torch.int64)
     with pytest.raises(SpecViolationError, match="mismatched dtypes"):

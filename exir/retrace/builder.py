@@ -191,7 +191,7 @@ class EdgeGraphBuilder:
                 return args[0]
             if not self._skip_dim_order:
                 op, kwargs = TO_DIM_ORDER[op], _dim_order_kwargs(op, kwargs, value)
-        if op is aten.slice_copy.Tensor and _is_whole(args, kwargs, value):
+        if op is aten.slice_copy.Tensor and _is_full_slice(args, kwargs, value):
             return args[0]
         if any(_is_number(arg) for arg in args):
             args = self._numbers_to_tensors(op, args)
@@ -299,7 +299,7 @@ def _is_same_layout(source: Any, result: torch.Tensor) -> bool:
     )
 
 
-def _is_whole(args: tuple[Any, ...], kwargs: dict[str, Any], value: torch.Tensor) -> bool:
+def _is_full_slice(args: tuple[Any, ...], kwargs: dict[str, Any], value: torch.Tensor) -> bool:
     """A slice from the first to the last element."""
     start, step = ([*args, None, None, None][2], [*args, None, None, None, None][4])
     plain = start in (None, 0) and step in (None, 1) and not kwargs

@@ -31,7 +31,7 @@ class Rule(Enum):
 
 
 # Never decomposed although torch can: the runtime has a kernel that is better than the parts.
-KEEP_WHOLE: frozenset[OpOverload] = frozenset(
+PRESERVED: frozenset[OpOverload] = frozenset(
     {aten.linear.default, aten.upsample_bilinear2d.vec, aten.upsample_nearest2d.vec}
 )
 
@@ -178,7 +178,7 @@ class OpRules:
         self._table = {**decomposition_table(), **(more or {})}
         # Quantizing stays where backends look for it; what none has taken is decomposed on the way to planned.
         whole = frozenset(quant_primitives()) - self._table.keys()
-        self._preserve = (KEEP_WHOLE - decompose) | frozenset(preserve) | whole
+        self._preserve = (PRESERVED - decompose) | frozenset(preserve) | whole
         self._known: dict[OpOverload, Rule] = {}
 
     def of(self, op: OpOverload) -> Rule:

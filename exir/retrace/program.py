@@ -37,7 +37,7 @@ from executorch.exir.graph_facts import input_specs
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.builder import Number
 from executorch.exir.retrace.lifted_constants import with_lifted_branch_constants
-from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
+from executorch.exir.retrace.op_rules import PRESERVED, OpRules, decomposition_table
 from executorch.exir.retrace.symbols import UnknownSymbol
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, map_values
 from executorch.exir.retrace.tracer import GraphTracer, TraceOptions, remove_dead_calls
@@ -181,7 +181,7 @@ def _functionalise(
     program: ExportedProgram, preserve: frozenset[OpOverload], decompose: frozenset[OpOverload]
 ) -> ExportedProgram:
     table = torch.export.default_decompositions()
-    for op in (*(KEEP_WHOLE - decompose), *preserve):
+    for op in (*(PRESERVED - decompose), *preserve):
         table.pop(op, None)
     for op, function in decomposition_table().items():
         if op not in preserve:

@@ -36,12 +36,12 @@ def _violation(node: Node, constraints: DtypeConstraints) -> list[str]:
     dtypes = {**_inputs(node), **({} if _decides_its_dtype(node) else _results(node))}
     if not set(dtypes.values()) <= _KNOWN or constraints.accepts(dtypes):
         return []
-    said = ", ".join(f"{name} {str(dtype)[6:]}" for name, dtype in dtypes.items())
+    message = ", ".join(f"{name} {str(dtype)[6:]}" for name, dtype in dtypes.items())
     rows = " or ".join(_row(row, constraints) for row in constraints.rows[:4])
     more = f" or {len(constraints.rows) - 4} more rows" if len(constraints.rows) > 4 else ""
     where = node.meta.get("stack_trace", "").strip().splitlines()[-1:]
     return [
-        f"{node.name} = {node.target.__name__}: expected {rows}{more}; found {said}"
+        f"{node.name} = {node.target.__name__}: expected {rows}{more}; found {message}"
         + (f" (from `{where[0].strip()}`)" if where else "")
     ]
 

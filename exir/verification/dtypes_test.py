@@ -40,7 +40,7 @@ def test_calls_that_decide_their_dtype_have_none() -> None:
     assert dtype_violations(program.graph_module) == []
 
 
-class Product(torch.nn.Module):
+class Multiply(torch.nn.Module):
     def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         return torch.mm(a, b)
 
@@ -50,7 +50,7 @@ class Product(torch.nn.Module):
 def test_a_pass_that_breaks_a_dtype_is_told(broken: str) -> None:
     """One operand, or the result, gets another dtype than the row of `mm` allows."""
     inputs = (torch.randn(2, 3), torch.randn(3, 4))
-    program = to_edge(torch.export.export(Product(), inputs)).exported_program()
+    program = to_edge(torch.export.export(Multiply(), inputs)).exported_program()
     module = program.graph_module
     (node,) = [n for n in module.graph.nodes if broken in n.name.split("_")]
     node.meta["val"] = node.meta["val"].to(torch.float64)

@@ -46,10 +46,10 @@ def parser(prog: str = "python -m executorch.extension.llm.chat") -> argparse.Ar
     )
     parser.add_argument("--data", type=Path, help="the program's data file (.ptd)")
     parser.add_argument("--system", help="what the conversation begins with, as its system")
-    for name, (kind, said) in SAMPLING.items():
+    for name, (kind, message) in SAMPLING.items():
         flag = "--" + name.replace("_", "-")
         parser.add_argument(
-            flag, type=kind, help=f"{said}; default: the checkpoint's, or llama.cpp's"
+            flag, type=kind, help=f"{message}; default: the checkpoint's, or llama.cpp's"
         )
     parser.add_argument("--seed", type=int, help="of the random numbers; default: the clock's")
     parser.add_argument("--max-new-tokens", type=int, default=-1, help="of each answer")
@@ -95,7 +95,7 @@ class Talk:
     _ROOM = 4  # a share of the context: room for an answer
 
     def __init__(self, options: argparse.Namespace, out: TextIO) -> None:
-        from executorch.extension.llm.export.kept import program_of
+        from executorch.extension.llm.export.program_cache import program_of
         from executorch.extension.llm.runner import TextLLMRunner
         from executorch.extension.llm.runner.chat_template import ChatTemplate
 
@@ -123,13 +123,13 @@ class Talk:
         if len(self._messages) < len(asked):
             self._show("[the context is full: the oldest turns are left out]\n")
         try:
-            said = self._answer()
+            message = self._answer()
         except RuntimeError as error:
             self._messages = before
             self._show(f"[{error}]\n")
             return
         self._show("\n")
-        self._messages.append({"role": "assistant", "content": said})
+        self._messages.append({"role": "assistant", "content": message})
 
     def _answer(self) -> str:
         from executorch.extension.llm.runner import GenerationConfig
@@ -142,10 +142,10 @@ class Talk:
             **self._sampling,
         )
         self._seed = None
-        said: list[str] = []
+        message: list[str] = []
 
         def show(piece: str) -> None:
-            said.append(piece)
+            message.append(piece)
             self._show(piece)
 
         ids = self._ids(self._messages)
@@ -160,7 +160,7 @@ class Talk:
                 self._show(_FULL)
             if self._options.prompt or sys.stderr.isatty():
                 note(speed(done))
-        return "".join(said)
+        return "".join(message)
 
     def _ids(self, messages: Sequence[Mapping[str, Any]]) -> list[int]:
         return self._runner.encode(self._template.render(messages))

@@ -29,17 +29,17 @@ using executorch::kernels::wrapped_scalar;
 using executorch::kernels::optimized::Binary;
 using executorch::kernels::optimized::Broadcast;
 using executorch::kernels::optimized::Compare;
-using executorch::kernels::optimized::has_whole_loop;
+using executorch::kernels::optimized::has_integer_loop;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::kMaxOperands;
 using executorch::kernels::optimized::kMaxOuterDims;
 using executorch::kernels::optimized::map_binary;
+using executorch::kernels::optimized::map_binary_integer;
 using executorch::kernels::optimized::map_binary_narrow;
-using executorch::kernels::optimized::map_binary_whole;
 using executorch::kernels::optimized::map_compare;
-using executorch::kernels::optimized::map_compare_whole;
+using executorch::kernels::optimized::map_compare_integer;
 using executorch::kernels::optimized::map_shift;
 using executorch::kernels::optimized::map_where;
 using executorch::kernels::optimized::NarrowOperand;
@@ -158,18 +158,19 @@ bool run_narrow(Binary f, float alpha, const Broadcast& walk, const Tensor& self
   return true;
 }
 
-bool is_whole(ScalarType type) {
+bool is_integer(ScalarType type) {
   return executorch::runtime::isIntegralType(type, /*includeBool=*/true);
 }
 
 // Whether elements of the type are computed here at all.
 bool has_loop(ScalarType type, Binary f) {
-  return is_whole(type) ? has_whole_loop(type, f)
-                        : f < Binary::kAnd && (type == ScalarType::Float || is_narrow_float(type));
+  return is_integer(type)
+             ? has_integer_loop(type, f)
+             : f < Binary::kAnd && (type == ScalarType::Float || is_narrow_float(type));
 }
 
 // alpha as integers multiply by it; 1 for other dtypes, where as_float() is read.
-int64_t as_whole(const Scalar& alpha) {
+int64_t as_integer(const Scalar& alpha) {
   return alpha.isIntegral(/*includeBool=*/true) ? alpha.to<int64_t>() : 1;
 }
 
@@ -184,9 +185,9 @@ bool run(Binary f, const Scalar& alpha, const Tensor& self, const Tensor& other,
   if (is_narrow_float(type)) {
     return run_narrow(f, rounded(alpha, type), walk, self, other, out);
   }
-  if (is_whole(type)) {
-    map_binary_whole(type, f, as_whole(alpha), walk, self.const_data_ptr(), other.const_data_ptr(),
-                     out.mutable_data_ptr());
+  if (is_integer(type)) {
+    map_binary_integer(type, f, as_integer(alpha), walk, self.const_data_ptr(),
+                       other.const_data_ptr(), out.mutable_data_ptr());
     return true;
   }
   map_binary(f, as_float(alpha), walk, self.const_data_ptr<float>(), other.const_data_ptr<float>(),
@@ -211,7 +212,7 @@ struct Element {
   alignas(8) char bytes[8];
 
   Element(const Scalar& number, ScalarType type) {
-    if (is_whole(type)) {
+    if (is_integer(type)) {
       const auto whole = executorch::kernels::scalar_to<int64_t>(wrapped_scalar(number, type));
       storer(ComputeType::kInt64, type)(&whole, 1, bytes);
     } else {
@@ -246,8 +247,8 @@ bool run_scalar(Binary f, const Scalar& alpha, const Tensor& self, const Scalar&
     std::swap(x, y);
     std::swap(walk.inner[0], walk.inner[1]);
   }
-  if (is_whole(type)) {
-    map_binary_whole(type, f, as_whole(alpha), walk, x, y, out.mutable_data_ptr());
+  if (is_integer(type)) {
+    map_binary_integer(type, f, as_integer(alpha), walk, x, y, out.mutable_data_ptr());
     return true;
   }
   map_binary(f, as_float(alpha), walk, static_cast<const float*>(x), static_cast<const float*>(y),
@@ -275,12 +276,12 @@ bool is_bool(const Tensor& t) {
 }
 
 bool is_compared(ScalarType type) {
-  return is_whole(type) || type == ScalarType::Float || is_narrow_float(type);
+  return is_integer(type) || type == ScalarType::Float || is_narrow_float(type);
 }
 
 void compare(ScalarType type, Compare f, const Broadcast& walk, const void* x, const void* y,
              Tensor& out) {
-  const auto map = is_whole(type) ? map_compare_whole : map_compare;
+  const auto map = is_integer(type) ? map_compare_integer : map_compare;
   map(type, f, walk, x, y, out.mutable_data_ptr<bool>());
 }
 

@@ -46,16 +46,16 @@ void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const f
                     bool y_array, float* out, int64_t n);
 // Arrays of integers of one dtype, which wrap around, and of Bool: kAdd, kSub, kMul (not of Bool),
 // kMax, kMin, and those of bits.
-bool has_whole_loop(executorch::aten::ScalarType type, Binary f);
-void map_binary_whole(executorch::aten::ScalarType type, Binary f, int64_t alpha,
-                      const Broadcast& walk, const void* x, const void* y, void* out);
+bool has_integer_loop(executorch::aten::ScalarType type, Binary f);
+void map_binary_integer(executorch::aten::ScalarType type, Binary f, int64_t alpha,
+                        const Broadcast& walk, const void* x, const void* y, void* out);
 
 // Arrays of Float, Half or BFloat16.
 void map_compare(executorch::aten::ScalarType type, Compare f, const Broadcast& walk, const void* x,
                  const void* y, bool* out);
 // Arrays of integers or Bool.
-void map_compare_whole(executorch::aten::ScalarType type, Compare f, const Broadcast& walk,
-                       const void* x, const void* y, bool* out);
+void map_compare_integer(executorch::aten::ScalarType type, Compare f, const Broadcast& walk,
+                         const void* x, const void* y, bool* out);
 
 // x shifted by y bits, the sign following to the right. By a negative number, or by more than 63,
 // all bits are shifted out.

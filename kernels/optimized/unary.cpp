@@ -26,14 +26,14 @@ using executorch::kernels::ComputeType;
 using executorch::kernels::fits;
 using executorch::kernels::loader;
 using executorch::kernels::storer;
+using executorch::kernels::optimized::IntegerUnary;
 using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::map_unary;
-using executorch::kernels::optimized::map_unary_whole;
+using executorch::kernels::optimized::map_unary_integer;
 using executorch::kernels::optimized::same_layout;
 using executorch::kernels::optimized::Unary;
 using executorch::kernels::optimized::UnaryConstants;
-using executorch::kernels::optimized::WholeUnary;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
@@ -61,7 +61,7 @@ void map_converted(Unary f, const UnaryConstants& constants, const Tensor& self,
   });
 }
 
-bool is_whole(const Tensor& t) {
+bool is_integer(const Tensor& t) {
   return executorch::runtime::isIntegralType(t.scalar_type(), /*includeBool=*/true);
 }
 
@@ -88,7 +88,7 @@ bool run(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& o
 
 // The same for functions that make Float of integers and Bool.
 bool run_to_float(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& out) {
-  if (!is_whole(self) || !is_f32(out)) {
+  if (!is_integer(self) || !is_f32(out)) {
     return run(f, constants, self, out);
   }
   if (!resized_alike(self, out)) {
@@ -99,13 +99,13 @@ bool run_to_float(Unary f, const UnaryConstants& constants, const Tensor& self, 
 }
 
 // Integers in their own type; Bool is the portable kernels'.
-bool run_whole(WholeUnary f, int64_t low, int64_t high, const Tensor& self, Tensor& out) {
-  if (!is_whole(self) || self.scalar_type() == ScalarType::Bool ||
+bool run_integer(IntegerUnary f, int64_t low, int64_t high, const Tensor& self, Tensor& out) {
+  if (!is_integer(self) || self.scalar_type() == ScalarType::Bool ||
       out.scalar_type() != self.scalar_type() || !resized_alike(self, out)) {
     return false;
   }
-  map_unary_whole(self.scalar_type(), f, low, high, self.const_data_ptr(), out.mutable_data_ptr(),
-                  self.numel());
+  map_unary_integer(self.scalar_type(), f, low, high, self.const_data_ptr(), out.mutable_data_ptr(),
+                    self.numel());
   return true;
 }
 
@@ -132,11 +132,11 @@ bool is_limit(const Scalar& number) {
   }
 #define ET_UNARY_KERNEL(name, portable, function) \
   ET_UNARY(name, portable, run_to_float(Unary::function, {}, self, out))
-// Of whole numbers: what WholeUnary says.
+// Of whole numbers: what IntegerUnary says.
 #define ET_UNARY_KERNEL_WHOLE(name, portable, function, whole, low, high) \
-  ET_UNARY(                                                               \
-      name, portable,                                                     \
-      run_whole(WholeUnary::whole, low, high, self, out) || run(Unary::function, {}, self, out))
+  ET_UNARY(name, portable,                                                \
+           run_integer(IntegerUnary::whole, low, high, self, out) ||      \
+               run(Unary::function, {}, self, out))
 ET_UNARY_KERNEL_WHOLE(opt_abs_out, abs_out, kAbs, kAbs, kLowest, kHighest)
 ET_UNARY_KERNEL(opt_acos_out, acos_out, kAcos)
 ET_UNARY_KERNEL(opt_asin_out, asin_out, kAsin)
@@ -199,7 +199,7 @@ Tensor& opt_hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Sc
   const bool fast = are_bounds(k) && may_bound(min_val, self.scalar_type()) &&
                     may_bound(max_val, self.scalar_type());
   if (fast && is_limit(min_val) && is_limit(max_val) &&
-      run_whole(WholeUnary::kClamp, min_val.to<int64_t>(), max_val.to<int64_t>(), self, out)) {
+      run_integer(IntegerUnary::kClamp, min_val.to<int64_t>(), max_val.to<int64_t>(), self, out)) {
     return out;
   }
   return fast && run(Unary::kClamp, k, self, out) ? out
@@ -217,8 +217,8 @@ Tensor& opt_clamp_out(KernelRuntimeContext& ctx, const Tensor& self,
                     (!min.has_value() || may_bound(*min, type)) &&
                     (!max.has_value() || may_bound(*max, type));
   if (fast && (!min.has_value() || is_limit(*min)) && (!max.has_value() || is_limit(*max)) &&
-      run_whole(WholeUnary::kClamp, min.has_value() ? min->to<int64_t>() : kLowest,
-                max.has_value() ? max->to<int64_t>() : kHighest, self, out)) {
+      run_integer(IntegerUnary::kClamp, min.has_value() ? min->to<int64_t>() : kLowest,
+                  max.has_value() ? max->to<int64_t>() : kHighest, self, out)) {
     return out;
   }
   return fast && run(Unary::kClamp, k, self, out) ? out : clamp_out(ctx, self, min, max, out);

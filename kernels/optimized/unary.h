@@ -59,14 +59,14 @@ struct UnaryConstants {
 void map_unary(Unary f, const UnaryConstants& constants, const float* in, float* out, int64_t n);
 
 // Functions of integers, which wrap around.
-enum class WholeUnary {
+enum class IntegerUnary {
   kAbs,
   kNeg,
   kClamp,  // to [low, high], which are cut to the type's own limits
 };
 
 // The same for arrays of an integer type, not in place.
-void map_unary_whole(executorch::aten::ScalarType type, WholeUnary f, int64_t low, int64_t high,
-                     const void* in, void* out, int64_t n);
+void map_unary_integer(executorch::aten::ScalarType type, IntegerUnary f, int64_t low, int64_t high,
+                       const void* in, void* out, int64_t n);
 
 }  // namespace executorch::kernels::optimized

@@ -156,8 +156,8 @@ Tensor& arange(const OpCall& call, const Scalar& start, const Scalar& end, const
   const double last = number(end);
   const double by = number(step);
   const double count = std::ceil((last - first) / by);
-  const bool is_whole = compute_type_of(out.scalar_type()) == ComputeType::kInt64;
-  const bool fits = !is_whole || (std::abs(first) < 0x1p63 && std::abs(by) < 0x1p63);
+  const bool is_integer = compute_type_of(out.scalar_type()) == ComputeType::kInt64;
+  const bool fits = !is_integer || (std::abs(first) < 0x1p63 && std::abs(by) < 0x1p63);
   ET_KERNEL_CHECK_MSG(call.ctx, by != 0 && count >= 0 && count <= INT32_MAX && fits,
                       InvalidArgument, out,
                       "%s: expected a step from start to end, found start %g, end %g, step %g",
@@ -167,7 +167,7 @@ Tensor& arange(const OpCall& call, const Scalar& start, const Scalar& end, const
   if (!resize_output(call, out, shape)) {
     return out;
   }
-  if (is_whole) {
+  if (is_integer) {
     write_range<int64_t>(scalar_to<int64_t>(start), scalar_to<int64_t>(step), out);
   } else {
     write_range<double>(first, by, out);

@@ -105,7 +105,7 @@ Shape shape_of(int64_t size) {
 }
 
 // Eager tells the bag of each index only where a mode needs it later.
-bool tells_bags(const Bags& bags) {
+bool has_bag_rows(const Bags& bags) {
   return bags.mode != Mode::kSum || bags.padding >= 0 ||
          bags.weight.scalar_type() == ScalarType::Double;
 }
@@ -122,7 +122,7 @@ bool resize_outputs(const OpCall& call, const Bags& bags, const BagOutputs& outs
   const bool resized =
       check_same_dtype(call, "out0", std::get<0>(outs), "weight", bags.weight) &&
       resize_output(call, std::get<0>(outs), rows) &&
-      resize_output(call, *rest[0], shape_of(tells_bags(bags) ? bags.indices.numel() : 0)) &&
+      resize_output(call, *rest[0], shape_of(has_bag_rows(bags) ? bags.indices.numel() : 0)) &&
       resize_output(call, *rest[1], shape_of(bags.count)) &&
       resize_output(call, *rest[2], bags.mode == Mode::kMax ? rows : shape_of(bags.count));
   ET_KERNEL_CHECK_MSG(call.ctx,
@@ -249,7 +249,7 @@ void fill_bags(const Bags& bags, const BagOutputs& outs) {
     int64_t size = 0;
     for (int64_t i = begin; i < end; ++i) {
       size += table.indices.at(i) != bags.padding;
-      if (tells_bags(bags)) {
+      if (has_bag_rows(bags)) {
         bag_of.put(i, bag);
       }
     }
@@ -271,10 +271,10 @@ void fill_bags(const Bags& bags, const BagOutputs& outs) {
         values.write(at, 1, count, sums);
       }
     }
-    const int64_t told = bags.mode == Mode::kSum ? 0 : size;
-    sizes.put(bag, told);
+    const int64_t row = bags.mode == Mode::kSum ? 0 : size;
+    sizes.put(bag, row);
     if (bags.mode != Mode::kMax) {
-      origins.put(bag, told);
+      origins.put(bag, row);
     }
   };
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, width));

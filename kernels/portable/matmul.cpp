@@ -157,8 +157,8 @@ void multiply(const Matrix& a, const Matrix& b, const Epilogue& epilogue, const 
   }
 }
 
-bool check_product(const OpCall& call, const Tensor& a, const Tensor& b, const Tensor& out,
-                   int64_t depth_a, int64_t depth_b) {
+bool check_matmul(const OpCall& call, const Tensor& a, const Tensor& b, const Tensor& out,
+                  int64_t depth_a, int64_t depth_b) {
   ET_KERNEL_CHECK_MSG(call.ctx, depth_a == depth_b, InvalidArgument, false,
                       "%s: expected equal inner sizes, found %" PRId64 " and %" PRId64, call.op,
                       static_cast<int64_t>(depth_a), static_cast<int64_t>(depth_b));
@@ -183,7 +183,7 @@ bool resize_matrix(const OpCall& call, Tensor& out, int64_t rows, int64_t cols) 
 Tensor& mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2, Tensor& out) {
   const OpCall call{ctx, "mm.out"};
   if (check_rank(call, "self", self, 2) && check_rank(call, "mat2", mat2, 2) &&
-      check_product(call, self, mat2, out, self.sizes()[1], mat2.sizes()[0]) &&
+      check_matmul(call, self, mat2, out, self.sizes()[1], mat2.sizes()[0]) &&
       resize_matrix(call, out, self.sizes()[0], mat2.sizes()[1])) {
     run(matrix_of(self), matrix_of(mat2), {}, matrix_of(out));
   }
@@ -216,7 +216,7 @@ Tensor& _int_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor&
 Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2, Tensor& out) {
   const OpCall call{ctx, "bmm.out"};
   if (!check_rank(call, "self", self, 3) || !check_rank(call, "mat2", mat2, 3) ||
-      !check_product(call, self, mat2, out, self.sizes()[2], mat2.sizes()[1])) {
+      !check_matmul(call, self, mat2, out, self.sizes()[2], mat2.sizes()[1])) {
     return out;
   }
   const int64_t batches = self.sizes()[0];
@@ -246,7 +246,7 @@ Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& m
                   const Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
   const OpCall call{ctx, "addmm.out"};
   if (!check_rank(call, "mat1", mat1, 2) || !check_rank(call, "mat2", mat2, 2) ||
-      !check_product(call, mat1, mat2, out, mat1.sizes()[1], mat2.sizes()[0]) ||
+      !check_matmul(call, mat1, mat2, out, mat1.sizes()[1], mat2.sizes()[0]) ||
       !check_same_dtype(call, "self", self, "mat1", mat1) ||
       !resize_matrix(call, out, mat1.sizes()[0], mat2.sizes()[1])) {
     return out;
@@ -275,7 +275,7 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor&
                       "linear.out: expected 1 or 2 dims for weight, found %d",
                       static_cast<int>(weight.dim()));
   const int64_t last = weight.dim() - 1;
-  if (!check_product(call, input, weight, out, depth, weight.sizes()[last])) {
+  if (!check_matmul(call, input, weight, out, depth, weight.sizes()[last])) {
     return out;
   }
   const int64_t cols = is_row ? 1 : weight.sizes()[0];

@@ -18,7 +18,7 @@ namespace {
 
 // out[i, j] = sum over k of in[i, k] * (weight[k, j] - zero[...]) * scale[...]. The views are of
 // rank 2 and indexed (i, k), (j, k) and (i, j); groups divide k.
-struct Product {
+struct Matmul {
   StridedView in;
   StridedView weight;
   StridedView scale;  // (j, group)
@@ -34,7 +34,7 @@ struct Readers {
   StridedReader<float> zero;
 };
 
-float dot(const Product& product, const Readers& read, int64_t i, int64_t j) {
+float dot(const Matmul& product, const Readers& read, int64_t i, int64_t j) {
   float sum = 0;
   const int64_t depth = product.in.sizes[1];
   for (int64_t k = 0; k < depth; k += product.group_size) {
@@ -80,7 +80,7 @@ bool check_types(const OpCall& call, const Tensor& input, const Tensor& weight,
                        scales.numel())));
 }
 
-void multiply(const OpCall& call, const Product& product, const Readers& readers, Tensor& out) {
+void multiply(const OpCall& call, const Matmul& product, const Readers& readers, Tensor& out) {
   const int64_t rows = product.in.sizes[0];
   const int64_t columns = product.weight.sizes[0];
   Shape shape;
@@ -114,12 +114,12 @@ Tensor& quantized_mixed_mm_out(KernelRuntimeContext& ctx, const Tensor& input, c
   }
   // Every row of the weight has its scale, so each is a group for all columns.
   const Tensor& zeros = weight_zero_points.has_value() ? *weight_zero_points : weight_scales;
-  const Product product{StridedView::of(input),
-                        transposed(StridedView::of(weight)),
-                        StridedView::of(weight_scales).inserted(0, weight.sizes()[1], 0),
-                        StridedView::of(zeros).inserted(0, weight.sizes()[1], 0),
-                        1,
-                        weight_zero_points.has_value()};
+  const Matmul product{StridedView::of(input),
+                       transposed(StridedView::of(weight)),
+                       StridedView::of(weight_scales).inserted(0, weight.sizes()[1], 0),
+                       StridedView::of(zeros).inserted(0, weight.sizes()[1], 0),
+                       1,
+                       weight_zero_points.has_value()};
   multiply(call, product,
            {StridedReader<float>(input), StridedReader<float>(weight),
             StridedReader<float>(weight_scales), StridedReader<float>(zeros)},
@@ -152,12 +152,12 @@ Tensor& quantized_mixed_linear_out(KernelRuntimeContext& ctx, const Tensor& inpu
     return view.ndim == 2 ? view : view.inserted(1, 1, 0);
   };
   const Tensor& zeros = weight_zero_points.has_value() ? *weight_zero_points : weight_scales;
-  const Product product{StridedView::of(input),
-                        StridedView::of(weight),
-                        two_dims(weight_scales),
-                        two_dims(zeros),
-                        std::max<int64_t>(1, (depth + groups - 1) / groups),
-                        weight_zero_points.has_value()};
+  const Matmul product{StridedView::of(input),
+                       StridedView::of(weight),
+                       two_dims(weight_scales),
+                       two_dims(zeros),
+                       std::max<int64_t>(1, (depth + groups - 1) / groups),
+                       weight_zero_points.has_value()};
   multiply(call, product,
            {StridedReader<float>(input), StridedReader<float>(weight),
             StridedReader<float>(weight_scales), StridedReader<float>(zeros)},

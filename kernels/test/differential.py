@@ -225,8 +225,8 @@ def _tie_difference(
         return None if found[0].shape == expected[0].shape else "has another shape"
     if not given.get("sorted", True):  # topk
         expected = (expected[0].sort(dim, descending=given["largest"]).values,)
-    told = x.gather(dim, found[1])
-    if not equal(found[0], expected[0]) or not equal(told, found[0]):
+    gathered = x.gather(dim, found[1])
+    if not equal(found[0], expected[0]) or not equal(gathered, found[0]):
         return f"differs: {brief(found[0])} against {brief(expected[0])}"
     return None
 

@@ -62,7 +62,9 @@ def wrong_calls(case: Case, schema: Schema) -> Iterator[WrongCall]:
     yield "rank of out", values, [o.new_zeros((*o.shape, 2)) for o in outputs]
 
 
-def said(library: str, schema: Schema, values: list[Any], outputs: Any, capfd: Any) -> str | None:
+def message(
+    library: str, schema: Schema, values: list[Any], outputs: Any, capfd: Any
+) -> str | None:
     """What is logged; None when the kernel takes the call."""
     call = Call(load_library(library), schema)
     try:
@@ -79,7 +81,7 @@ def said(library: str, schema: Schema, values: list[Any], outputs: Any, capfd: A
     return text if failed else None
 
 
-def is_told(text: str, schema: Schema) -> bool:
+def is_reported(text: str, schema: Schema) -> bool:
     """One line names the operator, and after it what was expected and found."""
     overload = f".{schema.overload}" if schema.overload else ""
     name = re.escape(schema.name + overload)
@@ -93,11 +95,11 @@ def test_every_operator_tells_what_is_wrong(library: str, name: str, capfd: Any)
     assert case is not None
     failures, silent = 0, []
     for kind, values, outputs in wrong_calls(case, schema):
-        text = said(library, schema, values, outputs, capfd)
+        text = message(library, schema, values, outputs, capfd)
         if text is None:
             continue
         failures += 1
-        if not is_told(text, schema):
+        if not is_reported(text, schema):
             silent.append(f"{kind}: {text!r}")
     assert not silent, "\n".join(silent)
     assert failures > 0, "no wrong call fails"
@@ -113,5 +115,5 @@ def test_each_wrong_call_of_the_table_is_told(library: str, row: Any, capfd: Any
     other = torch.int64 if "indices" in name or name == "topk.values" else dtype
     count = sum(a.is_out for a in schema.arguments)
     outputs = [torch.zeros(shape, dtype=d) for d in [dtype, *[other] * (count - 1)]]
-    text = said(library, schema, values, outputs, capfd)
-    assert text is not None and is_told(text, schema), text
+    text = message(library, schema, values, outputs, capfd)
+    assert text is not None and is_reported(text, schema), text

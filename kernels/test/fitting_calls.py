@@ -262,11 +262,11 @@ def _bags(d: Fitter) -> Arguments:
     mode = d.choose(0, 1, 2)
     inner = sorted(d.integer(0, count) for _ in range(d.integer(0, 3)))
     last = d.chance(0.5)
-    weighted = mode == 0 and d.chance(0.5)
+    has_weights = mode == 0 and d.chance(0.5)
     return {
         "weight": d.like(rows, width), "indices": d.index([count], rows), "mode": mode,
         "offsets": torch.tensor([0, *inner, *([count] if last else [])]), "sparse": False,
-        "per_sample_weights": d.like(count) if weighted else None, "include_last_offset": last,
+        "per_sample_weights": d.like(count) if has_weights else None, "include_last_offset": last,
         "padding_idx": d.choose(-1, -1, rows - 1),
     }  # fmt: skip
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from kernels.test.cases import complex_numbers, elementwise, matmul, move, reduce, window
+from kernels.test.cases import complex_numbers, data_movement, elementwise, matmul, reduce, window
 from kernels.test.op_case import Case
 
 CASES: list[Case] = [
     *elementwise.CASES,
     *reduce.CASES,
-    *move.CASES,
+    *data_movement.CASES,
     *matmul.CASES,
     *window.CASES,
     *complex_numbers.CASES,

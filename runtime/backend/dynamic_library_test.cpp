@@ -57,10 +57,10 @@ TEST(DynamicLibraryTest, OneThatIsMissingSaysHowToGetIt) {
   const auto library =
       DynamicLibrary::open({"libthere_is_none.so"}, "None's library", "install it");
   EXPECT_EQ(library.error(), Error::NotFound);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("None's library was not loaded ("), std::string::npos) << said;
-  EXPECT_NE(said.find("libthere_is_none.so"), std::string::npos) << said;
-  EXPECT_NE(said.find("): install it"), std::string::npos) << said;
+  const std::string message = testing::internal::GetCapturedStderr();
+  EXPECT_NE(message.find("None's library was not loaded ("), std::string::npos) << message;
+  EXPECT_NE(message.find("libthere_is_none.so"), std::string::npos) << message;
+  EXPECT_NE(message.find("): install it"), std::string::npos) << message;
 }
 
 TEST(DynamicLibraryTest, AVariableNamesTheFile) {
@@ -98,8 +98,8 @@ TEST(FunctionFinderTest, AllMissingFunctionsAreNamed) {
   EXPECT_EQ(half(3.0), 1.5);
   testing::internal::CaptureStderr();
   EXPECT_EQ(functions.check(Error::NotSupported, "expected a driver of 2026"), Error::NotSupported);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("the driver lacks first, second: expected a driver of 2026"),
+  const std::string message = testing::internal::GetCapturedStderr();
+  EXPECT_NE(message.find("the driver lacks first, second: expected a driver of 2026"),
             std::string::npos)
-      << said;
+      << message;
 }

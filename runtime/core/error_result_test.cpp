@@ -79,9 +79,9 @@ TEST(ResultDeathTest, TakingTheValueOfAnErrorEndsTheProgram) {
     Result<int> failed(Error::NotFound);
     use(failed);
   };
-  const char* const kSaid = "In function CheckOk\\(\\), assert failed: hasValue_";
-  EXPECT_DEATH(misuse([](Result<int>& failed) { failed.get(); }), kSaid);
-  EXPECT_DEATH(misuse([](Result<int>& failed) { *failed += 1; }), kSaid);
+  const char* const kMessage = "In function CheckOk\\(\\), assert failed: hasValue_";
+  EXPECT_DEATH(misuse([](Result<int>& failed) { failed.get(); }), kMessage);
+  EXPECT_DEATH(misuse([](Result<int>& failed) { *failed += 1; }), kMessage);
 }
 
 TEST(ResultTest, OkWithoutAValueIsAnInternalError) {

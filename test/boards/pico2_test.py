@@ -290,16 +290,16 @@ def test_what_is_missing_is_named(model: Path, tmp_path: Path) -> None:
     generator = shutil.which("cmake")
     assert generator
 
-    def said(*options: str) -> str:
+    def output_of(*options: str) -> str:
         words = [script, f"--build={tmp_path / 'b'}", *options]
         done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
         assert done.returncode != 0
         return " ".join(done.stderr.split())
 
-    assert "--model=FILE is missing" in said()
-    assert "no model none.pte here or in" in said("--model=none.pte")
-    assert "unknown argument --bord=x" in said("--bord=x")
-    assert "BOARD=pico2 needs the Pico SDK: set PICO_SDK_PATH" in said(f"--model={model}")
-    assert "expected pico2, qemu, qemu-m3, qemu-m33, qemu-m55 or host, found 'pico3'" in said(
+    assert "--model=FILE is missing" in output_of()
+    assert "no model none.pte here or in" in output_of("--model=none.pte")
+    assert "unknown argument --bord=x" in output_of("--bord=x")
+    assert "BOARD=pico2 needs the Pico SDK: set PICO_SDK_PATH" in output_of(f"--model={model}")
+    assert "expected pico2, qemu, qemu-m3, qemu-m33, qemu-m55 or host, found 'pico3'" in output_of(
         f"--model={model}", "--board=pico3"
     )

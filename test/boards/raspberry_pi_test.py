@@ -36,27 +36,27 @@ def setup(
 
 @pytest.mark.req("EMB-010")
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
-    def said(*arguments: str) -> str:
+    def message(*arguments: str) -> str:
         done = setup(f"--build={tmp_path / 'b'}", *arguments)
         assert done.returncode == 1
         return " ".join(done.stderr.split())
 
-    assert "which board? setup.sh pi4 or setup.sh pi5" in said()
-    assert "unknown argument pi3; --help lists them" in said("pi3")
-    words = said("pi5", f"--toolchain={tmp_path}")
+    assert "which board? setup.sh pi4 or setup.sh pi5" in message()
+    assert "unknown argument pi3; --help lists them" in message("pi3")
+    words = message("pi5", f"--toolchain={tmp_path}")
     assert f"expected bin/aarch64-none-linux-gnu-g++ in {tmp_path}" in words
-    assert "has no usr/include: copy the Pi's file system there" in said(
+    assert "has no usr/include: copy the Pi's file system there" in message(
         "pi5", f"--sysroot={tmp_path}"
     )
     (tmp_path / "b").mkdir(exist_ok=True)
     (tmp_path / "b/photo").touch()
-    assert "which is no build folder: it has no CMakeCache.txt" in said("pi5", "--force-rebuild")
+    assert "which is no build folder: it has no CMakeCache.txt" in message("pi5", "--force-rebuild")
     assert (tmp_path / "b/photo").exists()
     archive = tmp_path / "toolchain.tar.xz"
     archive.write_bytes(b"corrupted")
     url = f"--toolchain-url=file://{archive}"
-    assert "expected the MD5 sum 0123" in said("pi5", url, "--toolchain-md5=0123")
-    assert f"file://{archive} is no tar archive" in said("pi5", url)
+    assert "expected the MD5 sum 0123" in message("pi5", url, "--toolchain-md5=0123")
+    assert f"file://{archive} is no tar archive" in message("pi5", url)
 
 
 @pytest.mark.req("EMB-011", "EMB-C01")
@@ -136,9 +136,9 @@ def test_a_toolchain_from_an_archive_and_a_sysroot_of_ones_own(tmp_path: Path) -
     done = setup(
         "pi5", f"--toolchain-url=file://{archive}", f"--toolchain-md5={sum_of}", f"--build={build}"
     )
-    said = "".join((done.stdout + done.stderr).split())
-    assert done.returncode == 1 and "cannotcompile" in said
-    assert f"{build}/arm-toolchain/bin/aarch64-none-linux-gnu-" in said
+    output = "".join((done.stdout + done.stderr).split())
+    assert done.returncode == 1 and "cannotcompile" in output
+    assert f"{build}/arm-toolchain/bin/aarch64-none-linux-gnu-" in output
     file = PI / "arm-toolchain-pi5.cmake"
     shown = configured(file, tmp_path, f"-DTOOLCHAIN_PATH={packed}")
     assert f"{packed}/bin/aarch64-none-linux-gnu-g++, {packed}/aarch64-none-linux-gnu/libc" in shown

@@ -49,8 +49,8 @@ def test_a_quantizer_is_enough_for_int8(capsys: pytest.CaptureFixture[str]) -> N
     program = Path("x.pte").read_bytes()
     assert b"cortex_m::quantized_linear" in program and b"cortex_m::quantized_conv2d" in program
     assert b"aten::convolution" not in program
-    said = capsys.readouterr()
-    assert "differs by" in said.out and "no operator" not in said.err
+    output = capsys.readouterr()
+    assert "differs by" in output.out and "no operator" not in output.err
 
 
 def test_operators_that_are_not_used_are_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,5 +63,5 @@ def test_operators_that_are_not_used_are_said(capsys: pytest.CaptureFixture[str]
 def test_what_cannot_run_here_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["export", "add", "--backend", "mps", "-o", "x.pte"]) == main.DONE
     assert b"MPSBackend" in Path("x.pte").read_bytes()
-    said = capsys.readouterr().out.splitlines()[-1]
-    assert said == "not compared: the runtime of this package does not have backend MPSBackend"
+    output = capsys.readouterr().out.splitlines()[-1]
+    assert output == "not compared: the runtime of this package does not have backend MPSBackend"

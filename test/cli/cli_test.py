@@ -150,8 +150,8 @@ def test_a_model_becomes_a_program_that_runs(tmp_path: Path) -> None:
     assert first.startswith(f"wrote {target}: ")
     assert "beside the model in PyTorch" in second
     done = started("run", str(target), "--json", "--top", "1")
-    told = json.loads(done.stdout)
-    assert [told["method"], told["outputs"][0]["shape"]] == ["forward", [2, 8]]
+    output = json.loads(done.stdout)
+    assert [output["method"], output["outputs"][0]["shape"]] == ["forward", [2, 8]]
 
 
 @pytest.mark.parametrize("name", ["ds_cnn", "bert"])  # of each table of example models
@@ -174,7 +174,7 @@ def test_outputs_are_those_of_the_inputs_given(doubled: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "given, said",
+    "given, message",
     [
         (["run", "missing.pte"], "missing.pte"),
         (["run", "{doubled}", "--shape", "4=2x3"], "4: expected an input of 0"),
@@ -192,13 +192,13 @@ def test_outputs_are_those_of_the_inputs_given(doubled: Path, tmp_path: Path) ->
     ],
 )
 def test_what_cannot_be_done_is_a_sentence(
-    given: list[str], said: str, doubled: Path, capsys: pytest.CaptureFixture[str]
+    given: list[str], message: str, doubled: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [word.replace("{doubled}", str(doubled)) for word in given]
     assert main.main(words) == main.FAILED
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1 and lines[0].startswith(f"executorch {given[0]}: ")
-    assert said in lines[0]
+    assert message in lines[0]
 
 
 def installed(folder: Path) -> Path:
@@ -222,11 +222,11 @@ def test_flags_for_compilers_name_the_package(tmp_path: Path) -> None:
         whole = both[both.index("-Wl,--whole-archive") + 1 : both.index("-Wl,--no-whole-archive")]
         assert whole == ["-lexecutorch", "-lquantized_ops_lib"]
         assert "-Wl,-u,executorch_demo_backend" in both and "-lexecutorch_core" in both
-    for asked, said in {
+    for asked, message in {
         ("--cflags", "-O2"): "expected --cflags, --libs, --cmakedir, found -O2",
         ("--cmakedir", "--libs"): "--cmakedir: expected no other option beside it",
     }.items():
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             flags.printed(asked, package)
     with pytest.raises(ValueError, match="is no installed package: `pip install .` brings"):
         flags.printed(["--cflags"], tmp_path / "none")

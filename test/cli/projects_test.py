@@ -33,14 +33,14 @@ def test_a_project_is_whole_and_has_its_own_name(
     kind: str, options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts = written(kind, "two_words", tmp_path, *options)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert {"pyproject.toml", "CMakeLists.txt", "README.md", "two_words/__init__.py"} <= set(texts)
     assert not any("skeleton" in f"{path}{text}".lower() for path, text in texts.items())
     for path, text in texts.items():
         if path.endswith(".py"):
             ast.parse(text, path)
     commands = re.search(r"```bash\n(.*?)```", texts["README.md"], re.S)[1].splitlines()
-    assert len(commands) == 3 and all(command in said for command in commands)
+    assert len(commands) == 3 and all(command in output for command in commands)
     for named in re.findall(r"`((?:two_words|test)/[\w./]+)`", texts["README.md"]):
         assert named in texts, named
 
@@ -139,8 +139,10 @@ def test_a_backend_that_cannot_be_imported_is_named(
 ) -> None:
     installed(on_path, "import no_such_compiler\n", plugins.GROUP, "Given")
     assert main.main(["export", "add", "--backend", "given"]) == main.FAILED
-    said = capsys.readouterr().err
-    assert "the backend given (given:Given) cannot be used" in said and "no_such_compiler" in said
+    output = capsys.readouterr().err
+    assert (
+        "the backend given (given:Given) cannot be used" in output and "no_such_compiler" in output
+    )
 
 
 def test_the_runtime_loads_what_packages_name(

@@ -37,13 +37,13 @@ def test_code_that_is_told_mends_the_model(
     path.write_text(MODEL)
     command = ["export", f"{path}:branches", "-o", str(target)]
     assert main.main(command) == main.FAILED
-    said = capsys.readouterr().err.splitlines()
-    assert said[0] == (
+    output = capsys.readouterr().err.splitlines()
+    assert output[0] == (
         "executorch export: method forward does not export: a branch depends on the value of a tensor"
     )
-    assert said[1] == f"  {path}:11: if y.mean() > 0:"
-    place = said.index("  instead of lines 11 to 12:")
-    assert said[place + 1].strip() == MENDED.strip()
+    assert output[1] == f"  {path}:11: if y.mean() > 0:"
+    place = output.index("  instead of lines 11 to 12:")
+    assert output[place + 1].strip() == MENDED.strip()
     lines = MODEL.splitlines()
     path.write_text("\n".join([*lines[:10], MENDED, *lines[12:]]))
     assert main.main(command) == main.DONE
@@ -54,9 +54,11 @@ def test_doctor_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path = tmp_path / "another_model.py"
     path.write_text(MODEL.replace(".eval()", ""))
     assert main.main(["doctor", f"{path}:branches", "--no-run"]) == main.FOUND
-    said = capsys.readouterr().out
-    assert said.index("the model is in train mode") < said.index("a branch depends on the value")
-    assert MENDED.strip() in said and "model.eval()" in said
+    output = capsys.readouterr().out
+    assert output.index("the model is in train mode") < output.index(
+        "a branch depends on the value"
+    )
+    assert MENDED.strip() in output and "model.eval()" in output
 
 
 def test_the_guide_shows_what_is_printed(
@@ -77,7 +79,7 @@ def test_what_has_no_kernel_is_a_list(tmp_path: Path, capsys: pytest.CaptureFixt
         "        return torch.linalg.eigvals(x @ x.T).real\n\neig = (Eig().eval(), (torch.ones(3, 3),))\n"
     )
     assert main.main(["export", f"{path}:eig", "-o", str(tmp_path / "eig.pte")]) == main.FAILED
-    said = capsys.readouterr().err.splitlines()
-    assert said[0] == "executorch export: method forward cannot become a program:"
-    (line,) = (each for each in said if "aten::linalg_eig.out" in each)
+    output = capsys.readouterr().err.splitlines()
+    assert output[0] == "executorch export: method forward cannot become a program:"
+    (line,) = (each for each in output if "aten::linalg_eig.out" in each)
     assert f'"{path}", line 5' in line and "torch.linalg.eigvals(x @ x.T)" in line

@@ -79,8 +79,8 @@ def test_inputs_by_keyword(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert names.num_inputs() == 2
     assert exported("only_keyword") == 0
     assert exported("unknown_keyword") == main.FAILED
-    said = capsys.readouterr().err
-    assert "expected inputs of forward(x, scale, shift), found skale" in said
+    output = capsys.readouterr().err
+    assert "expected inputs of forward(x, scale, shift), found skale" in output
 
 
 def test_dynamic_sizes_of_keywords(folder: Path) -> None:
@@ -114,8 +114,8 @@ def test_what_one_way_of_tracing_refuses_goes_by_the_other(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert exported("counted") == 0
-    said = capsys.readouterr().err
-    assert said.startswith(
+    output = capsys.readouterr().err
+    assert output.startswith(
         "traced by running Python once (--no-strict), since by Python's bytecode"
     )
     assert exported("counted", "--strict") == main.FAILED

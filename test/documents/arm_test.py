@@ -61,7 +61,9 @@ def test_a_signature_is_ours(name: str) -> None:
     shared = list(found)[: len(printed)]
     assert shared == list(printed)
     empty = inspect.Parameter.empty
-    assert all(found[each].default == said for each, said in printed.items() if said is not empty)
+    assert all(
+        found[each].default == message for each, message in printed.items() if message is not empty
+    )
     assert all(found[each].default is not empty for each in found if each not in printed)
 
 

@@ -90,9 +90,9 @@ def built() -> Path:
 @pytest.mark.full
 @pytest.mark.req("RT-018", "RT-019", "RT-020", "KS-005", "EXT-016", "EXT-028")
 def test_the_tests_of_the_core_pass_in_aten_mode() -> None:
-    said = command("ctest", "--test-dir", built(), "--output-on-failure", "-L", "aten")
-    count = int(re.search(r"100% tests passed.* out of (\d+)", said).group(1))
-    names = re.findall(r"Test +#\d+: (\w+) ", said)
+    output = command("ctest", "--test-dir", built(), "--output-on-failure", "-L", "aten")
+    count = int(re.search(r"100% tests passed.* out of (\d+)", output).group(1))
+    names = re.findall(r"Test +#\d+: (\w+) ", output)
     assert count == len(names) >= 14 and "method_test_aten" in names and "aten_mode_test" in names
 
 
@@ -114,8 +114,8 @@ def test_executor_runner_aten(tmp_path: Path, program_store: ProgramStore) -> No
     """The program, and that its kernels are PyTorch's alone."""
     program = lower(program_store, "resnet18")
     runner = built() / "executor_runner_aten"
-    said = command(runner, f"--model_path={program.path}", f"--output_file={tmp_path / 'out'}")
-    assert "tensor(sizes=[1, 1000]" in said
+    output = command(runner, f"--model_path={program.path}", f"--output_file={tmp_path / 'out'}")
+    assert "tensor(sizes=[1, 1000]" in output
     forward = make_example("resnet18").forward
     with torch.no_grad():
         expected = forward.module(*(torch.ones_like(x) for x in forward.inputs))

@@ -57,7 +57,7 @@ def complaints(compiler: str, names: tuple[str, ...] = ()) -> tuple[int, list[st
 
     jobs = [job for job in compile_commands() if not names or job[0].name in names]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return len(jobs), [said for said in pool.map(compiled, jobs) if said]
+        return len(jobs), [message for message in pool.map(compiled, jobs) if message]
 
 
 def test_a_compiler_is_found() -> None:
@@ -66,17 +66,17 @@ def test_a_compiler_is_found() -> None:
 
 @pytest.mark.parametrize("compiler", FOUND)
 def test_two_files_compile(compiler: str) -> None:
-    count, said = complaints(compiler, SAMPLE)
-    assert count == len(SAMPLE) and not said, said
+    count, message = complaints(compiler, SAMPLE)
+    assert count == len(SAMPLE) and not message, message
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("compiler", FOUND)
 def test_all_files_compile(compiler: str) -> None:
-    count, said = complaints(compiler)
+    count, output = complaints(compiler)
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
-    print(f"| {version.stdout.splitlines()[0]} | {count} files | {len(said)} refused |")
-    assert count > 50 and not said, said
+    print(f"| {version.stdout.splitlines()[0]} | {count} files | {len(output)} refused |")
+    assert count > 50 and not output, output
 
 
 def test_what_is_no_c_plus_plus_is_refused(tmp_path: Path) -> None:

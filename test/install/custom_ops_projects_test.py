@@ -84,9 +84,9 @@ def test_operators_of_tables_selected_by_a_model(prefix: Path, tmp_path: Path) -
 def test_one_source_of_selection(prefix: Path, tmp_path: Path) -> None:
     done = configure("table_ops", tmp_path / "b", prefix, "-DROOT_OPS=aten::add.out", "-DALL=ON")
     assert done.returncode != 0
-    said = " ".join(done.stderr.split())
-    assert "gen_selected_ops(generated_lib)" in said and "CMakeLists.txt:15" in said
-    assert "found root_ops, include_all_operators" in said
+    output = " ".join(done.stderr.split())
+    assert "gen_selected_ops(generated_lib)" in output and "CMakeLists.txt:15" in output
+    assert "found root_ops, include_all_operators" in output
 
 
 def test_dtypes_are_not_selected_without_the_sources(prefix: Path, tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ def test_an_int8_operator_of_ones_own_gives_the_same_bits(package: Path, tmp_pat
     python_of(page, tmp_path)
     build(page, "lookup.cpp", package, tmp_path)
     (tmp_path / "check.py").write_text(blocks((GUIDE / page).read_text(), "text")[-1])
-    said = command(sys.executable, "check.py", cwd=tmp_path)
-    assert said.splitlines()[-1] == "the same bits: True"
+    output = command(sys.executable, "check.py", cwd=tmp_path)
+    assert output.splitlines()[-1] == "the same bits: True"
 
 
 def test_the_guides_program_writes_its_answer_once(
@@ -64,6 +64,6 @@ def test_the_guides_program_writes_its_answer_once(
     shutil.copy(llama.with_few_bits(), tmp_path / "smollm2.pte")
     shutil.copy(llama.tokenizer, tmp_path)
     build("language_models.md", "main.cpp", prefix, tmp_path)
-    said = command("build/app", cwd=tmp_path)
-    assert said.startswith("Once upon a time") and said.count("Once upon a time") == 1
-    assert len(said) > len("Once upon a time") and "PyTorchObserver" not in said
+    output = command("build/app", cwd=tmp_path)
+    assert output.startswith("Once upon a time") and output.count("Once upon a time") == 1
+    assert len(output) > len("Once upon a time") and "PyTorchObserver" not in output

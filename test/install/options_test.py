@@ -82,13 +82,13 @@ def test_an_option_that_needs_another_switches_it_on_and_says_so(tmp_path: Path)
 def test_the_runner_of_language_models_brings_what_it_needs(tmp_path: Path) -> None:
     needed = ("EXTENSION_LLM", "EXTENSION_MODULE", "EXTENSION_TENSOR")
     off = [f"-DEXECUTORCH_BUILD_{name}=OFF" for name in needed]
-    code, values, said = configure(tmp_path, "-DEXECUTORCH_BUILD_EXTENSION_LLM_RUNNER=ON", *off)
+    code, values, message = configure(tmp_path, "-DEXECUTORCH_BUILD_EXTENSION_LLM_RUNNER=ON", *off)
     assert code == 0
     for name in needed:
         assert values[f"EXECUTORCH_BUILD_{name}"] == "ON"
-        assert f"needs EXECUTORCH_BUILD_{name}: switched on" in said
-    code, _, said = configure(tmp_path, "-DEXECUTORCH_BUILD_EXTENSION_LLM_APPLE=ON")
-    assert code != 0 and "EXECUTORCH_BUILD_EXTENSION_LLM_APPLE" in said
+        assert f"needs EXECUTORCH_BUILD_{name}: switched on" in message
+    code, _, message = configure(tmp_path, "-DEXECUTORCH_BUILD_EXTENSION_LLM_APPLE=ON")
+    assert code != 0 and "EXECUTORCH_BUILD_EXTENSION_LLM_APPLE" in message
 
 
 def test_true_conflicts_are_errors(tmp_path: Path) -> None:
@@ -255,14 +255,14 @@ def test_every_documented_option_is_obeyed_or_refused_by_name(tmp_path: Path) ->
         folder = tmp_path / f"{name}{value[:3]}".replace("/", "")
         folder.mkdir()
         code, values, text = configure(folder, f"-D{name}={value}")
-        said = " ".join(text.split())
+        message = " ".join(text.split())
         if code == 0:
             taken = name in refused or name.endswith("PRESET_FILE") or values[name] == value
-            taken = taken or f"needs {name}: switched on" in said
+            taken = taken or f"needs {name}: switched on" in message
             return "" if taken else f"{name}={value}: {values[name]} was taken"
         reason = refused.get(name) or (alone.get(name, "") if not is_default else "")
-        named = name in said and reason and " ".join(reason.split()) in said
-        return "" if named else f"{name}={value}: {said[-300:]}"
+        named = name in message and reason and " ".join(reason.split()) in message
+        return "" if named else f"{name}={value}: {message[-300:]}"
 
     cases = []
     for name, kind, default in DOCUMENTED:
@@ -279,10 +279,10 @@ def test_what_cannot_be_had_is_refused_by_name_with_what_is_missing(tmp_path: Pa
         tmp_path, *(f"-D{name}={other[value]}" for name, _, value, _ in REFUSED)
     )
     lines = [" ".join(line.split()) for line in text.replace("\n    ", " ").splitlines()]
-    said = " ".join(" ".join(lines).split())
-    assert code != 0 and "leave these options out" in said
+    message = " ".join(" ".join(lines).split())
+    assert code != 0 and "leave these options out" in message
     for name, _, value, missing in REFUSED:
-        assert f"{name}={other[value]}: {missing}" in said
+        assert f"{name}={other[value]}: {missing}" in message
 
 
 def test_documented_defaults_are_taken(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def checks_and_messages_are_in(build: Path, program: Path, folder: Path) -> None
 
 def the_runtime_passes_its_tests(build: Path, program: Path, folder: Path) -> None:
     words = "--test-dir", build / "runtime", "--output-on-failure", "--no-tests=error"
-    said = command("ctest", *words, UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
-    assert int(re.search(r"100% tests passed.* out of (\d+)", said)[1]) >= 17
+    output = command("ctest", *words, UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
+    assert int(re.search(r"100% tests passed.* out of (\d+)", output)[1]) >= 17
 
 
 # Takes every native module from the build, in the place of the tree's.

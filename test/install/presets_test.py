@@ -87,10 +87,10 @@ def test_a_preset_file_asks_for_what_is_documented_and_names_what_is_left_out(
     assert code == 0, text
     missing = {option: reason for option, _, _, reason in REFUSED}
     on, _, off = SWITCHES[name].partition(" - ")
-    said = " ".join(text.split())
+    message = " ".join(text.split())
     for option in map(full_name, on.split()):
         if option in missing:
-            assert f"Preset: {option}=ON left out: {missing[option]}" in said
+            assert f"Preset: {option}=ON left out: {missing[option]}" in message
         else:
             assert values[option] == "ON", option
     assert {values[full_name(option)] for option in off.split()} <= {"OFF"}

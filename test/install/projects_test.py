@@ -66,8 +66,8 @@ class Projects:
 
     def make(self, kind: str, name: str, *options: str) -> None:
         """By the three commands that are printed; `pip install` goes to a folder, and fetches nothing."""
-        said = self.python("-m", "executorch", f"new-{kind}", name, *options)
-        build, test, install = re.findall(r"^    (\w.*?) +#", said, re.M)
+        output = self.python("-m", "executorch", f"new-{kind}", name, *options)
+        build, test, install = re.findall(r"^    (\w.*?) +#", output, re.M)
         folder = self.place / name
         self.run("bash", "-ec", build, cwd=folder)
         assert "passed" in self.python("-m", *test.split(), cwd=folder)

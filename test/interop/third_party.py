@@ -107,13 +107,13 @@ class ThirdPartyBackend(BackendDetails):
     ) -> PreprocessResult:
         nodes = edge_program.graph.nodes
         calls = [str(node.target._op) for node in nodes if node.op == "call_function"]
-        told = {
+        record = {
             "calls": calls,
             "inputs": len(edge_program.graph_signature.user_inputs),
             "owned": sorted(edge_program.graph_signature.buffers),
             "specs": {spec.key: spec.value.decode() for spec in compile_specs},
         }
-        return PreprocessResult(processed_bytes=json.dumps(told).encode())
+        return PreprocessResult(processed_bytes=json.dumps(record).encode())
 
 
 class Pointwise(OperatorSupportBase):

@@ -124,15 +124,15 @@ def test_a_dump_is_empty_without_the_flag(both_ways: dict[str, list[Path]], tmp_
     build = binary("executor_runner").parent
     libraries = [build / "devtools/etdump/libetdump.a"]
     libraries += [build / "extension/data_loader/libextension_data_loader.a"]
-    said = {}
+    printed = {}
     for without, objects in both_ways.items():
         flags = [each for each in core_sources()[0][1] if each != f"-D{without}"]
         program = tmp_path / f"program{without}"
         words = ["g++", "-std=c++17", *flags, tmp_path / "main.cpp", *objects, *libraries]
         command(*words, "-o", program)
-        said[without] = command(program, tmp_path / "nothing.pte").split()
-    assert said[FLAG] == ["0", "1", "0"]
-    assert said[""][:2] == ["0", "0"] and int(said[""][2]) > 100
+        printed[without] = command(program, tmp_path / "nothing.pte").split()
+    assert printed[FLAG] == ["0", "1", "0"]
+    assert printed[""][:2] == ["0", "0"] and int(printed[""][2]) > 100
 
 
 def may_compute(file: str, section: str) -> bool:

@@ -122,8 +122,8 @@ class _VoiceActivity(nn.Module):
         for conv in (self.conv1, self.conv2, self.conv3, self.conv4):
             x = F.relu(conv(x))
         hidden, cell = self.lstm_cell(x.squeeze(-1), (state[0], state[1]))
-        said = torch.sigmoid(self.final_conv(F.relu(hidden.unsqueeze(-1))))
-        return said.squeeze(1).mean(1, keepdim=True), torch.stack([hidden, cell])
+        probabilities = torch.sigmoid(self.final_conv(F.relu(hidden.unsqueeze(-1))))
+        return probabilities.squeeze(1).mean(1, keepdim=True), torch.stack([hidden, cell])
 
 
 def _safetensors(path: Path) -> dict[str, Tensor]:

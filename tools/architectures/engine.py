@@ -163,17 +163,17 @@ def forecast(job: dict) -> dict:
     with open(job["out"], "wb") as file:
         program.write_to_file(file)
     record = program.get_etrecord()
-    said = foretell([XNNPACK], record)
+    reasons = foretell([XNNPACK], record)
     findings, _, _ = examine(ProgramFile(Path(job["out"])), record)
     why: dict = {}
-    for name in outside & said.keys():
-        reason = said[name].rpartition(": ")[2]  # without the operand's name
+    for name in outside & reasons.keys():
+        reason = reasons[name].rpartition(": ")[2]  # without the operand's name
         why[reason] = why.get(reason, 0) + 1
     return {
-        "forecast": len(said.keys() & (outside | inside)),
+        "forecast": len(reasons.keys() & (outside | inside)),
         "undelegated": len(outside),
-        "missed": sorted(outside - said.keys()),
-        "wrong": sorted(said.keys() & inside),
+        "missed": sorted(outside - reasons.keys()),
+        "wrong": sorted(reasons.keys() & inside),
         "why": why,
         "findings": len(findings),
         "lines": sum(bool(each.lines) for each in findings),

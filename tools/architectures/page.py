@@ -153,12 +153,12 @@ def table(results: list[Result]) -> list[str]:
         ours, upstream = result["ours"], result.get("upstream")
         dynamic = ", ".join(f"{n} {low}-{high}" for n, (low, high) in result["dynamic"].items())
         theirs = upstream or {}
-        said = (problem(upstream) or "ok") if upstream else "not asked"
+        message = (problem(upstream) or "ok") if upstream else "not asked"
         lines.append(
             f"| {result['name']} | {result['kind']} | {dynamic} | {seconds(ours)}"
             f" | {ours['bytes']} | {ours['planned']} | {ours['bound']} | {theirs.get('planned', '')}"
             f" | {result['export']['norm']:.2g} | {ours['difference']:.1e} | {seconds(theirs)}"
-            f" | {number(theirs.get('difference'))} | {said} |\n"
+            f" | {number(theirs.get('difference'))} | {message} |\n"
         )
     return lines
 

@@ -66,9 +66,9 @@ def line(result: page.Result) -> str:
         return f"{found.delegates} + {found.left}" if found else ""
 
     ours, theirs = result["ours"], result.get("upstream", {})
-    said = page.problem(ours) or page.vanishing(result) or "ok"
+    message = page.problem(ours) or page.vanishing(result) or "ok"
     difference = f"{ours['difference']:.1e}" if "difference" in ours else ""
-    cells = [result["name"], text(ours), text(theirs), most_left(ours), difference, said]
+    cells = [result["name"], text(ours), text(theirs), most_left(ours), difference, message]
     return f"| {' | '.join(cells)} |"
 
 

@@ -34,25 +34,25 @@ def serving(words: list[str], prefix: list[str]) -> Iterator[tuple[str, int]]:
     """The address and the process id of a server."""
     command = [*prefix, sys.executable, "-m", "executorch.extension.llm.server", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as output:
         server = subprocess.Popen(
-            [*command, "--port=0"], env=environment, stdout=subprocess.DEVNULL, stderr=said
+            [*command, "--port=0"], env=environment, stdout=subprocess.DEVNULL, stderr=output
         )
         try:
-            yield _address(server, said), server.pid
+            yield _address(server, output), server.pid
         finally:
             server.terminate()
             server.wait()
 
 
-def _address(server: subprocess.Popen[bytes], said) -> str:
+def _address(server: subprocess.Popen[bytes], output) -> str:
     while server.poll() is None:
-        said.seek(0)
-        if found := re.search(r"running on (http://\S+)", said.read()):
+        output.seek(0)
+        if found := re.search(r"running on (http://\S+)", output.read()):
             return found[1]
         time.sleep(0.05)
-    said.seek(0)
-    sys.exit(f"the server ended:\n{said.read()[-2000:]}")
+    output.seek(0)
+    sys.exit(f"the server ended:\n{output.read()[-2000:]}")
 
 
 @dataclass

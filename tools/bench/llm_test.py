@@ -38,9 +38,9 @@ def test_rows_are_medians_over_rounds() -> None:
 def test_a_row_says_the_perplexity_where_it_was_asked() -> None:
     answers = {n: [_answer(1.0, [0.25])] for n in PROMPTS}
     row = row_of("ours", [_answer(2.0, [])], answers)
-    told = table([replace(row, perplexity=17.25), replace(row, engine="other")]).splitlines()
-    assert told[0].endswith("| perplexity |") and told[2].endswith("| 17.25 = |")
-    assert told[3].endswith("|  |")
+    lines = table([replace(row, perplexity=17.25), replace(row, engine="other")]).splitlines()
+    assert lines[0].endswith("| perplexity |") and lines[2].endswith("| 17.25 = |")
+    assert lines[3].endswith("|  |")
     rows = [replace(row, perplexity=each) for each in (17.0, 17.16, 17.18)]
     assert [line.split("|")[-2] for line in table(rows).splitlines()[2:]] == [
         *(" 17.00 = ", " 17.16 = ", " 17.18 ")

@@ -218,8 +218,8 @@ def test_what_a_network_leaves_out_is_told() -> None:
     cuts = {name: chosen([name])[0].cut() for name in ("bert", "bert_base_full", "unet")}
     assert cuts["bert"] == "vocab_size 8192 of 30522, num_hidden_layers 4 of 12"
     assert cuts["bert_base_full"] == "" and cuts["unet"] == "half width"
-    told = row("bert", xnnpack=1.0) | {"cut": cuts["bert"]}
-    assert f"bert ({cuts['bert']})" in page.text([told], "command", "", "suite.svg")
+    shown = row("bert", xnnpack=1.0) | {"cut": cuts["bert"]}
+    assert f"bert ({cuts['bert']})" in page.text([shown], "command", "", "suite.svg")
 
 
 def test_variants_are_told_by_section() -> None:

@@ -20,11 +20,11 @@ WRITTEN = """BACKENDS = (
 
 
 def test_what_is_read_is_what_backends_say() -> None:
-    said = {
+    expected = {
         name: list(each) for one in all_backends().values() for name, each in one.extras.items()
     }
     found = dynamic_metadata(FIELD, {"given": {"llm": ["tokenizers"]}})
-    assert found == {"llm": ["tokenizers"], **said}
+    assert found == {"llm": ["tokenizers"], **expected}
 
 
 def test_a_folder_adds_its_own(tmp_path: Path) -> None:

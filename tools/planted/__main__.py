@@ -149,8 +149,10 @@ def plant_all(
             row = tried(copy, kind, plant, folder / "planted.log", files)
             with (folder / "results.jsonl").open("a") as file:
                 file.write(json.dumps(row) + "\n")
-            said = row["noticed"] or row.get("problem") or "NOT NOTICED"
-            print(f"{number}/{len(left)}  {row['seconds']} s  {plant.name}  ->  {said}", flush=True)
+            message = row["noticed"] or row.get("problem") or "NOT NOTICED"
+            print(
+                f"{number}/{len(left)}  {row['seconds']} s  {plant.name}  ->  {message}", flush=True
+            )
     return []
 
 

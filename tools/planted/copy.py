@@ -130,12 +130,12 @@ class Copy:
         words += ["-k", choice] if choice else []
         words += ["--tier", tier] if tier else []
         log.parent.mkdir(parents=True, exist_ok=True)
-        said_before = log.stat().st_size if log.exists() else 0
+        size_before = log.stat().st_size if log.exists() else 0
         status = self._pytest(path, words, log.absolute())
         if status == LATE:
             return Ran(True, f"{path}: no end within {_TIMEOUT_S} s")
-        said = log.read_bytes()[said_before:].decode(errors="replace")
-        lines = [line for line in said.splitlines() if line.strip()]
-        told = (line.split()[1] for line in lines if line.startswith(("FAILED ", "ERROR ")))
+        output = log.read_bytes()[size_before:].decode(errors="replace")
+        lines = [line for line in output.splitlines() if line.strip()]
+        failed_tests = (line.split()[1] for line in lines if line.startswith(("FAILED ", "ERROR ")))
         # 5: no test was chosen.
-        return Ran(status not in (0, 5), lines[-1] if lines else "", next(told, ""))
+        return Ran(status not in (0, 5), lines[-1] if lines else "", next(failed_tests, ""))

@@ -17,7 +17,7 @@ def build_folder(root: Path) -> Path:
     return Path(os.environ.get("EXECUTORCH_BUILD_DIR", root / "cmake-out"))
 
 
-def _said(words: list[str], folder: Path) -> str:
+def _output(words: list[str], folder: Path) -> str:
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(
@@ -58,7 +58,7 @@ def _generated(
     words = shlex.split(line.split(" && ")[-1])
     old, new = words[words.index("--output-path") + 1], str(work / "generated")
     changed = {f"{home}/{folder}": f"{copy}/{folder}", old: new, f"{old}/tmp": f"{new}/tmp"}
-    _said([changed.get(word, word) for word in words], work)
+    _output([changed.get(word, word) for word in words], work)
     (made,) = Path(new).glob("*.cpp")
     return f"{old}/{made.name}", str(made)
 
@@ -80,7 +80,7 @@ def linked_again(
     work = copy / "planted-objects"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    commands = _said(["ninja", "-t", "commands", target], build).splitlines()
+    commands = _output(["ninja", "-t", "commands", target], build).splitlines()
     links = [line for line in commands if re.search(r" -o \S+\.(so|pyd|dylib)\b", line)]
     if not links:
         raise RuntimeError(f"{target} is no module that is linked")
@@ -102,7 +102,7 @@ def linked_again(
             continue
         new = work / f"{len(changed)}.o"
         words = _alone([in_copy.sub(f"{copy}/", word) for word in words])
-        _said([*words, "-o", str(new)], Path(entry["directory"]))
+        _output([*words, "-o", str(new)], Path(entry["directory"]))
         changed.append((made, new))
     if not changed:
         raise RuntimeError(f"no source of {target} is made of {file}")
@@ -130,12 +130,12 @@ def _linked(build: Path, work: Path, link: str, changed: dict[str, Path], compil
             shutil.copy(build / archive[1], own)
         member = work / Path(made).name
         shutil.copy(new, member)
-        _said(["ar", "r", str(own), str(member)], build)
+        _output(["ar", "r", str(own), str(member)], build)
         command = command.replace(archive[1], str(own))
     found = re.search(r" -o (\S+)", command)
     if found is None:
         raise RuntimeError(f"the command that links has no -o: {command[:300]}")
     made = work / Path(found[1]).name
     command = command.replace(f" -o {found[1]}", f" -o {made}")
-    _said(["bash", "-c", command.split(" && : && ")[-1].removeprefix(": && ")], build)
+    _output(["bash", "-c", command.split(" && : && ")[-1].removeprefix(": && ")], build)
     return made

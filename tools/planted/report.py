@@ -27,7 +27,7 @@ def report(
 ) -> tuple[list[str], list[str]]:
     """The lines, and the names of what has neither a test nor a reason."""
     planted, noticed, excused = Counter[str](), Counter[str](), Counter[str]()
-    bare, told = [], []
+    bare, explained = [], []
     for row in rows:
         planted[row["kind"]] += 1
         why = reason_of(row["plant"], reasons)
@@ -35,14 +35,14 @@ def report(
             noticed[row["kind"]] += 1
         elif why:
             excused[row["kind"]] += 1
-            told.append(f"  {row['plant']}\n      {why}")
+            explained.append(f"  {row['plant']}\n      {why}")
         else:
             bare.append(row["plant"])
     lines = [f"{'kind':20s}{'planted':>9s}{'noticed':>9s}{'reason':>9s}{'neither':>9s}"]
     for kind, count in planted.items():
         neither = count - noticed[kind] - excused[kind]
         lines.append(f"{kind:20s}{count:9d}{noticed[kind]:9d}{excused[kind]:9d}{neither:9d}")
-    lines += ["not noticed, for a reason:", *told] if told else []
+    lines += ["not noticed, for a reason:", *explained] if explained else []
     if bare:
         lines += ["no test noticed:", *(f"  {name}" for name in bare)]
     else:

@@ -105,8 +105,8 @@ def _forked(asked: dict[str, Any], swap: Any) -> str:
         os.close(writer)
         _run(asked)
     os.close(writer)
-    with os.fdopen(reader, "rb") as said:
-        if swap is not None and said.read(1) != b"1":
+    with os.fdopen(reader, "rb") as output:
+        if swap is not None and output.read(1) != b"1":
             os.waitpid(child, 0)
             return COLD
     end = time.monotonic() + asked["limit"]

@@ -50,9 +50,9 @@ def outdated(
     for row, why in reasons.items():
         lines += [f"{row}: area {area} is here" for area in sorted(areas_in(why) & areas)]
         for clause in re.split(r"[;:,.()]", why):
-            said = [name for name, written in names.items() if written.search(clause)]
+            matched = [name for name, written in names.items() if written.search(clause)]
             if _ABSENT.search(clause.strip()):
-                lines += [f"{row}: {name} is here, not so:{clause}" for name in sorted(said)]
+                lines += [f"{row}: {name} is here, not so:{clause}" for name in sorted(matched)]
     return lines
 
 

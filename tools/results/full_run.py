@@ -224,8 +224,8 @@ def run(step: Step, log: Path) -> Outcome:
             if code != 0:
                 break
     lines = log.read_text(errors="replace").splitlines()
-    said = [line for line in lines if line.strip() and not line.startswith(("make", "[", "+ "))]
-    last_line = said[-1][:150] if said else ""
+    shown = [line for line in lines if line.strip() and not line.startswith(("make", "[", "+ "))]
+    last_line = shown[-1][:150] if shown else ""
     ended = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M}"
     return Outcome(step.name, code == 0, time.monotonic() - start, ended, last_line)
 

@@ -67,8 +67,8 @@ def test_tests_in_the_wrong_tier_are_named(
     monkeypatch.setattr(subprocess, "run", measure)
     assert commands.main(["over"]) == code
     assert asked[0][-2:] == ["--twice", NAME]
-    said = f"{NAME}: expected at most 1 s of processor time in the fast tier, found 4.0 s"
-    assert (said in capsys.readouterr().out) == bool(code)
+    message = f"{NAME}: expected at most 1 s of processor time in the fast tier, found 4.0 s"
+    assert (message in capsys.readouterr().out) == bool(code)
 
 
 def test_a_change_runs_what_it_reaches(

@@ -150,8 +150,8 @@ def pytest_runtest_makereport(
         and call.excinfo
         and call.excinfo.errisinstance(AssertionError)
     ):
-        said = str(call.excinfo.value).partition("\n")[0]
-        report.outcome, report.wasxfail = "skipped", f"{' '.join(mark.args)}: {said}"
+        message = str(call.excinfo.value).partition("\n")[0]
+        report.outcome, report.wasxfail = "skipped", f"{' '.join(mark.args)}: {message}"
     return report
 
 

@@ -12,9 +12,9 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 def get_coreml_log_level(default_level: int) -> int:
     """Of the environment variable ET_COREML_LOG_LEVEL; `default_level` without it."""
-    said = os.environ.get(_VARIABLE, "").strip().upper()
-    if not said:
+    level = os.environ.get(_VARIABLE, "").strip().upper()
+    if not level:
         return default_level
-    if said not in _LEVELS:
-        raise ValueError(f"Invalid {_VARIABLE}: {said}; expected one of {', '.join(_LEVELS)}")
-    return getattr(logging, said)
+    if level not in _LEVELS:
+        raise ValueError(f"Invalid {_VARIABLE}: {level}; expected one of {', '.join(_LEVELS)}")
+    return getattr(logging, level)

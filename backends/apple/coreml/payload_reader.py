@@ -25,20 +25,20 @@ def operators(payload: bytes) -> list[PayloadOperator]:
     """In the order in which they are written. ValueError for a payload without a model, and without coremltools."""
     files = _files(payload)
     (function,) = _spec(files).mlProgram.functions.values()
-    said = json.loads(files.get("debug_info.json", "{}")).get("debugSymbolToHandles", {})
+    record = json.loads(files.get("debug_info.json", "{}")).get("debugSymbolToHandles", {})
     found = []
     for operation in function.block_specializations[function.opset].operations:
         if not operation.type.startswith(_NO_WORK):
             symbol = f"{operation.outputs[0].name if operation.outputs else ''}:{operation.type}"
-            handles = said.get(symbol, [None])
+            handles = record.get(symbol, [None])
             found.append(PayloadOperator(operation.type, handles[0]))
     return found
 
 
 def facts(payload: bytes) -> list[tuple[str, str]]:
     """What a payload says of itself. ValueError for bytes that are none."""
-    if said := shared_model(payload):
-        return [("model", f"named data {said['key']}, function {said.get('functionName', '')}")]
+    if record := shared_model(payload):
+        return [("model", f"named data {record['key']}, function {record.get('functionName', '')}")]
     files = _files(payload)
     metadata = json.loads(files["metadata.json"])
     found = [("identifier", metadata["identifier"])]

@@ -11,21 +11,21 @@ from torch.fx import Node
 from executorch.backends.arm.aot.emitter import FLOATS, TYPES
 from executorch.backends.arm.aot.steps import Step, static
 from executorch.backends.arm.aot.writer import TosaWriter
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
 from executorch.exir.backend.lowering.steps import limits_of
 from executorch.exir.graph_facts import arguments_by_name
 
 Unary = Callable[[TosaWriter, int], int]
 
 
-def either(step: Step, operands: Sequence[Node]) -> Mapping[Layout, Way]:
+def either(step: Step, operands: Sequence[Node]) -> Mapping[Layout, LayoutCandidate]:
     """In both layouts, where all operands have as many dimensions as the result."""
     value = step.head.meta["val"]
     rank = (value[0] if isinstance(value, tuple | list) else value).dim()
-    ways = {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
+    candidates = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
     if rank > 2 and all(each.meta["val"].dim() == rank for each in operands):
-        ways[NHWC] = Way((NHWC,) * len(operands), NHWC)
-    return ways
+        candidates[NHWC] = LayoutCandidate((NHWC,) * len(operands), NHWC)
+    return candidates
 
 
 # ---- One operand ----
@@ -33,7 +33,7 @@ def either(step: Step, operands: Sequence[Node]) -> Mapping[Layout, Way]:
 
 def unary(formula: Unary) -> Callable[[TosaWriter, Step], None]:
     def lower(w: TosaWriter, step: Step) -> None:
-        w.give(formula(w, w.take(step.head.args[0])))
+        w.set_result(formula(w, w.take(step.head.args[0])))
 
     return lower
 
@@ -44,7 +44,7 @@ def direct(op: str) -> Unary:
 
 def limits(w: TosaWriter, step: Step) -> None:
     low, high = limits_of(step.head)
-    w.give(w.clamp(w.take(step.head.args[0]), low, high))
+    w.set_result(w.clamp(w.take(step.head.args[0]), low, high))
 
 
 def sqrt(w: TosaWriter, x: int) -> int:
@@ -124,13 +124,13 @@ def round_half_to_even(w: TosaWriter, x: int) -> int:
 def leaky_relu(w: TosaWriter, step: Step) -> None:
     x = w.take(step.head.args[0])
     slope = step.head.args[1] if len(step.head.args) > 1 else 0.01
-    w.give(_two_slopes(w, x, float(slope)))
+    w.set_result(_two_slopes(w, x, float(slope)))
 
 
 def prelu(w: TosaWriter, step: Step) -> None:
     """Of one slope."""
     source, slope = step.head.args
-    w.give(_two_slopes(w, w.take(source), float(w.constants[slope].detach())))
+    w.set_result(_two_slopes(w, w.take(source), float(w.constants[slope].detach())))
 
 
 def _two_slopes(w: TosaWriter, x: int, slope: float) -> int:
@@ -145,7 +145,7 @@ def elu(w: TosaWriter, step: Step) -> None:
     inner = expm1(w, w.with_number("MUL", below, float(input_scale)))
     low = w.with_number("MUL", inner, float(alpha) * float(scale))
     high = w.with_number("MUL", w.clamp(x, 0.0, math.inf), float(scale))
-    w.give(w.binary("ADD", high, low))
+    w.set_result(w.binary("ADD", high, low))
 
 
 def gelu(w: TosaWriter, step: Step) -> None:
@@ -157,7 +157,7 @@ def gelu(w: TosaWriter, step: Step) -> None:
     else:
         bent = w.unary("ERF", w.with_number("MUL", x, math.sqrt(0.5)))
     half = w.with_number("MUL", x, 0.5)
-    w.give(w.binary("MUL", half, w.with_number("ADD", bent, 1.0)))
+    w.set_result(w.binary("MUL", half, w.with_number("ADD", bent, 1.0)))
 
 
 # ---- Two operands ----
@@ -181,17 +181,17 @@ def binary(op: str, dtype: str = "", swap: bool = False) -> Callable[[TosaWriter
         alpha = arguments_by_name(step.head).get("alpha", 1)
         if alpha != 1:
             y = w.mul32(y, w.full(alpha, w.dtype(y), w.rank(y)))
-        w.give(w.binary(op, *((y, x) if swap else (x, y)), dtype))
+        w.set_result(w.binary(op, *((y, x) if swap else (x, y)), dtype))
 
     return lower
 
 
 def product(w: TosaWriter, step: Step) -> None:
-    w.give(w.mul32(*operands(w, step)))
+    w.set_result(w.mul32(*operands(w, step)))
 
 
 def not_equal(w: TosaWriter, step: Step) -> None:
-    w.give(w.unary("LOGICAL_NOT", w.binary("EQUAL", *operands(w, step), "BOOL")))
+    w.set_result(w.unary("LOGICAL_NOT", w.binary("EQUAL", *operands(w, step), "BOOL")))
 
 
 def quotient(w: TosaWriter, step: Step) -> None:
@@ -203,29 +203,29 @@ def quotient(w: TosaWriter, step: Step) -> None:
     else:
         x = w.take(head.args[0])
         y = w.full(1 / head.args[1], w.dtype(x), w.rank(x))
-    w.give(w.binary("MUL", x, y))
+    w.set_result(w.binary("MUL", x, y))
 
 
 def power(w: TosaWriter, step: Step) -> None:
     """Of small whole exponents by products: POW has no negative bases."""
     exponent = step.head.args[1]
     if isinstance(exponent, Node):
-        w.give(w.binary("POW", *operands(w, step)))
+        w.set_result(w.binary("POW", *operands(w, step)))
         return
     x = w.take(step.head.args[0])
     times = int(abs(exponent))
     if times != abs(exponent) or not 0 < times <= 8:
-        w.give(w.with_number("POW", x, float(exponent)))
+        w.set_result(w.with_number("POW", x, float(exponent)))
         return
     made = x
     for _ in range(times - 1):
         made = w.binary("MUL", made, x)
-    w.give(w.unary("RECIPROCAL", made) if exponent < 0 else made)
+    w.set_result(w.unary("RECIPROCAL", made) if exponent < 0 else made)
 
 
 def where(w: TosaWriter, step: Step) -> None:
     condition, x, y = map(w.take, step.head.args)
-    w.give(w.select(condition, x, y))
+    w.set_result(w.select(condition, x, y))
 
 
 def convert(w: TosaWriter, step: Step) -> None:
@@ -238,26 +238,26 @@ def convert(w: TosaWriter, step: Step) -> None:
         x = w.select(is_below, w.unary("CEIL", x), w.unary("FLOOR", x))
     if w.dtype(x) in FLOATS and target == "BOOL":
         zero = w.full(0, w.dtype(x), w.rank(x))
-        w.give(w.unary("LOGICAL_NOT", w.binary("EQUAL", x, zero, "BOOL")))
+        w.set_result(w.unary("LOGICAL_NOT", w.binary("EQUAL", x, zero, "BOOL")))
     elif w.dtype(x) == "BOOL" and target in FLOATS:
-        w.give(w.cast(w.cast(x, "INT8"), target))
+        w.set_result(w.cast(w.cast(x, "INT8"), target))
     else:
-        w.give(w.cast(x, target))
+        w.set_result(w.cast(x, target))
 
 
 # ---- Quantized values among floats ----
 
 
 def quantize(w: TosaWriter, step: Step) -> None:
-    said = static(step.head)
+    qparams = static(step.head)
     x = w.take(step.head.args[0])
-    scaled = round_half_to_even(w, w.with_number("MUL", x, 1 / said.scale))
-    moved = w.with_number("ADD", scaled, float(said.zero_point))
-    w.give(w.cast(w.clamp(moved, said.quant_min, said.quant_max), TYPES[said.dtype]))
+    scaled = round_half_to_even(w, w.with_number("MUL", x, 1 / qparams.scale))
+    moved = w.with_number("ADD", scaled, float(qparams.zero_point))
+    w.set_result(w.cast(w.clamp(moved, qparams.quant_min, qparams.quant_max), TYPES[qparams.dtype]))
 
 
 def dequantize(w: TosaWriter, step: Step) -> None:
-    said = static(step.head)
+    qparams = static(step.head)
     x = w.cast(w.take(step.head.args[0]), "FP32")
-    x = w.with_number("SUB", x, float(said.zero_point)) if said.zero_point else x
-    w.give(w.with_number("MUL", x, said.scale))
+    x = w.with_number("SUB", x, float(qparams.zero_point)) if qparams.zero_point else x
+    w.set_result(w.with_number("MUL", x, qparams.scale))

@@ -38,46 +38,46 @@ def _operand(w: TosaWriter, step: Step, place: int, scale: float | None) -> int:
     return w.const(rounded, "INT32")
 
 
-def _said_by_place(w: TosaWriter, step: Step) -> dict[int, Quantization]:
+def _qparams_by_place(w: TosaWriter, step: Step) -> dict[int, Quantization]:
     """Of the operands that are quantized."""
     return {
-        place: w.said_of(each)
+        place: w.qparams_of(each)
         for place, each in enumerate(step.head.args)
         if isinstance(each, Node) and is_dequantize(each)
     }
 
 
-def _said(w: TosaWriter, step: Step) -> list[Quantization]:
-    return list(_said_by_place(w, step).values())
+def _qparams(w: TosaWriter, step: Step) -> list[Quantization]:
+    return list(_qparams_by_place(w, step).values())
 
 
 def total(is_difference: bool = False) -> Callable[[TosaWriter, Step], None]:
     """x + alpha y and x - alpha y: the amount of alpha is a part of y's scale, its sign chooses the operator."""
 
     def lower(w: TosaWriter, step: Step) -> None:
-        said, alpha = _said_by_place(w, step), float(step.head.kwargs.get("alpha", 1))
+        qparams, alpha = _qparams_by_place(w, step), float(step.head.kwargs.get("alpha", 1))
         times = 1.0, abs(alpha)
-        largest = max(each.scale * times[place] for place, each in said.items())
-        bits = min(_HEADROOM[each.dtype] for each in said.values())
+        largest = max(each.scale * times[place] for place, each in qparams.items())
+        bits = min(_HEADROOM[each.dtype] for each in qparams.values())
         unit = 2 * largest / 2**bits
         x, y = (_operand(w, step, place, unit / times[place]) for place in (0, 1))
         op = "SUB" if is_difference != (alpha < 0) else "ADD"
-        w.give(w.narrowed(w.binary(op, x, y), unit))
+        w.set_result(w.narrowed(w.binary(op, x, y), unit))
 
     return lower
 
 
 def product(w: TosaWriter, step: Step) -> None:
     """Without zero points, so that nothing is rounded before the end."""
-    said = _said(w, step)
-    if len(said) == 1:  # by a number: its sign aside it is a scale
+    qparams = _qparams(w, step)
+    if len(qparams) == 1:  # by a number: its sign aside it is a scale
         number = next(each for each in step.head.args if not isinstance(each, Node))
         (source,) = (each for each in step.head.args if isinstance(each, Node))
         x = w.widened(source)
-        w.give(w.narrowed(w.negate(x) if number < 0 else x, said[0].scale * abs(number)))
+        w.set_result(w.narrowed(w.negate(x) if number < 0 else x, qparams[0].scale * abs(number)))
         return
     x, y = (_operand(w, step, place, None) for place in (0, 1))
-    w.give(w.narrowed(w.mul32(x, y), said[0].scale * said[1].scale))
+    w.set_result(w.narrowed(w.mul32(x, y), qparams[0].scale * qparams[1].scale))
 
 
 def quotient(w: TosaWriter, step: Step) -> None:
@@ -85,48 +85,48 @@ def quotient(w: TosaWriter, step: Step) -> None:
     if is_of_one_value(step.head, w.constants):
         table(w, step)
         return
-    above, below = _said(w, step)
+    above, below = _qparams(w, step)
     x, y = (_operand(w, step, place, None) for place in (0, 1))
-    unit = w.said.scale / 2**_FINER_QUOTIENT
+    unit = w.qparams.scale / 2**_FINER_QUOTIENT
     factor, exponent = math.frexp(above.scale / (below.scale * unit))
-    w.give(w.narrowed(divided(w, x, y, exponent), unit * factor))
+    w.set_result(w.narrowed(divided(w, x, y, exponent), unit * factor))
 
 
 def extreme(op: str) -> Callable[[TosaWriter, Step], None]:
     def lower(w: TosaWriter, step: Step) -> None:
-        said = _said(w, step)
-        unit = min(each.scale for each in said) / 2**8
+        qparams = _qparams(w, step)
+        unit = min(each.scale for each in qparams) / 2**8
         x, y = (_operand(w, step, place, unit) for place in (0, 1))
-        w.give(w.narrowed(w.binary(op, x, y), unit))
+        w.set_result(w.narrowed(w.binary(op, x, y), unit))
 
     return lower
 
 
 def comparison(op: str, swap: bool = False, negated: bool = False) -> Callable[..., None]:
     def lower(w: TosaWriter, step: Step) -> None:
-        said = _said(w, step)
-        unit = min(each.scale for each in said) / 2**8
+        qparams = _qparams(w, step)
+        unit = min(each.scale for each in qparams) / 2**8
         x, y = (_operand(w, step, place, unit) for place in (0, 1))
         made = w.binary(op, *((y, x) if swap else (x, y)), "BOOL")
-        w.give(w.unary("LOGICAL_NOT", made) if negated else made)
+        w.set_result(w.unary("LOGICAL_NOT", made) if negated else made)
 
     return lower
 
 
 def absolute(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
-    w.give(w.narrowed(w.unary("ABS", w.widened(source)), w.said_of(source).scale))
+    w.set_result(w.narrowed(w.unary("ABS", w.widened(source)), w.qparams_of(source).scale))
 
 
 def negative(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
-    w.give(w.narrowed(w.negate(w.widened(source)), w.said_of(source).scale))
+    w.set_result(w.narrowed(w.negate(w.widened(source)), w.qparams_of(source).scale))
 
 
 def limits(w: TosaWriter, step: Step) -> None:
     """relu, hardtanh, clamp: rescaled, and cut where the limits are as they are stored."""
     source = step.head.args[0]
-    before, after = w.said_of(source), w.said
+    before, after = w.qparams_of(source), w.qparams
     x = w.take(source)
     if (before.scale, before.zero_point, before.dtype) != (
         after.scale,
@@ -136,24 +136,24 @@ def limits(w: TosaWriter, step: Step) -> None:
         x = w.rescale(
             x, TYPES[after.dtype], [before.scale / after.scale], before.zero_point, after.zero_point
         )
-    w.give(w.limited(x))
+    w.set_result(w.limited(x))
 
 
 def requantize(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
-    w.give(w.requantized(w.take(source), w.said_of(source)))
+    w.set_result(w.requantized(w.take(source), w.qparams_of(source)))
 
 
 def where(w: TosaWriter, step: Step) -> None:
     condition, *both = step.head.args
-    w.give(w.select(w.take(condition), *map(w.as_result, both)))
+    w.set_result(w.select(w.take(condition), *map(w.as_result, both)))
 
 
 def constant(w: TosaWriter, step: Step) -> None:
     """What is computed of nothing."""
     head = step.head
     values = without_dialect(head.target)(*head.args, **head.kwargs)
-    w.give(w.const(stored(values, w.said), TYPES[w.said.dtype], head.name))
+    w.set_result(w.const(stored(values, w.qparams), TYPES[w.qparams.dtype], head.name))
 
 
 # ---- Tables ----
@@ -170,7 +170,7 @@ def table(w: TosaWriter, step: Step) -> None:
     """Any function of one value: the call itself, of all values that are stored."""
     source = varying_of(step.head, w.constants)
     x = w.take(source)
-    w.give(table_of(w, x, w.said_of(source), w.said, function_of(step, w.constants)))
+    w.set_result(table_of(w, x, w.qparams_of(source), w.qparams, function_of(step, w.constants)))
 
 
 def varying_of(head: Node, constants: Collection[Node]) -> Node:

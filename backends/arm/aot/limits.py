@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from executorch.backends.arm.aot.data_movement import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.integers import (
     function_of,
     interpolation_error,
     is_of_one_value,
     varying_of,
 )
-from executorch.backends.arm.aot.moves import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.norms import rms_eps, stored_eps
 from executorch.backends.arm.aot.reduce import (
     LEFT_OUT,
@@ -137,10 +137,10 @@ GROUP_NORM_CONSTANTS = Condition(
 
 
 def _is_small(eps: float, node: Node) -> bool:
-    said = static(node.args[0])
-    if said.dtype == torch.int16:
-        return root_of_eps(eps, said.scale) < 2**29
-    return stored_eps(eps, said.scale) < 2**30
+    qparams = static(node.args[0])
+    if qparams.dtype == torch.int16:
+        return root_of_eps(eps, qparams.scale) < 2**29
+    return stored_eps(eps, qparams.scale) < 2**30
 
 
 def _few_values(node: Node, constants: Constants) -> bool:
@@ -209,18 +209,18 @@ def _fits_out_pad(node: Node, constants: Constants) -> bool:
 def _stored_weight(node: Node, constants: Constants) -> bool:
     """Of 8 bits, symmetric, with one scale or one for each output channel."""
     weight = node.args[1]
-    said = weight_of(weight, constants) if is_dequantize(weight) else None
-    if said is None or said.group_size or said.source.dtype != torch.int8:
+    qparams = weight_of(weight, constants) if is_dequantize(weight) else None
+    if qparams is None or qparams.group_size or qparams.source.dtype != torch.int8:
         return False
-    if said.axis is None or said.scale.numel() == 1:
+    if qparams.axis is None or qparams.scale.numel() == 1:
         return True
     transposed = op_name(node) == "aten.convolution.default" and node.args[6]
-    return said.axis == (1 if transposed else 0)
+    return qparams.axis == (1 if transposed else 0)
 
 
 def _scales_fit(node: Node, constants: Constants) -> bool:
-    said = weight_of(node.args[1], constants)
-    return said is None or float(said.scale.max()) < 2**10
+    qparams = weight_of(node.args[1], constants)
+    return qparams is None or float(qparams.scale.max()) < 2**10
 
 
 CONVOLUTION = (
@@ -275,8 +275,8 @@ U55_CONVOLUTION = Condition(
 def _known_max_pool(node: Node, constants: Constants) -> bool:
     """Dilated, as long as it moves by one."""
     _, window = pool_window(node)
-    moves = zip(window.stride, window.dilation, strict=True)
-    is_known = all(stride == 1 or gap == 1 for stride, gap in moves)
+    steps = zip(window.stride, window.dilation, strict=True)
+    is_known = all(stride == 1 or gap == 1 for stride, gap in steps)
     is_cut = len(node.args) > 5 and node.args[5] and window.dilation != [1, 1]
     return is_known and not is_cut and node.args[0].meta["val"].dim() == 4
 

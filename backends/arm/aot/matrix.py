@@ -15,11 +15,11 @@ from torch.fx import Node
 
 from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of, weight_of
 from executorch.exir.graph_facts import op_name
 
-Ways = Mapping[Layout, Way]
+LayoutCandidates = Mapping[Layout, LayoutCandidate]
 
 
 @dataclass
@@ -39,8 +39,8 @@ class Weights:
         return Weights(data, self.bias[rows], scales, self.dtype)
 
 
-def channels_last(step: Step, operands: Sequence[Node]) -> Ways:
-    return {NHWC: Way((NHWC,) * len(operands), NHWC)}
+def channels_last(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
+    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
 
 
 def weights_of(
@@ -51,9 +51,9 @@ def weights_of(
         data = w.constants[weight].detach()
         numbers = torch.zeros(channels, dtype=data.dtype) if bias is None else w.constants[bias]
         return _with_norm(w, step, Weights(data, numbers.detach()))
-    said = weight_of(weight, w.constants)
-    source = w.said_of(step.head.args[0])
-    scales = said.scale
+    qparams = weight_of(weight, w.constants)
+    source = w.qparams_of(step.head.args[0])
+    scales = qparams.scale
     if scales.numel() > 1:  # of a transposed convolution those of one group, which all groups have
         scales = scales.repeat(channels // scales.numel())
     unit = scales.double() * source.scale
@@ -64,7 +64,7 @@ def weights_of(
     else:
         numbers = torch.round(w.constants[bias].detach().double() / unit).long()
     is_small = quantization_of(weight).bits <= 4 and w.spec.support_extension("int4")
-    return Weights(said.source, numbers, scales, "INT4" if is_small else "INT8")
+    return Weights(qparams.source, numbers, scales, "INT4" if is_small else "INT8")
 
 
 def _with_norm(w: TosaWriter, step: Step, weights: Weights) -> Weights:
@@ -108,7 +108,7 @@ def finished(w: TosaWriter, step: Step, sums: int, weights: Weights) -> int:
     """Sums as the result of the step, within its limits."""
     if not step.is_quantized:
         return sums
-    unit = weights.scales.double() * w.said_of(step.head.args[0]).scale
+    unit = weights.scales.double() * w.qparams_of(step.head.args[0]).scale
     return w.narrowed(sums, unit.tolist() if unit.numel() > 1 else float(unit))
 
 
@@ -149,7 +149,7 @@ def convolution(w: TosaWriter, step: Step) -> None:
             weights.data = weights.data.unsqueeze(2)
             window = Window([1, *window.stride], [0, *window.padding], [1, *window.dilation])
         made = _grouped(w, step, x, weights, window, groups)
-    w.give(w.reshape(made, in_layout(shape_of(step.head), NHWC)))
+    w.set_result(w.reshape(made, in_layout(shape_of(step.head), NHWC)))
 
 
 def _all(numbers: Sequence[int], count: int) -> list[int]:
@@ -191,7 +191,7 @@ def _grouped(
 def _padded_before(w: TosaWriter, step: Step, x: int, window: Window) -> tuple[int, Window]:
     """Ethos-U55 takes long strides without padding."""
     ends = [(0, 0), *((each, each) for each in window.padding), (0, 0)]
-    zero = w.said_of(step.head.args[0]).zero_point if step.is_quantized else 0
+    zero = w.qparams_of(step.head.args[0]).zero_point if step.is_quantized else 0
     return w.pad(x, ends, zero), Window(window.stride, [0] * len(window.padding), window.dilation)
 
 
@@ -211,10 +211,10 @@ def _sums(
         size = w.shape(x)[place + 1] + sum(attributes["pad"][2 * place : 2 * place + 2])
         out.append((size - window.dilation[place] * (tap - 1) - 1) // window.stride[place] + 1)
     out.append(len(weights.bias))
-    return _weighted(w, step, op, x, data, weights, out, attributes)
+    return _gemm(w, step, op, x, data, weights, out, attributes)
 
 
-def _weighted(
+def _gemm(
     w: TosaWriter,
     step: Step,
     op: str,
@@ -230,7 +230,7 @@ def _weighted(
     is_float = not step.is_quantized
     result = kind if is_float else sum_name
     weight_type = kind if is_float else weights.dtype
-    zero = 0 if is_float else w.said_of(step.head.args[0]).zero_point
+    zero = 0 if is_float else w.qparams_of(step.head.args[0]).zero_point
     inputs = [
         x,
         w.const(data.contiguous(), weight_type, f"{step.head.name}_weight"),
@@ -259,7 +259,7 @@ def _transposed(w: TosaWriter, step: Step, x: int) -> int:
         rows = data[group * inside : (group + 1) * inside]
         part = weights.part(rows.permute(1, 2, 3, 0), slice(group * outside, (group + 1) * outside))
         wanted = (*sizes, outside)
-        sums = _weighted(w, step, "TRANSPOSE_CONV2D", piece, part.data, part, wanted, attributes)
+        sums = _gemm(w, step, "TRANSPOSE_CONV2D", piece, part.data, part, wanted, attributes)
         parts.append(finished(w, step, sums, part))
     return w.concat(parts, 3)
 
@@ -284,7 +284,7 @@ def addmm(w: TosaWriter, step: Step) -> None:
     if beta != 1:
         added = w.with_number("MUL", added, beta)
     made = w.binary("ADD", made, added)
-    w.give(made)
+    w.set_result(made)
 
 
 def _linear(w: TosaWriter, step: Step, source: Node, weight: Node, bias: Node | None) -> None:
@@ -300,7 +300,7 @@ def _linear(w: TosaWriter, step: Step, source: Node, weight: Node, bias: Node | 
     window = Window([1, 1], [0, 0], [1, 1])
     attributes = {"pad": [0] * 4, "stride": [1, 1], "dilation": [1, 1]}
     sums = _sums(w, step, "CONV2D", x, weights, data, attributes, window)
-    w.give(w.reshape(finished(w, step, sums, weights), sizes))
+    w.set_result(w.reshape(finished(w, step, sums, weights), sizes))
 
 
 def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node | None) -> None:
@@ -311,13 +311,13 @@ def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node 
     made = w.reshape(made, shape_of(step.head))
     if bias is not None:
         made = w.binary("ADD", made, w.read(bias, PLAIN))
-    w.give(made)
+    w.set_result(made)
 
 
 def matmul(w: TosaWriter, step: Step) -> None:
     x, y = step.head.args
     made = _product(w, step, x, y)
-    w.give(made)
+    w.set_result(made)
 
 
 def _product(w: TosaWriter, step: Step, x: Node, y: Node) -> int:
@@ -326,9 +326,9 @@ def _product(w: TosaWriter, step: Step, x: Node, y: Node) -> int:
     left, right = (_batched(w, w.read(each, PLAIN), sizes[:-2]) for each in (x, y))
     if not step.is_quantized:
         return w.reshape(w.matmul(left, right), sizes)
-    said = [w.said_of(each) for each in (x, y)]
-    sums = w.matmul(left, right, *(each.zero_point for each in said))
-    return w.reshape(w.narrowed(sums, said[0].scale * said[1].scale), sizes)
+    qparams = [w.qparams_of(each) for each in (x, y)]
+    sums = w.matmul(left, right, *(each.zero_point for each in qparams))
+    return w.reshape(w.narrowed(sums, qparams[0].scale * qparams[1].scale), sizes)
 
 
 def _batched(w: TosaWriter, x: int, batch: Sequence[int]) -> int:
@@ -349,4 +349,4 @@ def batch_norm(w: TosaWriter, step: Step) -> None:
     shape = [-1 if axis == place else 1 for axis in range(rank)]
     kind = w.dtype(x)
     made = w.binary("MUL", x, w.const(scale.reshape(shape), kind))
-    w.give(w.binary("ADD", made, w.const(shift.reshape(shape), kind)))
+    w.set_result(w.binary("ADD", made, w.const(shift.reshape(shape), kind)))

@@ -33,39 +33,41 @@ def softmax(w: TosaWriter, step: Step) -> None:
     """exp of the distance to the largest value by a table that is exact at each of the 256 distances; the sum's
     reciprocal is looked up, and the product shifted back: errors are below half a quantum."""
     _, powers, total = _exponentials(w, step)
-    w.give(_divided(w, powers, total))
+    w.set_result(_divided(w, powers, total))
 
 
 def log_softmax(w: TosaWriter, step: Step) -> None:
     """The distance less the logarithm of the sum, in 1/256 of a quantum of the result."""
     apart, _, total = _exponentials(w, step)
-    unit = w.said.scale / 2**8
-    said = w.said_of(step.head.args[0])
-    distance = w.rescale(apart, "INT32", [said.scale / unit])
+    unit = w.qparams.scale / 2**8
+    qparams = w.qparams_of(step.head.args[0])
+    distance = w.rescale(apart, "INT32", [qparams.scale / unit])
     logarithm = w.rescale(_log2(w, total), "INT32", [math.log(2) / 2**15 / unit])
-    w.give(w.narrowed(w.binary("SUB", distance, logarithm), unit))
+    w.set_result(w.narrowed(w.binary("SUB", distance, logarithm), unit))
 
 
 def _exponentials(w: TosaWriter, step: Step) -> tuple[int, int, int]:
     """Distances to the largest value, their powers, and the sum of those."""
     source = step.head.args[0]
-    said = w.said_of(source)
+    qparams = w.qparams_of(source)
     x, axis = w.read(source, w.layout), w.axis(step.head.args[1])
     largest = w.reduce("REDUCE_MAX", x, [axis])  # of INT8: Ethos-U55 has none of INT32
-    wide, most = (w.rescale(each, "INT32", [1.0], said.zero_point) for each in (x, largest))
+    wide, most = (w.rescale(each, "INT32", [1.0], qparams.zero_point) for each in (x, largest))
     apart = w.binary("SUB", wide, most)
-    powers = _powers(w, apart, said)
+    powers = _powers(w, apart, qparams)
     return apart, powers, w.reduce("REDUCE_SUM", powers, [axis])
 
 
-def _powers(w: TosaWriter, apart: int, said: Quantization) -> int:
+def _powers(w: TosaWriter, apart: int, qparams: Quantization) -> int:
     """exp, 1 as 2^15, exactly at each distance, INT32: of 16 bits the product of those of its two halves."""
     far = w.negate(apart)
-    if said.dtype == torch.int8:
-        return _at_places(w, far, said.scale)
+    if qparams.dtype == torch.int8:
+        return _at_places(w, far, qparams.scale)
     high = w.shifted_right(far, w.full(8, "INT32", w.rank(far)), False)
     low = w.binary("SUB", far, w.mul32(high, w.full(2**8, "INT32", w.rank(far))))
-    return w.mul32(_at_places(w, high, said.scale * 2**8), _at_places(w, low, said.scale), _ONE)
+    return w.mul32(
+        _at_places(w, high, qparams.scale * 2**8), _at_places(w, low, qparams.scale), _ONE
+    )
 
 
 def _at_places(w: TosaWriter, far: int, unit: float) -> int:
@@ -127,7 +129,7 @@ def layer_norm(w: TosaWriter, step: Step) -> None:
     x = w.read(source, PLAIN)
     shape = w.shape(x)
     rows = w.reshape(x, (prod(shape) // count, count))
-    made, one = _normalized(w, rows, count, w.said_of(source), eps)
+    made, one = _normalized(w, rows, count, w.qparams_of(source), eps)
     made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta), one)
     w.define(step.result, w.reshape(made, shape))
 
@@ -139,7 +141,7 @@ def group_norm(w: TosaWriter, step: Step) -> None:
     shape = w.shape(x)
     count = channels // groups * area
     rows = w.reshape(x, (batch * groups, count))
-    made, one = _normalized(w, rows, count, w.said_of(source), eps)
+    made, one = _normalized(w, rows, count, w.qparams_of(source), eps)
     made = w.permute(w.reshape(made, (batch, channels, area)), [0, 2, 1])
     made = _scaled_and_moved(w, made, _flat(w, gamma), _flat(w, beta), one)
     w.define(step.result, w.reshape(w.permute(made, [0, 2, 1]), shape))
@@ -150,7 +152,7 @@ def batch_norm(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     factors, moved = norm_numbers(w, step.head)
     x = w.widened(source)
-    unit = w.said_of(source).scale
+    unit = w.qparams_of(source).scale
     w.define(step.result, _scaled_and_moved(w, x, factors * unit, moved, 1.0), w.layout)
 
 
@@ -164,17 +166,19 @@ def stored_eps(eps: float, scale: float) -> float:
 
 
 def _normalized(
-    w: TosaWriter, rows: int, count: int, said: Quantization, eps: float
+    w: TosaWriter, rows: int, count: int, qparams: Quantization, eps: float
 ) -> tuple[int, float]:
     """The distance to the mean over the root of the variance, and what 1 is."""
-    if said.dtype == torch.int16:
-        return _wide(w, rows, count, said, eps), wide_norms.NORMAL
-    apart, variance = _spread(w, rows, [1], count, said)
-    return _over_root(w, apart, variance, stored_eps(eps, said.scale)), _NORMAL
+    if qparams.dtype == torch.int16:
+        return _wide(w, rows, count, qparams, eps), wide_norms.NORMAL
+    apart, variance = _spread(w, rows, [1], count, qparams)
+    return _over_root(w, apart, variance, stored_eps(eps, qparams.scale)), _NORMAL
 
 
-def _wide(w: TosaWriter, rows: int, count: int, said: Quantization, eps: float, *more: bool) -> int:
-    floor = wide_norms.root_of_eps(eps, said.scale)
+def _wide(
+    w: TosaWriter, rows: int, count: int, qparams: Quantization, eps: float, *more: bool
+) -> int:
+    floor = wide_norms.root_of_eps(eps, qparams.scale)
     return wide_norms.over_root(w, wide_norms.spread(w, rows, [1], count, floor, *more), floor)
 
 
@@ -201,23 +205,23 @@ def rms_norm(w: TosaWriter, step: Step) -> None:
     source, sizes, gamma = (*step.head.args[:3], None)[:3]
     count = prod(sizes)
     x = w.read(source, PLAIN)
-    said, shape = w.said_of(source), w.shape(x)
+    qparams, shape = w.qparams_of(source), w.shape(x)
     rows = w.reshape(x, (prod(shape) // count, count))
     eps = rms_eps(step.head)
-    if said.dtype == torch.int16:
-        made, one = _wide(w, rows, count, said, eps, True), wide_norms.NORMAL
+    if qparams.dtype == torch.int16:
+        made, one = _wide(w, rows, count, qparams, eps, True), wide_norms.NORMAL
     else:
-        made, one = _over_root_of_squares(w, rows, count, said, eps), _NORMAL
-    w.give(w.reshape(_scaled_and_moved(w, made, _flat(w, gamma), None, one), shape))
+        made, one = _over_root_of_squares(w, rows, count, qparams, eps), _NORMAL
+    w.set_result(w.reshape(_scaled_and_moved(w, made, _flat(w, gamma), None, one), shape))
 
 
 def _over_root_of_squares(
-    w: TosaWriter, rows: int, count: int, said: Quantization, eps: float
+    w: TosaWriter, rows: int, count: int, qparams: Quantization, eps: float
 ) -> int:
     """Of 14 bits: twice as far from 0 as from a mean."""
-    fine = w.rescale(rows, "INT32", [_FINER / 2], said.zero_point)
+    fine = w.rescale(rows, "INT32", [_FINER / 2], qparams.zero_point)
     squares = _four_times(w, wide_norms.mean_of(w, w.mul32(fine, fine), [1], count))
-    return _over_root(w, fine, squares, eps * _variance_unit(said.scale * 2))
+    return _over_root(w, fine, squares, eps * _variance_unit(qparams.scale * 2))
 
 
 def rms_eps(head: Node) -> float:
@@ -226,11 +230,11 @@ def rms_eps(head: Node) -> float:
 
 
 def _spread(
-    w: TosaWriter, x: int, axes: Sequence[int], count: int, said: Quantization
+    w: TosaWriter, x: int, axes: Sequence[int], count: int, qparams: Quantization
 ) -> tuple[int, int]:
     """Distances to the mean, of 14 bits, and the mean of their squares, which is `_variance_unit` times as large."""
-    fine = w.rescale(x, "INT32", [float(_FINER)], said.zero_point)
-    total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], said.zero_point), axes)
+    fine = w.rescale(x, "INT32", [float(_FINER)], qparams.zero_point)
+    total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], qparams.zero_point), axes)
     apart = w.binary("SUB", fine, w.rescale(total, "INT32", [_FINER / count]))
     return apart, _four_times(w, wide_norms.mean_of(w, w.mul32(apart, apart), axes, count))
 
@@ -247,13 +251,13 @@ def variance(
     w: TosaWriter, x: int, axes: Sequence[int], source: Node, count: int, less: float
 ) -> int:
     """Of stored values, as the step gives it."""
-    said = w.said_of(source)
-    if said.dtype == torch.int16:
+    qparams = w.qparams_of(source)
+    if qparams.dtype == torch.int16:
         found, unit = wide_norms.variance(w, x, axes, count)
-        unit *= said.scale**2
+        unit *= qparams.scale**2
     else:
-        _, found = _spread(w, x, axes, count, said)
-        unit = 1 / _variance_unit(said.scale)
+        _, found = _spread(w, x, axes, count, qparams)
+        unit = 1 / _variance_unit(qparams.scale)
     return w.narrowed(found, count / (count - less) * unit)
 
 
@@ -265,7 +269,7 @@ def _scaled_and_moved(
     one: float,
 ) -> int:
     """As the result is stored; `factors` and `moved` by the last axis, `one`: what 1 is in x."""
-    unit = w.said.scale / 2**8
+    unit = w.qparams.scale / 2**8
     count = w.shape(x)[-1]
     shape = (1,) * (w.rank(x) - 1) + (count,)
     factors = torch.ones(count) if factors is None else factors

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import functools
 
+from executorch.backends.arm.aot import data_movement, integers, matrix, norms, reduce
 from executorch.backends.arm.aot import elementwise as of
-from executorch.backends.arm.aot import integers, matrix, moves, norms, reduce
 from executorch.backends.arm.aot.elementwise import either
 from executorch.backends.arm.aot.limits import (
     AVERAGE_POOL,
@@ -59,9 +59,9 @@ from executorch.backends.arm.aot.steps import AS_INT32, static
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
+    GEMM,
     SHARED,
     SHARED_FLOATS,
-    WEIGHTED,
     Annotation,
 )
 from executorch.exir.backend.lowering.layout import NHWC
@@ -247,9 +247,9 @@ def _binary() -> dict[str, ArmRow]:
 
 
 def _matrices() -> dict[str, ArmRow]:
-    weighted = {
+    gemm = {
         "when_quantized": STORED_WEIGHT,
-        "annotation": WEIGHTED,
+        "annotation": GEMM,
     }
     return {
         "aten.convolution.default": row(
@@ -259,10 +259,10 @@ def _matrices() -> dict[str, ArmRow]:
             layouts=matrix.channels_last,
             tail=NORM_AND_LIMITS,
             u55=(U55_CONVOLUTION,),
-            **weighted,
+            **gemm,
         ),
         "aten.linear.default": row(
-            matrix.linear, quantized=matrix.linear, tail=LIMITS, whole=True, **weighted
+            matrix.linear, quantized=matrix.linear, tail=LIMITS, whole=True, **gemm
         ),
         "aten.addmm.default": row(matrix.addmm, tail=LIMITS),
         "aten.mm.default": row(matrix.matmul, quantized=matrix.matmul, annotation=ARITHMETIC),
@@ -286,17 +286,17 @@ def _matrices() -> dict[str, ArmRow]:
 
 def either_norm(step: object, operands: list) -> dict:
     """Of stored values with channels last, where there are more dimensions."""
-    ways = either(step, operands[:1]) if len(operands) == 1 else {}
-    return {NHWC: ways[NHWC]} if step.is_quantized and NHWC in ways else ways
+    candidates = either(step, operands[:1]) if len(operands) == 1 else {}
+    return {NHWC: candidates[NHWC]} if step.is_quantized and NHWC in candidates else candidates
 
 
-def _moves() -> dict[str, ArmRow]:
+def _data_movement() -> dict[str, ArmRow]:
     def moved(lower: Lower, *conditions: Condition, **more: object) -> ArmRow:
         settings = {"dtypes": MOVED, "annotation": SHARED, **more}
         return row(lower, *conditions, quantized=lower, **settings)
 
     rows = {
-        f"aten.{name}": moved(moves.view, layouts=moves.view_ways)
+        f"aten.{name}": moved(data_movement.view, layouts=data_movement.view_ways)
         for name in (
             "view_copy.default",
             "unsqueeze_copy.default",
@@ -306,45 +306,53 @@ def _moves() -> dict[str, ArmRow]:
         )
     }
     for name in ("alias_copy", "clone", "detach_copy"):
-        rows[f"aten.{name}.default"] = moved(moves.same, layouts=either)
+        rows[f"aten.{name}.default"] = moved(data_movement.same, layouts=either)
     rows |= {
-        "dim_order_ops._clone_dim_order.default": moved(moves.same, layouts=either),
-        "aten.permute_copy.default": moved(moves.permute, layouts=moves.permute_ways),
-        "aten.transpose_copy.int": moved(moves.transpose),
-        "aten.t_copy.default": moved(moves.transpose),
-        "aten.cat.default": moved(moves.concat, layouts=either, annotation=SHARED_FLOATS),
-        "aten.stack.default": moved(moves.stack, whole=True, annotation=SHARED_FLOATS),
-        "aten.slice_copy.Tensor": moved(moves.slice_copy, layouts=either),
-        "aten.select_copy.int": moved(moves.select),
-        "aten.split_with_sizes_copy.default": moved(moves.split),
-        "aten.split_copy.Tensor": moved(moves.split),
-        "aten.unbind_copy.int": moved(moves.unbind),
-        "aten.expand_copy.default": moved(moves.expand),
-        "aten.repeat.default": moved(moves.repeat),
-        "aten.flip.default": moved(moves.flip, layouts=either, u55=(NOT_U55,)),
-        "aten.roll.default": moved(moves.roll, ROLLS_DIMENSIONS, layouts=either, whole=True),
-        "aten.constant_pad_nd.default": moved(moves.pad, layouts=either),
+        "dim_order_ops._clone_dim_order.default": moved(data_movement.same, layouts=either),
+        "aten.permute_copy.default": moved(
+            data_movement.permute, layouts=data_movement.permute_ways
+        ),
+        "aten.transpose_copy.int": moved(data_movement.transpose),
+        "aten.t_copy.default": moved(data_movement.transpose),
+        "aten.cat.default": moved(data_movement.concat, layouts=either, annotation=SHARED_FLOATS),
+        "aten.stack.default": moved(data_movement.stack, whole=True, annotation=SHARED_FLOATS),
+        "aten.slice_copy.Tensor": moved(data_movement.slice_copy, layouts=either),
+        "aten.select_copy.int": moved(data_movement.select),
+        "aten.split_with_sizes_copy.default": moved(data_movement.split),
+        "aten.split_copy.Tensor": moved(data_movement.split),
+        "aten.unbind_copy.int": moved(data_movement.unbind),
+        "aten.expand_copy.default": moved(data_movement.expand),
+        "aten.repeat.default": moved(data_movement.repeat),
+        "aten.flip.default": moved(data_movement.flip, layouts=either, u55=(NOT_U55,)),
+        "aten.roll.default": moved(
+            data_movement.roll, ROLLS_DIMENSIONS, layouts=either, whole=True
+        ),
+        "aten.constant_pad_nd.default": moved(data_movement.pad, layouts=either),
         "aten.pixel_shuffle.default": moved(
-            moves.pixel_shuffle, layouts=moves.image_ways, whole=True
+            data_movement.pixel_shuffle, layouts=data_movement.image_ways, whole=True
         ),
         "aten.pixel_unshuffle.default": moved(
-            moves.pixel_unshuffle, layouts=moves.image_ways, whole=True
+            data_movement.pixel_unshuffle, layouts=data_movement.image_ways, whole=True
         ),
         "aten.embedding.default": moved(
-            moves.embedding, beside=(1,), u55=(NOT_U55,), annotation=SHARED_FLOATS
+            data_movement.embedding, beside=(1,), u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.index_select.default": moved(
-            moves.index_select, beside=(2,), u55=(NOT_U55,), annotation=SHARED_FLOATS
+            data_movement.index_select, beside=(2,), u55=(NOT_U55,), annotation=SHARED_FLOATS
         ),
         "aten.gather.default": moved(
-            moves.gather,
+            data_movement.gather,
             GATHERS_ROWS,
             beside=(2,),
             u55=(NOT_U55,),
             annotation=SHARED_FLOATS,
         ),
         "aten.index.Tensor": moved(
-            moves.index, INDEX_OF_ROWS, layouts=either, u55=(FEW_RUNS,), annotation=SHARED_FLOATS
+            data_movement.index,
+            INDEX_OF_ROWS,
+            layouts=either,
+            u55=(FEW_RUNS,),
+            annotation=SHARED_FLOATS,
         ),
         "dim_order_ops._to_dim_order_copy.default": row(
             of.convert, dtypes=(*MOVED,), layouts=either
@@ -480,7 +488,7 @@ def rows(spec: TosaSpecification) -> dict[str, ArmRow]:
         **_functions(),
         **_binary(),
         **_matrices(),
-        **_moves(),
+        **_data_movement(),
         **_along_axes(),
         **_between(spec),
     }

@@ -54,7 +54,7 @@ class ArmPartitioner(TablePartitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        return [*self.table.preserved(), *filter(None, self._custom)], self.table.is_whole
+        return [*self.table.preserved(), *filter(None, self._custom)], self.table.is_preserved
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         own_dequantized_inputs(exported_program)

@@ -15,20 +15,20 @@ from executorch.backends.arm.aot import norms
 from executorch.backends.arm.aot.matrix import Window
 from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way, dims_in
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, dims_in
 from executorch.exir.graph_facts import op_name
 
-Ways = Mapping[Layout, Way]
+LayoutCandidates = Mapping[Layout, LayoutCandidate]
 LEFT_OUT = (None,) * 6  # arguments behind those that a call has
 
 
 def dims_of(head: Node, place: int = 1) -> list[int]:
     """The dimensions that a call reduces; all where none is said."""
     rank = head.args[0].meta["val"].dim()
-    said = head.args[place] if len(head.args) > place else None
-    if said is None or said == []:
+    qparams = head.args[place] if len(head.args) > place else None
+    if qparams is None or qparams == []:
         return list(range(rank))
-    return [dim % rank for dim in (said if isinstance(said, list | tuple) else [said])]
+    return [dim % rank for dim in (qparams if isinstance(qparams, list | tuple) else [qparams])]
 
 
 def keeps_dims(step: Step) -> bool:
@@ -38,17 +38,17 @@ def keeps_dims(step: Step) -> bool:
     return (value[0] if isinstance(value, tuple | list) else value).dim() == rank
 
 
-def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
+def image_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Over an image, channels last; what is left of it without dimensions is plain."""
     rank = step.head.args[0].meta["val"].dim()
-    plain = {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
+    plain = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
     dims = dims_of(step.head)
     if rank < 3 or not operands:
         return plain
     if keeps_dims(step):
-        return {**plain, NHWC: Way((NHWC,) * len(operands), NHWC)}
+        return {**plain, NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
     if sorted(dims) == list(range(2, rank)):
-        return {**plain, NHWC: Way((NHWC,) * len(operands), PLAIN)}
+        return {**plain, NHWC: LayoutCandidate((NHWC,) * len(operands), PLAIN)}
     return plain
 
 
@@ -61,7 +61,7 @@ def _shaped(w: TosaWriter, step: Step, x: int) -> int:
     """Without what was reduced, if it does not stay."""
     value = step.head.meta["val"]
     sizes = [int(size) for size in (value[0] if isinstance(value, tuple | list) else value).shape]
-    return w.reshape(x, in_layout(sizes, w.way.gives or PLAIN))
+    return w.reshape(x, in_layout(sizes, w.candidate.gives or PLAIN))
 
 
 def reduction(op: str) -> Callable[[TosaWriter, Step], None]:
@@ -70,14 +70,14 @@ def reduction(op: str) -> Callable[[TosaWriter, Step], None]:
         x = w.read(source, w.layout)
         axes = _axes(w, dims_of(step.head), w.rank(x))
         if step.is_quantized and op == "REDUCE_SUM":
-            said = w.said_of(source)
+            qparams = w.qparams_of(source)
             x = w.reduce(op, w.widened(source, x=x), axes)
-            x = w.narrowed(x, said.scale)
+            x = w.narrowed(x, qparams.scale)
         elif step.is_quantized:
-            x = w.requantized(w.reduce(op, x, axes), w.said_of(source))
+            x = w.requantized(w.reduce(op, x, axes), w.qparams_of(source))
         else:
             x = w.reduce(op, x, axes)
-        w.give(_shaped(w, step, x))
+        w.set_result(_shaped(w, step, x))
 
     return lower
 
@@ -90,11 +90,11 @@ def mean(w: TosaWriter, step: Step) -> None:
     count = prod(shape_of(source)[dim] for dim in dims)
     axes = _axes(w, dims, w.rank(x))
     if step.is_quantized:
-        said = w.said_of(source)
-        x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), said.scale / count)
+        qparams = w.qparams_of(source)
+        x = w.narrowed(w.reduce("REDUCE_SUM", w.widened(source, x=x), axes), qparams.scale / count)
     else:
         x = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
-    w.give(_shaped(w, step, x))
+    w.set_result(_shaped(w, step, x))
 
 
 def less_of(head: Node) -> float:
@@ -112,12 +112,12 @@ def variance(w: TosaWriter, step: Step) -> None:
     count = prod(shape_of(source)[dim] for dim in dims)
     axes = _axes(w, dims, w.rank(x))
     if step.is_quantized:
-        w.give(_shaped(w, step, norms.variance(w, x, axes, source, count, less)))
+        w.set_result(_shaped(w, step, norms.variance(w, x, axes, source, count, less)))
         return
     average = w.with_number("MUL", w.reduce("REDUCE_SUM", x, axes), 1 / count)
     apart = w.binary("SUB", x, average)
     total = w.reduce("REDUCE_SUM", w.binary("MUL", apart, apart), axes)
-    w.give(_shaped(w, step, w.with_number("MUL", total, 1 / (count - less))))
+    w.set_result(_shaped(w, step, w.with_number("MUL", total, 1 / (count - less))))
 
 
 def running_sum(w: TosaWriter, step: Step) -> None:
@@ -130,16 +130,18 @@ def running_sum(w: TosaWriter, step: Step) -> None:
     shape, size = w.shape(x), w.shape(x)[-1]
     rows = w.reshape(x, (1, w.num_elements(x) // size, size))
     ones = w.const(torch.ones(1, size, size).triu(), w.dtype(x))
-    said = w.said_of(source) if step.is_quantized else None
-    made = w.matmul(rows, ones, 0 if said is None else said.zero_point)
-    if said is not None:
-        made = w.narrowed(made, said.scale)
-    w.give(w.permute(w.reshape(made, shape), [order.index(each) for each in range(rank)]))
+    qparams = w.qparams_of(source) if step.is_quantized else None
+    made = w.matmul(rows, ones, 0 if qparams is None else qparams.zero_point)
+    if qparams is not None:
+        made = w.narrowed(made, qparams.scale)
+    w.set_result(w.permute(w.reshape(made, shape), [order.index(each) for each in range(rank)]))
 
 
 def any_of(w: TosaWriter, step: Step) -> None:
     x = w.read(step.head.args[0], w.layout)
-    w.give(_shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step.head), w.rank(x)))))
+    w.set_result(
+        _shaped(w, step, w.reduce("REDUCE_ANY", x, _axes(w, dims_of(step.head), w.rank(x))))
+    )
 
 
 def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
@@ -153,11 +155,11 @@ def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
     return lower
 
 
-def last_ways(step: Step, operands: Sequence[Node]) -> Ways:
+def last_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Where the largest of channels is sought, with these last."""
     is_last = dims_of(step.head) == [1] and step.head.args[0].meta["val"].dim() > 2
     layouts = (PLAIN, NHWC) if is_last else (PLAIN,)
-    return {each: Way((each,) * len(operands), PLAIN) for each in layouts}
+    return {each: LayoutCandidate((each,) * len(operands), PLAIN) for each in layouts}
 
 
 def place_of_largest(w: TosaWriter, step: Step) -> None:
@@ -229,8 +231,8 @@ def max_pool(w: TosaWriter, step: Step) -> None:
     else:
         made = _pooled(w, step, "MAX_POOL2D", x, kernel, window)
     if step.is_quantized:
-        made = w.requantized(made, w.said_of(step.head.args[0]))
-    w.give(made)
+        made = w.requantized(made, w.qparams_of(step.head.args[0]))
+    w.set_result(made)
 
 
 def _max_pool_by_phases(
@@ -280,17 +282,17 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     x = w.read(source, NHWC)
     if covers_image(step.head):
-        w.give(_uneven_averages(w, step, x, [0, 1, 1]))
+        w.set_result(_uneven_averages(w, step, x, [0, 1, 1]))
         return
     kernel, window = pool_window(step.head)
     args = [*step.head.args[1:], *LEFT_OUT]
     counts, divisor = args[4] is not False, args[5]
-    said = w.said_of(source) if step.is_quantized else None
-    zero = 0 if said is None else said.zero_point
-    if said is not None:
+    qparams = w.qparams_of(source) if step.is_quantized else None
+    zero = 0 if qparams is None else qparams.zero_point
+    if qparams is not None:
         divisors = torch.tensor(divisor) if divisor else _counts(w, step, x, kernel, window, counts)
         if _divides_exactly(w, x, divisors):
-            w.give(_exact_average(w, step, x, kernel, window, divisors))
+            w.set_result(_exact_average(w, step, x, kernel, window, divisors))
             return
     if divisor:
         x = _all_read(w, step, x, kernel, window, zero)
@@ -302,11 +304,11 @@ def avg_pool(w: TosaWriter, step: Step) -> None:
     made = _pooled(
         w, step, "AVG_POOL2D", x, kernel, window, zeros=zeros, acc_type=_average_type(w, x)
     )
-    if said is not None:
-        made = w.requantized(made, said)
+    if qparams is not None:
+        made = w.requantized(made, qparams)
     elif divisor and divisor != prod(kernel):
         made = w.with_number("MUL", made, prod(kernel) / divisor)
-    w.give(made)
+    w.set_result(made)
 
 
 def _counts(
@@ -351,8 +353,8 @@ def _exact_average(
 ) -> int:
     """Sums of windows, by a convolution with ones, rounded once; AVG_POOL2D rounds in the operand's scale before.
     Where divisors differ, sums are made as many parts of all of them: of 4, 6 and 9 elements 9, 6 and 4 times 36ths."""
-    said = w.said_of(step.head.args[0])
-    x = _all_read(w, step, x, kernel, window, said.zero_point)
+    qparams = w.qparams_of(step.head.args[0])
+    x = _all_read(w, step, x, kernel, window, qparams.zero_point)
     out = in_layout(shape_of_result(step), NHWC)
     channels, kind = out[3], w.dtype(x)
     sums, acc_type = w.accumulator(kind)
@@ -360,7 +362,7 @@ def _exact_average(
         x,
         w.const(torch.ones(*kernel, channels, 1), "INT8"),
         w.const(torch.zeros(channels), sums),
-        w.one(said.zero_point, kind),
+        w.one(qparams.zero_point, kind),
         w.one(0, "INT8"),
     ]
     made = w.emit(
@@ -377,7 +379,7 @@ def _exact_average(
     parts = math.lcm(*divisors.unique().tolist())
     if (divisors != parts).any():
         made = w.mul32(made, w.const(parts // divisors, "INT32"))
-    return w.narrowed(made, said.scale / parts)
+    return w.narrowed(made, qparams.scale / parts)
 
 
 def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
@@ -386,22 +388,22 @@ def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
     x = w.read(source, NHWC)
     out = in_layout(shape_of(step.head), NHWC)
     if any(w.shape(x)[place] % out[place] for place in (1, 2)):
-        w.give(_uneven_averages(w, step, x, out))
+        w.set_result(_uneven_averages(w, step, x, out))
         return
     kernel = [w.shape(x)[place] // out[place] for place in (1, 2)]
-    said = w.said_of(source) if step.is_quantized else None
-    if said is not None and out[1:3] == [1, 1]:
-        total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], said.zero_point), [1, 2])
-        w.give(w.narrowed(total, said.scale / prod(kernel)))
+    qparams = w.qparams_of(source) if step.is_quantized else None
+    if qparams is not None and out[1:3] == [1, 1]:
+        total = w.reduce("REDUCE_SUM", w.rescale(x, "INT32", [1.0], qparams.zero_point), [1, 2])
+        w.set_result(w.narrowed(total, qparams.scale / prod(kernel)))
         return
-    if said is not None:
+    if qparams is not None:
         window = Window(kernel, [0, 0], [1, 1])
-        w.give(_exact_average(w, step, x, kernel, window, torch.tensor(prod(kernel))))
+        w.set_result(_exact_average(w, step, x, kernel, window, torch.tensor(prod(kernel))))
         return
     zeros = [w.one(0, w.dtype(x))] * 2
     attributes = {"kernel": kernel, "stride": kernel, "pad": [0] * 4}
     acc = _average_type(w, x)
-    w.give(w.emit("AVG_POOL2D", [x, *zeros], out, w.dtype(x), acc_type=acc, **attributes))
+    w.set_result(w.emit("AVG_POOL2D", [x, *zeros], out, w.dtype(x), acc_type=acc, **attributes))
 
 
 def windows(size: int, count: int) -> list[tuple[int, int]]:
@@ -426,7 +428,7 @@ def _uneven_averages(w: TosaWriter, step: Step, x: int, out: Sequence[int]) -> i
 
 def _over(w: TosaWriter, step: Step, total: int, count: int) -> int:
     if step.is_quantized:
-        return w.narrowed(total, w.said_of(step.head.args[0]).scale / count)
+        return w.narrowed(total, w.qparams_of(step.head.args[0]).scale / count)
     return w.with_number("MUL", total, 1 / count)
 
 
@@ -439,9 +441,9 @@ def softmax(w: TosaWriter, step: Step) -> None:
     powers = w.unary("EXP", shifted)
     total = w.reduce("REDUCE_SUM", powers, [axis])
     if op_name(step.head) == "aten._log_softmax.default":
-        w.give(w.binary("SUB", shifted, w.unary("LOG", total)))
+        w.set_result(w.binary("SUB", shifted, w.unary("LOG", total)))
     else:
-        w.give(w.binary("MUL", powers, w.unary("RECIPROCAL", total)))
+        w.set_result(w.binary("MUL", powers, w.unary("RECIPROCAL", total)))
 
 
 def layer_norm(w: TosaWriter, step: Step) -> None:
@@ -453,7 +455,7 @@ def layer_norm(w: TosaWriter, step: Step) -> None:
     for op, node in (("MUL", gamma), ("ADD", beta)):
         if node is not None:
             made = w.binary(op, made, w.read(node, PLAIN))
-    w.give(made)
+    w.set_result(made)
 
 
 def rms_norm(w: TosaWriter, step: Step) -> None:
@@ -465,7 +467,7 @@ def rms_norm(w: TosaWriter, step: Step) -> None:
     )
     root = w.unary("RSQRT", w.with_number("ADD", squares, norms.rms_eps(step.head)))
     made = w.binary("MUL", x, root)
-    w.give(made if gamma is None else w.binary("MUL", made, w.read(gamma, PLAIN)))
+    w.set_result(made if gamma is None else w.binary("MUL", made, w.read(gamma, PLAIN)))
 
 
 def group_norm(w: TosaWriter, step: Step) -> None:
@@ -478,7 +480,7 @@ def group_norm(w: TosaWriter, step: Step) -> None:
     for op, node in (("MUL", gamma), ("ADD", beta)):
         if node is not None:
             made = w.binary(op, made, w.reshape(w.read(node, PLAIN), by_channel))
-    w.give(made)
+    w.set_result(made)
 
 
 def _normalized(w: TosaWriter, x: int, axes: Sequence[int], count: int, eps: float) -> int:
@@ -520,16 +522,16 @@ def resize(mode: str) -> Callable[[TosaWriter, Step], None]:
         result = wide if mode == "BILINEAR" else kind
         made = w.emit("RESIZE", [x, *shapes], out, result, mode=w.resize_mode(mode))
         if step.is_quantized and mode == "BILINEAR":
-            said = w.said_of(source)
+            qparams = w.qparams_of(source)
             factor = axes[0][0] * axes[1][0]
-            zero = said.zero_point
+            zero = qparams.zero_point
             if zero:
                 shift = w.const(torch.full((1,) * 4, -zero * factor), result)
                 made = w.binary("ADD", made, shift)
-            made = w.narrowed(made, said.scale / factor)
+            made = w.narrowed(made, qparams.scale / factor)
         elif step.is_quantized:
-            made = w.requantized(made, w.said_of(source))
-        w.give(made)
+            made = w.requantized(made, w.qparams_of(source))
+        w.set_result(made)
 
     return lower
 

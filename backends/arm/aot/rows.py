@@ -108,7 +108,7 @@ class ArmTable(OpTable[ArmRow]):
         made = {name: self._conditioned(each) for name, each in rows.items()}
         super().__init__(made, OF_TENSORS, step=Step)
 
-    def is_whole(self, node: Node) -> bool:
+    def is_preserved(self, node: Node) -> bool:
         """Whether a call of a row that is preserved stays so: what has no form in floats does where it is quantized."""
         made = self.get(op_name(node))
         return made is None or bool(made.dtypes) or any(map(is_dequantize, node.all_input_nodes))
@@ -224,8 +224,8 @@ def _stored_types(step: Step) -> list[torch.dtype]:
         if is_quantize(step.result)
         else [user for item in results_of_many(step) for user in item.users]
     )
-    said = filter(None, map(static, (*sources, *results)))
-    return [each.dtype for each in said if each.dtype != torch.int32]
+    qparams = filter(None, map(static, (*sources, *results)))
+    return [each.dtype for each in qparams if each.dtype != torch.int32]
 
 
 def _values_of(step: Step, made: ArmRow) -> list[Node]:

@@ -38,8 +38,8 @@ class Step(steps.Step):
 
 def static(node: object) -> Quantization | None:
     """What a quantize or dequantize says, if it is one scale and zero point that are known."""
-    said = quantization_of(node) if isinstance(node, Node) else None
-    return said if said is not None and said.is_static else None
+    qparams = quantization_of(node) if isinstance(node, Node) else None
+    return qparams if qparams is not None and qparams.is_static else None
 
 
 def is_float(node: Node) -> bool:

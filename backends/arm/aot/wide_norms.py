@@ -18,8 +18,8 @@ _FINER = 12  # bits of a distance below a quantum
 _BITS = 29  # of a row's largest distance: what RESCALE gives has 29
 _LEAST_UP = _BITS - 16 - _FINER  # of the largest distance that 16 bits have
 _HALF = 14
-_MOST_HALVINGS = 8
-NORMAL = 2 ** (44.5 - _BITS / 2 - _MOST_HALVINGS)  # 1 of a normalized value
+_MAX_HALVINGS = 8
+NORMAL = 2 ** (44.5 - _BITS / 2 - _MAX_HALVINGS)  # 1 of a normalized value
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def over_root(w: TosaWriter, found: Spread, floor: float) -> int:
     half = w.shifted_right(clear, w.full(1, "INT32", w.rank(clear)), False)
     normal = w.binary("LOGICAL_LEFT_SHIFT", total, w.binary("ADD", half, half))  # 2^29 to 2^31
     product = w.mul32(found.apart, _inverse_root(w, normal), _BITS)
-    return w.shifted_right(product, w.number_with("SUB", _MOST_HALVINGS, half))
+    return w.shifted_right(product, w.number_with("SUB", _MAX_HALVINGS, half))
 
 
 def _inverse_root(w: TosaWriter, normal: int) -> int:

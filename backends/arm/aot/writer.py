@@ -39,10 +39,10 @@ def axis_in(axis: int, rank: int, layout: Layout) -> int:
     return dims_in(layout, rank).index(axis % rank)
 
 
-def stored(values: torch.Tensor, said: Quantization) -> torch.Tensor:
+def stored(values: torch.Tensor, qparams: Quantization) -> torch.Tensor:
     """As PyTorch quantizes: in float32."""
-    made = torch.round(values.float() * (1.0 / np.float32(said.scale))) + said.zero_point
-    return made.clamp(said.quant_min, said.quant_max).to(said.dtype)
+    made = torch.round(values.float() * (1.0 / np.float32(qparams.scale))) + qparams.zero_point
+    return made.clamp(qparams.quant_min, qparams.quant_max).to(qparams.dtype)
 
 
 class TosaWriter(Emitter, Writer[Tensor, Any]):
@@ -144,11 +144,11 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
     # ---- For rows ----
 
     @property
-    def said(self) -> Quantization:
+    def qparams(self) -> Quantization:
         """How the result of a quantized step is quantized."""
         return static(self.step.result)
 
-    def said_of(self, node: Node) -> Quantization:
+    def qparams_of(self, node: Node) -> Quantization:
         """How what a quantized step reads is quantized."""
         return static(node)
 
@@ -161,11 +161,11 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
         first = value[0] if isinstance(value, tuple | list) else value
         return first.dim()
 
-    def give(self, value: int) -> None:
+    def set_result(self, value: int) -> None:
         """The result of the step; of floats within the limits of what runs with it, as `limited` has it of others."""
         if self.step.limits is not None and not self.step.is_quantized:
             value = self.clamp(value, *self.step.limits)
-        self.define(self.step.result, value, self.way.gives or PLAIN)
+        self.define(self.step.result, value, self.candidate.gives or PLAIN)
 
     def axis(self, dim: int) -> int:
         """Where a plain dimension of the first operand is in the layout around the step."""
@@ -216,24 +216,24 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
 
     def widened(self, node: Node, scale: float | None = None, x: int | None = None) -> int:
         """What a quantized step reads as INT32 without zero point, in units of `scale`, or of its own."""
-        said = self.said_of(node)
+        qparams = self.qparams_of(node)
         x = self.take(node) if x is None else x
-        factor = 1.0 if scale is None else said.scale / scale
-        return self.rescale(x, "INT32", [factor], said.zero_point)
+        factor = 1.0 if scale is None else qparams.scale / scale
+        return self.rescale(x, "INT32", [factor], qparams.zero_point)
 
     def narrowed(self, x: int, scales: float | Sequence[float]) -> int:
         """Sums in units of `scales` as the result of the step is stored, within its limits."""
-        said = self.said
+        qparams = self.qparams
         units = [scales] if isinstance(scales, float | int) else scales
-        factors = [float(each) / said.scale for each in units]
-        made = self.rescale(x, TYPES[said.dtype], factors, 0, said.zero_point)
+        factors = [float(each) / qparams.scale for each in units]
+        made = self.rescale(x, TYPES[qparams.dtype], factors, 0, qparams.zero_point)
         return self.limited(made)
 
     def limited(self, x: int) -> int:
         """A stored result within the limits of what runs with the step, and of its quantize."""
-        said = self.said
-        info = torch.iinfo(said.dtype)
-        low, high = said.quant_min, said.quant_max
+        qparams = self.qparams
+        info = torch.iinfo(qparams.dtype)
+        low, high = qparams.quant_min, qparams.quant_max
         if low == info.min + 1:  # around zero: that one value is as good
             low = info.min
         limits = self.step.limits or limits_of(self.step.head)
@@ -248,23 +248,23 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
 
     def stored_number(self, number: float) -> float:
         """As the result of the step has it, not cut to its type."""
-        said = self.said
+        qparams = self.qparams
         if np.isinf(number):
             return number
-        return float(np.rint(number / said.scale)) + said.zero_point
+        return float(np.rint(number / qparams.scale)) + qparams.zero_point
 
     def as_result(self, node: Node) -> int:
         """An operand whose values the result of a quantized step has, as that is stored."""
         if is_dequantize(node):
-            return self.requantized(self.take(node), self.said_of(node))
+            return self.requantized(self.take(node), self.qparams_of(node))
         values = self.constants[node].detach()
         if values.dim() == self.rank_of_result():
             values = values.permute(dims_in(self.layout, values.dim()))
-        return self.const(stored(values, self.said), TYPES[self.said.dtype])
+        return self.const(stored(values, self.qparams), TYPES[self.qparams.dtype])
 
     def requantized(self, x: int, before: Quantization) -> int:
         """A stored value as the result of the step is stored."""
-        after = self.said
+        after = self.qparams
         same = (before.scale, before.zero_point, before.dtype) == (
             after.scale,
             after.zero_point,

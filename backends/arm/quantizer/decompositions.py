@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
-from executorch.backends.arm.aot.moves import MAX_RUNS, runs_of
+from executorch.backends.arm.aot.data_movement import MAX_RUNS, runs_of
 from executorch.backends.arm.aot.reduce import windows
 from executorch.backends.transforms.edits import copied_before, traced
 from executorch.exir.backend.lowering.annotation import Kind

@@ -124,8 +124,8 @@ def summary(edge: EdgeProgramManager) -> list[str]:
 
 
 def _computes(name: str) -> bool:
-    moves = ("getitem", "executorch_call_delegate", "quantize_per_tensor", "dequantize_per_tensor")
-    return not any(each in name for each in moves)
+    copies = ("getitem", "executorch_call_delegate", "quantize_per_tensor", "dequantize_per_tensor")
+    return not any(each in name for each in copies)
 
 
 def _undelegated(program: ExportedProgram, record: bool) -> EdgeProgramManager:

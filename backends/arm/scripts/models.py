@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 Inputs = tuple[Any, ...]
-MOST_SAMPLES = 1000  # of a folder
+MAX_SAMPLES = 1000  # of a folder
 
 
 class Model(NamedTuple):
@@ -91,10 +91,8 @@ def samples(place: str) -> Iterator[Inputs]:
     files = [path]
     if path.is_dir():
         files = [each for each in sorted(path.rglob("*")) if each.suffix in (".pt", ".pth")]
-        if len(files) > MOST_SAMPLES:
-            raise RuntimeError(
-                f"{place}: expected at most {MOST_SAMPLES} files, found {len(files)}"
-            )
+        if len(files) > MAX_SAMPLES:
+            raise RuntimeError(f"{place}: expected at most {MAX_SAMPLES} files, found {len(files)}")
     if not files:
         raise ValueError(f"{place}: expected .pt or .pth files, found none")
     return (_tuple(_loaded(each)) for each in files)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import pytest
 import torch
 
+from executorch.backends.arm.aot.data_movement import runs_of
 from executorch.backends.arm.aot.fixed_point import multiplier_and_shift, multipliers_and_shifts
-from executorch.backends.arm.aot.moves import runs_of
 from executorch.backends.arm.aot.reduce import resize_numbers, windows
 from executorch.backends.arm.aot.turns import LARGEST, fits, merged
 

@@ -94,7 +94,7 @@ def conditions() -> Iterator[Call]:
         yield call(copy, value, dtype=dtype)
 
 
-def moves() -> Iterator[Call]:
+def data_movement() -> Iterator[Call]:
     x, i = values(IMAGE), integers(*IMAGE)
     yield call("roll.default", x, [2, 0, -1], [3, 1, 2])
     yield call("slice_copy.Tensor", x, -1, -5, -1)
@@ -248,7 +248,7 @@ FAMILIES = {
         powers,
         functions,
         conditions,
-        moves,
+        data_movement,
         products,
         along_axes,
         windows,

@@ -13,10 +13,11 @@ from torch import Tensor
 
 from executorch.backends.arm.aot.schema import SCHEMA
 from executorch.backends.arm.test.arm_calls import FAMILIES, call
-from executorch.backends.arm.test.arm_operators_test import is_whole
+from executorch.backends.arm.test.arm_operators_test import is_fully_delegated
 from executorch.backends.arm.test.arm_reference import delegates, needs_model, through_reference_all
 from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
+from executorch.backends.test.conformance.quantized_single_calls import quanta_off, tensors_of
 from executorch.backends.test.conformance.single_call import (
     OPERAND,
     RESULT,
@@ -24,7 +25,6 @@ from executorch.backends.test.conformance.single_call import (
     Numbers,
     program_of,
 )
-from executorch.backends.test.conformance.stored_calls import quanta_off, tensors_of
 from executorch.exir import EdgeProgramManager
 
 pytestmark = [needs_model, pytest.mark.req("ARM-008")]
@@ -63,8 +63,10 @@ def computed(
     partitioner = TOSAPartitioner(TosaCompileSpec(spec))
     programs = [program_of(each, *numbers) for each in calls]
     edges = [EdgeProgramManager({"forward": each}).to_backend(partitioner) for each in programs]
-    whole = [each for each in zip(calls, edges, strict=True) if is_whole(each[1])]
-    left = {str(each) for each, edge in zip(calls, edges, strict=True) if not is_whole(edge)}
+    whole = [each for each in zip(calls, edges, strict=True) if is_fully_delegated(each[1])]
+    left = {
+        str(each) for each, edge in zip(calls, edges, strict=True) if not is_fully_delegated(edge)
+    }
     found = through_reference_all([(edge, tensors_of(each)) for each, edge in whole])
     return [(each, made[0]) for (each, _), made in zip(whole, found, strict=True)], left
 

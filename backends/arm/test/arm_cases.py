@@ -73,7 +73,7 @@ def binary() -> Iterator[Case]:
     )
 
 
-def moves() -> Iterator[Case]:
+def data_movement() -> Iterator[Case]:
     x = values(IMAGE)
     functions: dict[str, Callable[..., Any]] = {
         "view": lambda x: x.view(4, 36) * 2,
@@ -285,4 +285,6 @@ def compounds() -> Iterator[Case]:
     yield "baddbmm", Function(torch.baddbmm), tuple(map(values, ((2, 3, 5), (2, 3, 4), (2, 4, 5))))
 
 
-FAMILIES = {each.__name__: each for each in (unary, binary, moves, matrices, along_axes, compounds)}
+FAMILIES = {
+    each.__name__: each for each in (unary, binary, data_movement, matrices, along_axes, compounds)
+}

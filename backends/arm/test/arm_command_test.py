@@ -53,9 +53,9 @@ def test_each_kind_of_target(
     monkeypatch.chdir(tmp_path)
     name, backend = COMMANDS[command]
     run(command)
-    said = capsys.readouterr().out
-    assert f"PTE file saved as {name}\n" in said
-    assert f"Model was {'fully' if backend else 'not'} delegated.\n" in said
+    output = capsys.readouterr().out
+    assert f"PTE file saved as {name}\n" in output
+    assert f"Model was {'fully' if backend else 'not'} delegated.\n" in output
     assert ProgramFile(tmp_path / name).backends == ({backend} if backend else set())
 
 

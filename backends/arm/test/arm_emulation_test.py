@@ -21,7 +21,7 @@ import torch
 
 from executorch.backends.arm.quantizer import VgfQuantizer
 from executorch.backends.arm.test.arm_cases import FAMILIES
-from executorch.backends.arm.test.arm_operators_test import is_whole, network
+from executorch.backends.arm.test.arm_operators_test import is_fully_delegated, network
 from executorch.backends.arm.test.arm_reference import (
     Program,
     delegates,
@@ -176,7 +176,7 @@ def whole_cases(spec: str, family: str) -> Cases:
         module.eval()
         model = module if "FP" in spec else quantized(module, inputs, quantizer=VgfQuantizer(vgf))
         edge = lowered(model, inputs, "", VgfPartitioner(vgf))
-        if is_whole(edge):
+        if is_fully_delegated(edge):
             out.names.append(name)
             out.models.append(model)
             out.programs.append((edge, inputs))
@@ -211,8 +211,10 @@ def test_rows(spec: str, family: str, runner: Runner) -> None:
         expected = model(*inputs)
         error = (results[0].float() - expected.float()).abs().max().item()
         (output, *_) = edge.exported_program().graph.output_node().all_input_nodes
-        said = quantization_of(output)
-        most = 1.01 * said.scale if said else 1e-3 * max(1, expected.float().abs().max().item())
+        qparams = quantization_of(output)
+        most = (
+            1.01 * qparams.scale if qparams else 1e-3 * max(1, expected.float().abs().max().item())
+        )
         if results[0].shape != expected.shape or error > most:
             wrong.append((name, error, most))
     assert wrong == []
@@ -238,7 +240,7 @@ def test_the_tutorial_prints_what_is_documented(
         folder = Path(name)
         shutil.copy(built("executor_runner"), folder / "executor_runner")
         shutil.copy(tmp_path / "simple_example.pte", folder)
-        said = in_root(
+        output = in_root(
             folder,
             "./executor_runner -model_path simple_example.pte -output_file out -etdump_path out.etdp",
             EXECUTORCH_VGF_DUMP_INPUTS_DIR="dump",
@@ -253,7 +255,7 @@ def test_the_tutorial_prints_what_is_documented(
     names = {event.name for block in blocks for event in block.events}
     assert names >= EVENTS
     assert abs(value - 1 / (1 + np.exp(-2))) < 0.01
-    assert "0.88" in said
+    assert "0.88" in output
     assert [each.tolist() for each in inputs] == [[1.0], [1.0]]
 
 
@@ -271,10 +273,10 @@ def test_segments_and_threads() -> None:
         folder = Path(name)
         shutil.copy(built("backends/arm/vgf_backend_test"), folder)
         (folder / "double.vgf").write_bytes(delegate.processed_bytes)
-        said = in_root(
+        output = in_root(
             folder,
             "./vgf_backend_test --gtest_filter=VgfRunTest.*",
             EXECUTORCH_VGF_SAMPLE="double.vgf",
         )
-    assert "[  PASSED  ] 2 tests." in said
-    assert "SKIPPED" not in said
+    assert "[  PASSED  ] 2 tests." in output
+    assert "SKIPPED" not in output

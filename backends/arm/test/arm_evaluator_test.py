@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from executorch.backends.arm.quantizer import get_symmetric_a16w8_quantization_config
-from executorch.backends.arm.test import arm_cases, arm_stored_rows
+from executorch.backends.arm.test import arm_cases, arm_quantized_rows
+from executorch.backends.arm.test.arm_quantized_test import OTHER_SPECS, SPEC
 from executorch.backends.arm.test.arm_reference import (
     Program,
     lowered,
@@ -19,7 +20,6 @@ from executorch.backends.arm.test.arm_reference import (
     run_all_in_model,
     through_reference_all,
 )
-from executorch.backends.arm.test.arm_stored_test import OTHER_SPECS, SPEC
 
 pytestmark = [needs_model, pytest.mark.req("ARM-008")]
 
@@ -33,7 +33,7 @@ def _cases(spec: str, family: str) -> Iterator[Program]:
 
 
 def _stored(family: str) -> Iterator[Program]:
-    for row in arm_stored_rows.FAMILIES[family]():
+    for row in arm_quantized_rows.FAMILIES[family]():
         yield lowered(row.call, row.inputs, OTHER_SPECS.get(family, SPEC)), row.inputs
 
 
@@ -53,7 +53,7 @@ def check(programs: list[Program]) -> None:
     assert counted
 
 
-@pytest.mark.parametrize("family", arm_stored_rows.FAMILIES)
+@pytest.mark.parametrize("family", arm_quantized_rows.FAMILIES)
 def test_stored_rows_are_equal_in_the_reference_model(family: str) -> None:
     check(list(_stored(family)))
 

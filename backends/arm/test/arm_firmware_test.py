@@ -152,25 +152,27 @@ def delegated(path: Path) -> tuple[str, torch.Tensor]:
         edge.to_executorch().write_to_file(file)
     (delegate,) = delegates(edge)
     payload = read(bytes(delegate.processed_bytes))
-    told = _told("expect", payload.inputs, given)
-    told += _told("answer", payload.outputs, run(graph, given))
-    arrays, calls = zip(*told, strict=True)
+    described = _as_arrays("expect", payload.inputs, given)
+    described += _as_arrays("answer", payload.outputs, run(graph, given))
+    arrays, calls = zip(*described, strict=True)
     header = "#include <executorch/backends/arm/runtime/stub_driver.h>\n"
     body = "\n".join(calls)
     once = f"static const bool is_told = [] {{\n{body}\nreturn true;\n}}();\n"
     return "\n".join((header, *arrays, once)), module(*inputs)
 
 
-def _told(what: str, ports: Sequence[Port], values: list[torch.Tensor]) -> list[tuple[str, str]]:
+def _as_arrays(
+    what: str, ports: Sequence[Port], values: list[torch.Tensor]
+) -> list[tuple[str, str]]:
     """An array and the call that tells the stub of it, for each port."""
-    told = []
+    described = []
     for place, (port, value) in enumerate(zip(ports, values, strict=True)):
         name = f"{what}_{place}"
         numbers = ",".join(map(str, value.contiguous().numpy().tobytes()))
         array = f"static const uint8_t {name}[] = {{{numbers}}};"
         call = f"ethosu_stub_{what}(0, {port.offset}, {name}, sizeof({name}));"
-        told.append((array, call))
-    return told
+        described.append((array, call))
+    return described
 
 
 def test_a_program_with_a_delegate(tmp_path: Path) -> None:

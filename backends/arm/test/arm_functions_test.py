@@ -43,8 +43,8 @@ def off(function: Callable[[Tensor], Tensor]) -> tuple[list[str], float]:
     """What computes in the graph, and by how many quanta the quantized model differs from eager at what its input is
     rounded to."""
     model = quantized(Function(function), (X,))
-    said = [found for node in model.graph.nodes if (found := quantization_of(node)) is not None]
-    before, after = said[0], said[-1]
+    qparams = [found for node in model.graph.nodes if (found := quantization_of(node)) is not None]
+    before, after = qparams[0], qparams[-1]
     stored = torch.round(X / before.scale) + before.zero_point
     stored = stored.clamp(before.quant_min, before.quant_max)
     exact = function((stored - before.zero_point) * before.scale) / after.scale + after.zero_point

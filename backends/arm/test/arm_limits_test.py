@@ -134,11 +134,11 @@ def norms() -> Iterator[Case]:
     yield case(limits.RMS_NORM_CONSTANTS, FP, [call(rms, X, shape, V)], known)
     # the least that is too large: 2^30 / (4 * (64 * 16)^2) of quanta of 1/16, (2^29 / 2^12 / 512)^2 of 1/512
     coarse = (2.0**-4, *OPERAND[1:])
-    for said, spec, most in ((coarse, INT, 256), (WIDE_OPERAND, WIDE, 65536)):
+    for qparams, spec, most in ((coarse, INT, 256), (WIDE_OPERAND, WIDE, 65536)):
         for name, reason in ((layer, limits.SMALL_EPS), (rms, limits.SMALL_RMS_EPS)):
             head = [name, X, shape, None, *(() if name == rms else (None,))]
             both = [call(*head, most), call(*head, 0.999 * most)]
-            yield case(reason, spec, both[:1], both[1:]).stored(said, said)
+            yield case(reason, spec, both[:1], both[1:]).stored(qparams, qparams)
     count = 2**17 - 1
     rows_of = [call(layer, image(2, count + n), [count + n], None, None, eps) for n in (0, 1)]
     yield stored(case(limits.FEW_VALUES, INT, rows_of[1:], rows_of[:1]))
@@ -301,7 +301,7 @@ def windows() -> Iterator[Case]:
 OF_INT32 = "tensors of dtype bool or int"  # such as indices that vary
 
 
-def moves() -> Iterator[Case]:
+def data_movement() -> Iterator[Case]:
     rows_of = [
         call("embedding.default", floats(5, 3), each) for each in (PLACE, PLACE32, Data(PLACE))
     ]
@@ -382,7 +382,10 @@ def modes() -> Iterator[Case]:
     yield case("floats of one dtype are expected", FP, mixed, [])
 
 
-CASES = {each.__name__: each for each in (numbers, norms, convolutions, u55, windows, moves, modes)}
+CASES = {
+    each.__name__: each
+    for each in (numbers, norms, convolutions, u55, windows, data_movement, modes)
+}
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -433,9 +436,9 @@ def test_largest_values_are_counted_in_int32(
 
 @pytest.mark.parametrize(("count", "reason"), [(127, ""), (128, limits.FEW_PLACES.reason)])
 def test_places_are_counted_to_127_on_ethos_u55(count: int, reason: str) -> None:
-    scale, zero_point, *said = OPERAND
+    scale, zero_point, *qparams = OPERAND
     dequantize = torch.ops.quantized_decomposed.dequantize_per_tensor.default
-    largest = Function(lambda x: dequantize(x, scale, zero_point, *said).argmax(1).int())
+    largest = Function(lambda x: dequantize(x, scale, zero_point, *qparams).argmax(1).int())
     program = to_edge(torch.export.export(largest, (torch.zeros(2, count, dtype=torch.int8),)))
     assert found_for(program, U55, "argmax") == ([reason] if reason else [])
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from executorch.backends.arm.quantizer import get_symmetric_a16w8_quantization_config
-from executorch.backends.arm.test.arm_operators_test import is_whole
+from executorch.backends.arm.test.arm_operators_test import is_fully_delegated
 from executorch.backends.arm.test.arm_reference import (
     lowered,
     quantized,
@@ -141,7 +141,7 @@ def made(model: Callable[[], Made]) -> Made:
 def test_floats(name: str) -> None:
     module, inputs = made(MODELS[name])
     edge = lowered(module, inputs, "TOSA-1.0+FP")
-    assert is_whole(edge)
+    assert is_fully_delegated(edge)
     (found,) = through_reference(edge, inputs)[:1]
     expected = module(*inputs)
     most = 1e-3 * max(1, expected.abs().max().item())
@@ -153,7 +153,7 @@ def check(model: Callable[[], Made], spec: str, config: object = None, one: bool
     module, inputs = made(model)
     converted = quantized(module, inputs, spec, config)
     edge = lowered(converted, inputs, spec)
-    assert is_whole(edge)
+    assert is_fully_delegated(edge)
     (found,) = through_reference(edge, inputs)[:1]
     (output, *_) = edge.exported_program().graph.output_node().all_input_nodes
     scale, expected = quantization_of(output).scale, converted(*inputs)

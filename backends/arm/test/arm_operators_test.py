@@ -40,7 +40,10 @@ OUTSIDE = {
     "TOSA-1.0+FP": {
         "unary": NOT_IN_FLOATS,
         "binary": {"remainder"},
-        "moves": {"circular", "cat constant"},  # what `full` makes is an argument of the delegate
+        "data_movement": {
+            "circular",
+            "cat constant",
+        },  # what `full` makes is an argument of the delegate
         "along_axes": {"max"},
         "compounds": {
             "adaptive max",
@@ -75,7 +78,9 @@ def test_rows_are_equal(family: str, part: int) -> None:
     found, wrong = through_reference_all(programs), []
     for (name, module, inputs), (edge, _), (result, *_) in zip(cases, programs, found, strict=True):
         expected = module(*inputs)
-        assert is_whole(edge) == (name not in OUTSIDE["TOSA-1.0+FP"].get(family, set())), name
+        assert is_fully_delegated(edge) == (
+            name not in OUTSIDE["TOSA-1.0+FP"].get(family, set())
+        ), name
         error = (result.float() - expected.float()).abs().max().item()
         most = 1e-5 * max(1, expected.float().abs().max().item())
         if result.shape != expected.shape or error > most:
@@ -102,7 +107,7 @@ def check(spec: str, family: str, every: int = 1) -> None:
     for name, module, inputs in list(FAMILIES[family]())[every // 2 :: every]:
         edge = lowered(quantized(module.eval(), inputs, spec, config), inputs, spec)
         names.add(name)
-        if is_whole(edge):
+        if is_fully_delegated(edge):
             steps = steps_of(edge, inputs)
             wrong += [f"{name}: {each.why_wrong}" for each in steps if each.why_wrong]
             wrong += [] if steps else [f"{name}: no step"]
@@ -112,7 +117,7 @@ def check(spec: str, family: str, every: int = 1) -> None:
     assert wrong == []
 
 
-def is_whole(edge: EdgeProgramManager) -> bool:
+def is_fully_delegated(edge: EdgeProgramManager) -> bool:
     """Whether a delegate has all that computes."""
     nodes = edge.exported_program().graph.nodes
     return bool(delegates(edge)) and not any(op_name(node).startswith("aten") for node in nodes)
@@ -141,13 +146,13 @@ def test_norms_of_many_values(name: str) -> None:
     inputs = (torch.stack([torch.randn(size) * 0.01, torch.linspace(-1, 1, size)]),)
     converted = quantized(function, inputs)
     edge = lowered(converted, inputs, "TOSA-1.0+INT")
-    assert is_whole(edge)
+    assert is_fully_delegated(edge)
     (output, *_) = edge.exported_program().graph.output_node().all_input_nodes
     (found,) = through_reference_all([(edge, inputs)])[0]
     most = 1.01 * quantization_of(output).scale
     torch.testing.assert_close(found, converted(*inputs), rtol=0, atol=most)
     larger = (torch.linspace(-1, 1, 2**17).reshape(1, -1),)
-    assert not is_whole(lowered(quantized(function, larger), larger, "TOSA-1.0+INT"))
+    assert not is_fully_delegated(lowered(quantized(function, larger), larger, "TOSA-1.0+INT"))
 
 
 @pytest.mark.parametrize(

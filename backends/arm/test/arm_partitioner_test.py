@@ -45,8 +45,8 @@ def test_an_operator_of_ones_own_stays_whole() -> None:
     program, op = program_of(SUM), torch.ops.aten.lerp.Scalar
     assert op not in partitioner.ops_to_not_decompose(program)[0]
     partitioner.register_custom_partition_op(op)
-    kept, is_whole = partitioner.ops_to_not_decompose(program)
-    assert op in kept and torch.ops.aten.linear.default in kept and is_whole is not None
+    kept, is_fully_delegated = partitioner.ops_to_not_decompose(program)
+    assert op in kept and torch.ops.aten.linear.default in kept and is_fully_delegated is not None
 
 
 NOTHING = [

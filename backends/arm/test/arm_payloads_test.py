@@ -33,9 +33,9 @@ def payload(target: str, folder: Path, *words: str) -> tuple[Path, bytes]:
 
 def test_blocks_of_ethos_u(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, data = payload("ethos-u55-128", tmp_path, "-q")
-    said = dict(facts(data))
-    assert path.suffix == ".bin" and said["commands"].startswith("COP1, ")
-    assert said["input 1"].startswith("[1, 1, 1, 1, 13, 3] x 1 bytes, at ")
+    record = dict(facts(data))
+    assert path.suffix == ".bin" and record["commands"].startswith("COP1, ")
+    assert record["input 1"].startswith("[1, 1, 1, 1, 13, 3] x 1 bytes, at ")
     assert "What payloads say" in capsys.readouterr().out
     with pytest.raises(ValueError, match="whole"):
         facts(data[:-40])
@@ -44,8 +44,8 @@ def test_blocks_of_ethos_u(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_tosa(tmp_path: Path) -> None:
     path, data = payload("TOSA-1.0+FP", tmp_path)
     assert path.suffix == ".tosa"
-    said = dict(facts(data))
-    assert said["operators of main"] == "ADD 1" and said["input 0"].startswith("FP32 [13, 3]")
+    record = dict(facts(data))
+    assert record["operators of main"] == "ADD 1" and record["input 0"].startswith("FP32 [13, 3]")
 
 
 @pytest.mark.req("ARM-035", "ARM-036")

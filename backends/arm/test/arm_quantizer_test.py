@@ -58,8 +58,8 @@ def _stored(node: Node) -> torch.dtype | None:
     (reader,) = node.users
     if "relu" in str(reader.target):
         return _stored(reader)
-    said = quantization_of(reader)
-    return None if said is None else said.dtype
+    qparams = quantization_of(reader)
+    return None if qparams is None else qparams.dtype
 
 
 @pytest.mark.req("ARM-009")
@@ -79,7 +79,11 @@ def test_what_the_model_is_given_and_gives() -> None:
     quantizer = MAKE["vgf"]().set_global(get_symmetric_quantization_config())
     quantizer.set_io(get_uint8_io_quantization_config())
     nodes = converted(quantizer).graph.nodes
-    ends = [node for node in nodes if (said := quantization_of(node)) and said.dtype == torch.uint8]
+    ends = [
+        node
+        for node in nodes
+        if (qparams := quantization_of(node)) and qparams.dtype == torch.uint8
+    ]
     assert len(ends) == 4  # a quantize and a dequantize at both ends
 
 

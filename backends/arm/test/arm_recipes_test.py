@@ -9,7 +9,7 @@ from torch import nn
 
 from executorch.backends.arm.arm_vela import VELA
 from executorch.backends.arm.recipes import EthosURecipeType, VgfRecipeType
-from executorch.backends.arm.test.arm_operators_test import is_whole
+from executorch.backends.arm.test.arm_operators_test import is_fully_delegated
 from executorch.backends.arm.test.arm_reference import delegates
 from executorch.backends.arm.vgf.model_converter import CONVERTER
 from executorch.export import ExportRecipe, RecipeType, export
@@ -26,7 +26,7 @@ def test_a_recipe_makes_a_program(kind: RecipeType) -> None:
     model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(288, 4)).eval()
     recipe = ExportRecipe.get_recipe(kind)
     edge = export(model, [(torch.randn(1, 3, 8, 8),)], recipe).get_edge_program_manager()
-    assert recipe.name == kind.value and is_whole(edge)
+    assert recipe.name == kind.value and is_fully_delegated(edge)
     assert [each.backend_id for each in delegates(edge)] == [IDS[type(kind)]]
 
 

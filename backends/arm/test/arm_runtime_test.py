@@ -71,12 +71,12 @@ class Driver:
         self._library.ethosu_stub_reset()
 
     def expect(self, port: Port, value: torch.Tensor) -> None:
-        self._tell(self._library.ethosu_stub_expect, port, value)
+        self._set_port(self._library.ethosu_stub_expect, port, value)
 
     def answer(self, port: Port, value: torch.Tensor) -> None:
-        self._tell(self._library.ethosu_stub_answer, port, value)
+        self._set_port(self._library.ethosu_stub_answer, port, value)
 
-    def _tell(self, function: Callable[..., int], port: Port, value: torch.Tensor) -> None:
+    def _set_port(self, function: Callable[..., int], port: Port, value: torch.Tensor) -> None:
         self._kept.append(value.contiguous().numpy().tobytes())
         data = self._kept[-1]
         function(0, ctypes.c_size_t(port.offset), data, ctypes.c_size_t(len(data)))

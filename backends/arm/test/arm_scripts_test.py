@@ -57,8 +57,8 @@ def test_setup_without_tools(tmp_path: Path) -> None:
     )
     code, text = run(setup, *words, folder=tmp_path)
     assert code == 0 and "to get by hand: Corstone-300" in text
-    said = (tmp_path / "build-dir" / "setup_path.sh").read_text()
-    assert said.startswith('export PATH="$PATH":') and "EXECUTORCH_TOOLS_ARM" not in said
+    script = (tmp_path / "build-dir" / "setup_path.sh").read_text()
+    assert script.startswith('export PATH="$PATH":') and "EXECUTORCH_TOOLS_ARM" not in script
 
 
 def program(path: Path, text: str) -> Path:

@@ -78,8 +78,8 @@ class _Exact(Interpreter):
 
     def run_node(self, node: Node) -> Any:
         if is_dequantize(node):
-            said = quantization_of(node)
-            return self._real(said, self._value(said.source))
+            qparams = quantization_of(node)
+            return self._real(qparams, self._value(qparams.source))
         if is_quantize(node):
             return self._stored(node)
         value = super().run_node(node)
@@ -87,20 +87,20 @@ class _Exact(Interpreter):
         return value.double() if is_single else value
 
     def _stored(self, node: Node) -> torch.Tensor:
-        said = quantization_of(node)
-        exact = self._quanta(said, self._value(said.source))
+        qparams = quantization_of(node)
+        exact = self._quanta(qparams, self._value(qparams.source))
         if node.name not in self._found:
             return exact
         found = self._found[node.name].double()
         off = (found - exact).abs()
-        allowed = 0.5 + self._loss(node, said, exact)
+        allowed = 0.5 + self._loss(node, qparams, exact)
         place = int((off - allowed).argmax())
         name = f"{_operator(node)}: {node.name}"
         self.steps.append(Step(name, float(off.flatten()[place]), float(allowed.flatten()[place])))
         return found
 
-    def _loss(self, node: Node, said: Quantization, exact: torch.Tensor) -> torch.Tensor:
-        name, is_wide = _operator(node), said.dtype == torch.int16
+    def _loss(self, node: Node, qparams: Quantization, exact: torch.Tensor) -> torch.Tensor:
+        name, is_wide = _operator(node), qparams.dtype == torch.int16
         known = (OF_16_BITS if is_wide else OF_8_BITS).get(name, OF_SCALES)
         if is_wide and name in ("relu", "hardtanh") and _operator(node.args[0]) in OF_16_BITS:
             known = OF_16_BITS["linear"]
@@ -108,10 +108,10 @@ class _Exact(Interpreter):
         is_table = source is not None and (
             name not in _NO_TABLES or _only_operand(node.args[0], 1) is None
         )
-        chord = self._chord(node, source, said) if is_table else 0.0
+        chord = self._chord(node, source, qparams) if is_table else 0.0
         return torch.full_like(exact, known) + (0.5 if is_table else 0.0) + chord
 
-    def _chord(self, node: Node, operand: Node, said: Quantization) -> torch.Tensor:
+    def _chord(self, node: Node, operand: Node, qparams: Quantization) -> torch.Tensor:
         """How far a straight line between two points of the table is from the function; both points are rounded."""
         given = quantization_of(operand)
         codes = self._value(given.source).double()
@@ -119,7 +119,7 @@ class _Exact(Interpreter):
 
         def at(code: torch.Tensor) -> torch.Tensor:
             env = {operand: self._real(given, code.clamp(given.quant_min, given.quant_max))}
-            return self._quanta(said, self._again(node.args[0], env))
+            return self._quanta(qparams, self._again(node.args[0], env))
 
         below, above = at(first), at(first + _SEGMENT)
         line = below + (above - below) * (codes - first) / _SEGMENT
@@ -137,18 +137,18 @@ class _Exact(Interpreter):
     def _value(self, source: Any) -> Any:
         return self.env[source] if isinstance(source, Node) else source
 
-    def _real(self, said: Quantization, stored: torch.Tensor) -> torch.Tensor:
-        scale, point = self._numbers(said, stored)
+    def _real(self, qparams: Quantization, stored: torch.Tensor) -> torch.Tensor:
+        scale, point = self._numbers(qparams, stored)
         return (stored.double() - point) * scale
 
-    def _quanta(self, said: Quantization, values: torch.Tensor) -> torch.Tensor:
-        scale, point = self._numbers(said, values)
-        return (values / scale + point).clamp(said.quant_min, said.quant_max)
+    def _quanta(self, qparams: Quantization, values: torch.Tensor) -> torch.Tensor:
+        scale, point = self._numbers(qparams, values)
+        return (values / scale + point).clamp(qparams.quant_min, qparams.quant_max)
 
-    def _numbers(self, said: Quantization, values: torch.Tensor) -> list[Any]:
+    def _numbers(self, qparams: Quantization, values: torch.Tensor) -> list[Any]:
         """Scale and zero point, by the index of the axis where there are several."""
-        sizes = [-1 if dim == said.axis else 1 for dim in range(values.dim())]
-        found = [self._value(each) for each in (said.scale, said.zero_point or 0)]
+        sizes = [-1 if dim == qparams.axis else 1 for dim in range(values.dim())]
+        found = [self._value(each) for each in (qparams.scale, qparams.zero_point or 0)]
         return [
             each.double().reshape(sizes if each.dim() else [])
             if isinstance(each, torch.Tensor)

@@ -10,9 +10,9 @@ import torch
 from executorch.backends.arm import arm_vela
 from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
 from executorch.backends.arm.test.arm_cases import FAMILIES as CASES
-from executorch.backends.arm.test.arm_operators_test import OUTSIDE, is_whole
+from executorch.backends.arm.test.arm_operators_test import OUTSIDE, is_fully_delegated
+from executorch.backends.arm.test.arm_quantized_rows import FAMILIES
 from executorch.backends.arm.test.arm_reference import delegates, lowered, through_reference_all
-from executorch.backends.arm.test.arm_stored_rows import FAMILIES
 from executorch.backends.arm.vgf import VgfCompileSpec, VgfPartitioner, model_converter
 from executorch.exir.backend.lowering.external.tool import ExternalTool
 
@@ -27,7 +27,7 @@ NOT_ON_U55 = {
     "sums": {*_COMPARE, *(f"{each} number" for each in _COMPARE), "gt of one value", "where"},
     "products": {"requantize"},
     "layers": {"conv3d"},
-    "moves": {"view", "flip", "flip rescaled", "index", "nearest", "nearest odd"},
+    "data_movement": {"view", "flip", "flip rescaled", "index", "nearest", "nearest odd"},
     "along_axes": {"bilinear", "bilinear aligned"},
 }
 EVERY = 4  # of a family one of so many rows is in the fast tier
@@ -48,7 +48,7 @@ def check(target: str, family: str, every: int = 1) -> None:
     programs = [
         (lowered(each.call, each.inputs, "", SPECS[target]()), each.inputs) for each in rows
     ]
-    whole = [is_whole(edge) for edge, _ in programs]
+    whole = [is_fully_delegated(edge) for edge, _ in programs]
     outside = {each.name for each, is_in in zip(rows, whole, strict=True) if not is_in}
     expected = NOT_ON_U55.get(family, set()) if "u55" in target else set()
     assert outside == expected & {each.name for each in rows}
@@ -83,7 +83,7 @@ def test_floats_of_vgf(family: str) -> None:
     ]
     found, wrong = through_reference_all(programs), []
     for (name, module, inputs), (edge, _), (result, *_) in zip(cases, programs, found, strict=True):
-        assert is_whole(edge) or name in OUTSIDE["TOSA-1.0+FP"].get(family, set()), name
+        assert is_fully_delegated(edge) or name in OUTSIDE["TOSA-1.0+FP"].get(family, set()), name
         expected = module(*inputs)
         error = (result.float() - expected.float()).abs().max().item()
         if error > 1e-5 * max(1, expected.float().abs().max().item()):

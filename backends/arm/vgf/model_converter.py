@@ -66,8 +66,8 @@ def vgf_compile(
                 kept = Path(artifact_path)
                 kept.mkdir(parents=True, exist_ok=True)
                 (kept / "failed_model_converter_input.tosa").write_bytes(tosa_flatbuffer)
-            said = " ".join((ran.stderr or ran.stdout).split())[-400:]
-            raise Refused(f"Vgf compiler failed. Repro command: {' '.join(command)}: {said}")
+            output = " ".join((ran.stderr or ran.stdout).split())[-400:]
+            raise Refused(f"Vgf compiler failed. Repro command: {' '.join(command)}: {output}")
         made = target.read_bytes()
         if artifact_path:
             Path(artifact_path).mkdir(parents=True, exist_ok=True)

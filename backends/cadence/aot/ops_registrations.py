@@ -9,15 +9,15 @@ from torch import Tensor
 
 from executorch.backends.cadence.aot.operators import (
     convolutions,
+    data_movement,
     elementwise,
-    moves,
-    products,
+    matmul,
     reductions,
 )
 from executorch.backends.cadence.aot.operators.library import LIBRARY as LIBRARY
 from executorch.exir.backend.lowering.kernels.formulas import real
 
-FAMILIES = (elementwise, products, convolutions, reductions, moves)
+FAMILIES = (elementwise, matmul, convolutions, reductions, data_movement)
 _without_kernels = torch.library.Library("cadence", "FRAGMENT")
 _without_kernels.define("dequantize(Tensor X, Tensor X_scale, Tensor X_zero_point) -> Tensor Y")
 _without_kernels.define(

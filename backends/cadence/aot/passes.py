@@ -26,13 +26,13 @@ from executorch.backends.transforms.replace_nop_transpose_or_permute_with_view i
     ReplaceNopTransposeOrPermuteWithViewPass,
 )
 from executorch.exir.backend.lowering.kernels.requantization import FoldRequantizationPass
-from executorch.exir.backend.lowering.kernels.rows import MOVES
+from executorch.exir.backend.lowering.kernels.rows import DATA_MOVEMENT
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize, quantization_of
 from executorch.exir.backend.lowering.table_pass import TablePass
 from executorch.exir.graph_facts import only_user, op_name
 
 # Moves that read one tensor, and may have the shape that they are given.
-_OF_ONE = frozenset(MOVES) - {
+_OF_ONE = frozenset(DATA_MOVEMENT) - {
     "aten.cat.default",
     "aten.stack.default",
     "aten.constant_pad_nd.default",
@@ -40,12 +40,12 @@ _OF_ONE = frozenset(MOVES) - {
 _NOPS = ("aten.view_copy.default", "aten.expand_copy.default", "aten.slice_copy.Tensor")
 
 
-def _is_whole(node: Node) -> bool:
-    said = quantization_of(node)
-    return said is not None and said.is_static
+def _has_static_quantization(node: Node) -> bool:
+    qparams = quantization_of(node)
+    return qparams is not None and qparams.is_static
 
 
-def _moves_one(node: Node) -> bool:
+def _copies_one(node: Node) -> bool:
     """Not into another dtype: what is stored has that of a quantize."""
     if op_name(node) not in _OF_ONE:
         return False
@@ -75,10 +75,10 @@ class PostponeDequantizeOpBelowUseChainPass:
     def __call__(self, graph_module: GraphModule) -> PassResult:
         graph, modified = graph_module.graph, False
         for node in list(graph.nodes):
-            if not _moves_one(node) or not is_dequantize(node.args[0]):
+            if not _copies_one(node) or not is_dequantize(node.args[0]):
                 continue
             source = node.args[0]
-            if not _is_whole(source):
+            if not _has_static_quantization(source):
                 continue
             with graph.inserting_before(node):
                 moved = graph.node_copy(
@@ -104,9 +104,9 @@ class AdvanceQuantizeOpAboveDefChainPass:
         return finished(graph_module, bool(found))
 
     def _is_behind_move(self, node: Node) -> bool:
-        if not is_quantize(node) or not _is_whole(node):
+        if not is_quantize(node) or not _has_static_quantization(node):
             return False
-        return _moves_one(node.args[0]) and only_user(node.args[0]) is node
+        return _copies_one(node.args[0]) and only_user(node.args[0]) is node
 
     def _advanced(self, graph: Graph, node: Node) -> Node:
         move = node.args[0]
@@ -138,7 +138,7 @@ class FuseMulScalarIntoDequantPass:
     def _scales_stored(self, node: Node) -> bool:
         if op_name(node) != "aten.mul.Scalar" or not is_dequantize(node.args[0]):
             return False
-        return _is_whole(node.args[0]) and node.args[1] > 0
+        return _has_static_quantization(node.args[0]) and node.args[1] > 0
 
 
 # Each with the least level that it runs at.

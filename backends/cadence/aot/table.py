@@ -18,10 +18,10 @@ from executorch.exir.backend.lowering.kernels.rows import (
     keeps_parameters,
     of_call,
     operand,
+    qparams_of,
+    qparams_of_argument,
     quantized,
     result,
-    said_of,
-    said_of_argument,
     write_move,
 )
 from executorch.exir.backend.lowering.kernels.writer import KernelWriter
@@ -35,27 +35,27 @@ from executorch.exir.graph_facts import op_name
 _OWN = ops.edge.cadence
 _DTYPES = (torch.int8, torch.uint8, torch.int16)
 _WIDE_DTYPES = (*_DTYPES, torch.uint16, torch.int32)
-WEIGHTED = Annotation(Kind.WEIGHTED, weight_only=True)
+GEMM = Annotation(Kind.GEMM, weight_only=True)
 OF_FIRST = Annotation(Kind.ARITHMETIC, operands=(0,))
 STARTS = Annotation(Kind.SHARED, starts=True)
 
 # ---- Conditions ----
 
 
-def _is_whole(said: Quantization | None) -> bool:
+def _has_full_range(qparams: Quantization | None) -> bool:
     """All values of a dtype of the kernels, one scale and one zero point, known ahead."""
-    if said is None or not said.is_static or said.dtype not in _DTYPES:
+    if qparams is None or not qparams.is_static or qparams.dtype not in _DTYPES:
         return False
-    info = torch.iinfo(said.dtype)
-    return (said.quant_min, said.quant_max) == (info.min, info.max)
+    info = torch.iinfo(qparams.dtype)
+    return (qparams.quant_min, qparams.quant_max) == (info.min, info.max)
 
 
-def _whole_operands(*places: int) -> Condition:
+def _full_range_operands(*places: int) -> Condition:
     def holds(step: Step, constants: Constants) -> bool:
-        said = [said_of_argument(step, place) for place in places]
+        qparams = [qparams_of_argument(step, place) for place in places]
         made = result(step)
-        return _is_whole(made) and all(
-            _is_whole(each) and each.dtype == made.dtype for each in said
+        return _has_full_range(made) and all(
+            _has_full_range(each) and each.dtype == made.dtype for each in qparams
         )
 
     return Condition(
@@ -65,12 +65,12 @@ def _whole_operands(*places: int) -> Condition:
     )
 
 
-def _has_dtype_of_weights(said: Quantization, dtype: torch.dtype) -> bool:
-    return said.dtype == dtype or (dtype == torch.int16 and said.dtype == torch.int8)
+def _has_dtype_of_weights(qparams: Quantization, dtype: torch.dtype) -> bool:
+    return qparams.dtype == dtype or (dtype == torch.int16 and qparams.dtype == torch.int8)
 
 
 def _weights_are_data(step: Step, constants: Constants) -> bool:
-    weight, bias = said_of_argument(step, 1), said_of_argument(step, 2)
+    weight, bias = qparams_of_argument(step, 1), qparams_of_argument(step, 2)
     has_bias = call_of(step).args[2:3] not in ((), (None,))
     return (
         weight is not None
@@ -105,7 +105,7 @@ def _reads_matrices(call: Node) -> bool:
     return is_batched and left.is_contiguous() and right.is_contiguous()
 
 
-TWO, ONE = _whole_operands(0, 1), _whole_operands(0)
+TWO, ONE = _full_range_operands(0, 1), _full_range_operands(0)
 WEIGHTS = Condition(
     _weights_are_data,
     "weights and bias known ahead are expected, the weights in the dtype of the input or int8, the bias in int32",
@@ -118,7 +118,7 @@ FORWARD = of_call(
 )
 MATRICES = of_call(_reads_matrices, "contiguous matrices of the same leading sizes are expected")
 SAME = Condition(
-    lambda step, constants: keeps_parameters(step) and _is_whole(result(step)),
+    lambda step, constants: keeps_parameters(step) and _has_full_range(result(step)),
     "one scale and one zero point of all operands and the result are expected",
 )
 
@@ -126,7 +126,7 @@ SAME = Condition(
 
 
 def _bias(writer: KernelWriter, step: Step, channels: int) -> Node:
-    given = said_of_argument(step, 2)
+    given = qparams_of_argument(step, 2)
     if given is not None:
         return given.source
     zeros = torch.zeros(channels, dtype=torch.int32)
@@ -175,12 +175,12 @@ def _write_matmul(writer: KernelWriter, step: Step) -> Node:
 def _is_weight_only(node: Node, constants: Constants) -> bool:
     x, weight = node.args[:2]
     bias = node.args[2] if len(node.args) > 2 else None
-    said, value = said_of(weight), x.meta["val"]
+    qparams, value = qparams_of(weight), x.meta["val"]
     return (
-        said is not None
-        and said.is_static
-        and (said.dtype, said.zero_point or 0) == (torch.int8, 0)
-        and said.source in constants
+        qparams is not None
+        and qparams.is_static
+        and (qparams.dtype, qparams.zero_point or 0) == (torch.int8, 0)
+        and qparams.source in constants
         and bias in constants
         and value.dim() >= 2
         and value.shape[-1] % 4 == 0
@@ -190,7 +190,7 @@ def _is_weight_only(node: Node, constants: Constants) -> bool:
 
 def _write_weight_only(writer: KernelWriter, step: Step) -> Node:
     call = step.head
-    weight, bias = said_of(call.args[1]), writer.data(call.args[2])
+    weight, bias = qparams_of(call.args[1]), writer.data(call.args[2])
     transposed = writer.constant(f"{call.name}_weight", writer.data(weight.source).T)
     scale = max(float(bias.abs().max()) / 127, 2**-12)
     stored = writer.constant(f"{call.name}_bias", torch.round(bias / scale).to(torch.int8))
@@ -208,14 +208,16 @@ def _write_relu(writer: KernelWriter, step: Step) -> Node:
     return writer.call(target, x.source, x.zero_point, y.zero_point, *numbers)
 
 
-def _said(value: Quantization) -> tuple[float, int]:
+def _scale_and_zero_point(value: Quantization) -> tuple[float, int]:
     return value.scale, value.zero_point
 
 
 def _write_add(writer: KernelWriter, step: Step) -> Node:
     x, y = operand(step, 0), operand(step, 1)
-    operands = (x.source, *_said(x), y.source, *_said(y))
-    return writer.call(_OWN.quantized_add.per_tensor, *operands, *_said(result(step)))
+    operands = (x.source, *_scale_and_zero_point(x), y.source, *_scale_and_zero_point(y))
+    return writer.call(
+        _OWN.quantized_add.per_tensor, *operands, *_scale_and_zero_point(result(step))
+    )
 
 
 def _write_max_pool(writer: KernelWriter, step: Step) -> Node:
@@ -235,7 +237,7 @@ def _write_layer_norm(writer: KernelWriter, step: Step) -> Node:
         writer.constant(f"{call.name}_{name}", torch.full(shape, value)) if each is None else each
         for each, name, value in ((weight, "weight", 1.0), (bias, "bias", 0.0))
     ]
-    numbers = (*_said(x), shape, *given, eps, *_said(result(step)))
+    numbers = (*_scale_and_zero_point(x), shape, *given, eps, *_scale_and_zero_point(result(step)))
     return writer.call(_OWN.quantized_layer_norm.per_tensor, x.source, *numbers)
 
 
@@ -248,28 +250,36 @@ def _write_softmax(writer: KernelWriter, step: Step) -> Node:
         writer.constant(f"{call.name}_{name}", tensor)
         for name, tensor in (("mask", mask), ("position", position))
     ]
-    numbers = (*_said(x), *_said(result(step)))
+    numbers = (*_scale_and_zero_point(x), *_scale_and_zero_point(result(step)))
     target = _OWN.quantized_softmax.per_tensor
     return writer.call(target, x.source, known[0], len(sizes) - 1, 0, known[1], *numbers)
 
 
 def _write_requantize(writer: KernelWriter, step: Step) -> Node:
     x, y = quantization_of(call_of(step)), result(step)
-    return writer.call(_OWN.requantize.per_tensor, x.source, *_said(x), *_said(y), y.dtype)
+    return writer.call(
+        _OWN.requantize.per_tensor,
+        x.source,
+        *_scale_and_zero_point(x),
+        *_scale_and_zero_point(y),
+        y.dtype,
+    )
 
 
 def _between_stored(step: Step, constants: Constants) -> bool:
     known = quantization_of(call_of(step))
-    return _is_whole(known) and _is_whole(result(step)) and _is_contiguous(call_of(step))
+    return (
+        _has_full_range(known) and _has_full_range(result(step)) and _is_contiguous(call_of(step))
+    )
 
 
 TABLE = OpTable(
     {
         quantized("aten.linear.default", limits=True): Row(
-            _write_linear, (ONE, WEIGHTS, PLAIN, LIMITS), annotation=WEIGHTED
+            _write_linear, (ONE, WEIGHTS, PLAIN, LIMITS), annotation=GEMM
         ),
         quantized("aten.convolution.default", limits=True): Row(
-            _write_conv, (ONE, WEIGHTS, PLAIN, FORWARD, LIMITS), annotation=WEIGHTED
+            _write_conv, (ONE, WEIGHTS, PLAIN, FORWARD, LIMITS), annotation=GEMM
         ),
         quantized("aten.bmm.default", "aten.mm.default", "aten.matmul.default"): Row(
             _write_matmul, (TWO, MATRICES), annotation=ARITHMETIC
@@ -325,10 +335,12 @@ TABLE = OpTable(
 
 
 def _is_of_kernels(node: Node, constants: Constants) -> bool:
-    said = quantization_of(node)
+    qparams = quantization_of(node)
     value = node if is_dequantize(node) else node.args[0]
     return (
-        said.is_static and said.dtype in _WIDE_DTYPES and value.meta["val"].dtype == torch.float32
+        qparams.is_static
+        and qparams.dtype in _WIDE_DTYPES
+        and value.meta["val"].dtype == torch.float32
     )
 
 

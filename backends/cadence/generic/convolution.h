@@ -2,7 +2,7 @@
 // Sizes and places of convolutions of up to three dimensions, channels first or last.
 #pragma once
 
-#include <executorch/backends/cadence/generic/stored.h>
+#include <executorch/backends/cadence/generic/quantized_values.h>
 
 namespace executorch::backends::cadence {
 

@@ -58,7 +58,7 @@ bool is_small(const Convolution& c, const Quantization& q) {
 template <typename T, typename W>
 void run_quantized(const Convolution& c, const T* input, const W* weight, const int32_t* bias,
                    const Quantization& q, T* to) {
-  const Storing rounds = Storing::of_scale<T>(q.out_scale, q.out_zero_point);
+  const Quantizer rounds = Quantizer::of_scale<T>(q.out_scale, q.out_zero_point);
   const auto store = [&](int32_t channel, ssize_t place, int64_t sum) {
     const auto total = static_cast<float>(bias[channel] + sum);
     to[place] = rounds.operator()<T>(total * q.bias_scale);
@@ -82,7 +82,7 @@ Tensor& quantized(KernelRuntimeContext& context, const char* name, const Tensor&
   CADENCE_CHECK(make_convolution(input, weight, movement, c) && bias.numel() == c.outputs &&
                     take_convolution_size(c, movement.channels_last, out),
                 "%s: expected an input, a weight and a bias whose sizes belong together", name);
-  const bool is_known = with_weighted_types(input, weight, [&](auto type, auto weight_type) {
+  const bool is_known = with_types_of_weights(input, weight, [&](auto type, auto weight_type) {
     using T = decltype(type);
     using W = decltype(weight_type);
     run_quantized(c, input.const_data_ptr<T>(), weight.const_data_ptr<W>(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // float32 to stored values and back; sums, products and limits of them, element by element.
 #include <executorch/backends/cadence/CustomOpsNativeFunctions.h>
-#include <executorch/backends/cadence/generic/stored.h>
+#include <executorch/backends/cadence/generic/quantized_values.h>
 
 namespace impl::generic::native {
 
@@ -17,7 +17,7 @@ Tensor& quantize_per_tensor_out(KernelRuntimeContext& context, const Tensor& inp
                 "quantize_per_tensor: expected contiguous tensors of one size");
   const bool is_known = with_wide_type(dtype, [&](auto type) {
     using T = decltype(type);
-    Storing store = Storing::of_scale<T>(scale, zero_point);
+    Quantizer store = Quantizer::of_scale<T>(scale, zero_point);
     store.least = std::fmax(store.least, static_cast<double>(quant_min));
     store.largest = std::fmin(store.largest, static_cast<double>(quant_max));
     const float* from = input.const_data_ptr<float>();
@@ -60,7 +60,7 @@ Tensor& requantize_per_tensor_out(KernelRuntimeContext& context, const Tensor& i
     const auto* from = input.const_data_ptr<decltype(type)>();
     with_wide_type(out_dtype, [&](auto into) {
       using T = decltype(into);
-      const Storing store = Storing::of_scale<T>(out_scale, out_zero_point);
+      const Quantizer store = Quantizer::of_scale<T>(out_scale, out_zero_point);
       T* to = out.mutable_data_ptr<T>();
       for (ssize_t i = 0; i < out.numel(); ++i) {
         to[i] = store.operator()<T>(real(from[i]));
@@ -87,9 +87,10 @@ Tensor& quantized_relu_per_tensor_out(KernelRuntimeContext& context, const Tenso
                                       int64_t out_multiplier, int64_t out_shift, Tensor& out) {
   CADENCE_CHECK(X.scalar_type() == out.scalar_type() && take_size_of(out, X),
                 "quantized_relu: expected contiguous tensors of one dtype and size");
-  const bool is_known = with_stored_type(X.scalar_type(), [&](auto type) {
+  const bool is_known = with_integer_type(X.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    const Storing store = Storing::whole<T>(scale_of(out_multiplier, out_shift), out_zero_point);
+    const Quantizer store =
+        Quantizer::of_factor<T>(scale_of(out_multiplier, out_shift), out_zero_point);
     const T* from = X.const_data_ptr<T>();
     T* to = out.mutable_data_ptr<T>();
     for (ssize_t i = 0; i < out.numel(); ++i) {
@@ -168,9 +169,9 @@ Tensor& of_two(KernelRuntimeContext& context, const char* name, const Operand& X
                     take_broadcast_size(X.values, Y.values, out),
                 "%s: expected contiguous tensors of one dtype whose sizes broadcast", name);
   const Broadcast of_x(X.values, out), of_y(Y.values, out);
-  const bool is_known = with_stored_type(dtype, [&](auto type) {
+  const bool is_known = with_integer_type(dtype, [&](auto type) {
     using T = decltype(type);
-    const Storing store = Storing::of_scale<T>(out_scale, out_zero_point);
+    const Quantizer store = Quantizer::of_scale<T>(out_scale, out_zero_point);
     const T* x = X.values.const_data_ptr<T>();
     const T* y = Y.values.const_data_ptr<T>();
     T* to = out.mutable_data_ptr<T>();
@@ -190,9 +191,9 @@ Tensor& with_number(KernelRuntimeContext& context, const char* name, const Opera
                 "%s: expected contiguous tensors of one dtype and size", name);
   const auto y = Y.isFloatingPoint() ? static_cast<float>(Y.to<double>())
                                      : static_cast<float>(Y.to<int64_t>());
-  const bool is_known = with_stored_type(out.scalar_type(), [&](auto type) {
+  const bool is_known = with_integer_type(out.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    const Storing store = Storing::of_scale<T>(out_scale, out_zero_point);
+    const Quantizer store = Quantizer::of_scale<T>(out_scale, out_zero_point);
     const T* x = X.values.const_data_ptr<T>();
     T* to = out.mutable_data_ptr<T>();
     for (ssize_t i = 0; i < out.numel(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Floats with weights that are stored in int8, and the decomposition into singular values.
 #include <executorch/backends/cadence/CustomOpsNativeFunctions.h>
-#include <executorch/backends/cadence/generic/stored.h>
+#include <executorch/backends/cadence/generic/quantized_values.h>
 
 namespace impl::generic::native {
 

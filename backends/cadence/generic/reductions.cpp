@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What looks at several values for one: pools, norms, softmax.
 #include <executorch/backends/cadence/CustomOpsNativeFunctions.h>
-#include <executorch/backends/cadence/generic/stored.h>
+#include <executorch/backends/cadence/generic/quantized_values.h>
 
 namespace impl::generic::native {
 
@@ -130,7 +130,7 @@ Tensor& max_pool(KernelRuntimeContext& context, const Tensor& input, const PoolA
   CADENCE_CHECK(out.scalar_type() == input.scalar_type() && is_contiguous(input) &&
                     make_pool(input, arguments, pool) && take_pool_size(pool, out),
                 "quantized_max_pool2d: expected a contiguous image that the kernel fits into");
-  const bool is_known = with_stored_type(input.scalar_type(), [&](auto type) {
+  const bool is_known = with_integer_type(input.scalar_type(), [&](auto type) {
     using T = decltype(type);
     const T* values = input.const_data_ptr<T>();
     T* to = out.mutable_data_ptr<T>();
@@ -215,7 +215,7 @@ Tensor& avg_pool2d_out(KernelRuntimeContext& context, const Tensor& input,
                 [&](int64_t place, double value) { to[place] = static_cast<float>(value); });
     return out;
   }
-  const bool is_known = with_stored_type(input.scalar_type(), [&](auto type) {
+  const bool is_known = with_integer_type(input.scalar_type(), [&](auto type) {
     using T = decltype(type);
     T* to = out.mutable_data_ptr<T>();
     const double least = std::numeric_limits<T>::min(), largest = std::numeric_limits<T>::max();
@@ -239,7 +239,7 @@ struct LayerNorm {
   float eps;
   const float* weight;
   const float* bias;
-  Storing store;
+  Quantizer store;
 
   void row(const T* x, int64_t count, T* to) const {
     int64_t total = 0, squares = 0;
@@ -280,13 +280,13 @@ Tensor& quantized_layer_norm_per_tensor_out(KernelRuntimeContext& context, const
                 "the last dimensions");
   CADENCE_CHECK(out.scalar_type() == input.scalar_type() && take_size_of(out, input),
                 "quantized_layer_norm: expected contiguous tensors of one dtype and size");
-  const bool is_known = with_stored_type(input.scalar_type(), [&](auto type) {
+  const bool is_known = with_integer_type(input.scalar_type(), [&](auto type) {
     using T = decltype(type);
     const LayerNorm<T> norm{{static_cast<float>(in_scale), in_zero_point},
                             static_cast<float>(eps),
                             weight.const_data_ptr<float>(),
                             bias.const_data_ptr<float>(),
-                            Storing::of_scale<T>(output_scale, output_zero_point)};
+                            Quantizer::of_scale<T>(output_scale, output_zero_point)};
     for (int64_t i = 0; i < out.numel(); i += count) {
       norm.row(input.const_data_ptr<T>() + i, count, out.mutable_data_ptr<T>() + i);
     }
@@ -365,9 +365,9 @@ Tensor& quantized_softmax_per_tensor_out(KernelRuntimeContext& context, const Te
                 "quantized_softmax: expected contiguous tensors of one dtype and size");
   const int64_t width = input.size(rank - 1), rows = rank > 1 ? input.size(rank - 2) : 1;
   const Scaled real{static_cast<float>(in_scale), in_zero_point};
-  const bool is_known = with_stored_type(input.scalar_type(), [&](auto type) {
+  const bool is_known = with_integer_type(input.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    const Storing store = Storing::of_scale<T>(out_scale, out_zero_point);
+    const Quantizer store = Quantizer::of_scale<T>(out_scale, out_zero_point);
     const T* from = input.const_data_ptr<T>();
     T* to = out.mutable_data_ptr<T>();
     for (int64_t start = 0; start < out.numel(); start += width) {

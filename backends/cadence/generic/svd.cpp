@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include <executorch/backends/cadence/CustomOpsNativeFunctions.h>
-#include <executorch/backends/cadence/generic/stored.h>
+#include <executorch/backends/cadence/generic/quantized_values.h>
 
 namespace impl::generic::native {
 
@@ -49,9 +49,9 @@ struct Vectors {
 
 // Turns vectors until each two are orthogonal, and `turned` with them.
 void make_orthogonal(const Vectors& vectors, const Vectors& turned) {
-  constexpr int32_t kMostSweeps = 60;
+  constexpr int32_t kMaxSweeps = 60;
   const int64_t count = turned.count;
-  for (int32_t sweep = 0; sweep < kMostSweeps; ++sweep) {
+  for (int32_t sweep = 0; sweep < kMaxSweeps; ++sweep) {
     bool is_done = true;
     for (int64_t i = 0; i + 1 < count; ++i) {
       for (int64_t j = i + 1; j < count; ++j) {

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from executorch.backends.cadence.aot import table
+from executorch.backends.test.conformance.quantized_single_calls import quanta_off, tensors_of
 from executorch.backends.test.conformance.single_call import (
     OPERAND,
     Call,
@@ -19,7 +20,6 @@ from executorch.backends.test.conformance.single_call import (
     Numbers,
     program_of,
 )
-from executorch.backends.test.conformance.stored_calls import quanta_off, tensors_of
 from executorch.exir.backend.lowering.table_pass import TablePass
 from executorch.exir.graph_facts import op_name
 from executorch.exir.program._transform import _transform
@@ -57,7 +57,7 @@ def calls() -> Iterator[Call]:
     yield call("native_layer_norm.default", x, [3, 6], None, None, 1e-5)
 
 
-def moves() -> Iterator[Call]:
+def data_movement() -> Iterator[Call]:
     image, largest = values(2, 3, 6, 7), "max_pool2d_with_indices.default"
     for more in ([2, 3],), ([3], [2], [1]), ([3, 2], [], [1, 0]), ([2], [1, 2], [0], [2, 1]):
         yield call(largest, image, *more)
@@ -98,8 +98,8 @@ CASES = [
     (calls, OPERAND, (0.04, -9, -128, 127, torch.int8)),
     (calls, BYTES, (0.04, 99, 0, 255, torch.uint8)),
     (calls, WIDE, (2.0**-10, -7, -32768, 32767, torch.int16)),
-    (moves, OPERAND, OPERAND),
-    (moves, WIDE, WIDE),
+    (data_movement, OPERAND, OPERAND),
+    (data_movement, WIDE, WIDE),
     (layers, OPERAND, COARSE),
 ]
 

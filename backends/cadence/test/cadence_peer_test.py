@@ -29,7 +29,7 @@ DIFFERENT = {
 STEPS = {"quantized_conv": 1}
 
 
-def said(schema: str) -> str:
+def normalized(schema: str) -> str:
     """Without the names of results, which nobody can say."""
     start, _, results = schema.partition(" -> ")
     words = results.strip("()").replace(",", "").split()
@@ -50,12 +50,12 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.req("NPU-050")
 def test_schemas_are_the_same(peer: dict[str, Any]) -> None:
     ours = {
-        said(str(each))
+        normalized(str(each))
         for each in torch._C._jit_get_all_schemas()
         if each.name.startswith("cadence::")
     }
     theirs = {
-        said(each) for each in peer["schemas"] if each.partition("(")[0] not in WITHOUT_KERNEL
+        normalized(each) for each in peer["schemas"] if each.partition("(")[0] not in WITHOUT_KERNEL
     }
     assert ours == theirs and len(ours) >= 180
 

@@ -119,9 +119,9 @@ def test_what_a_config_is_called_is_what_it_says() -> None:
     """Bits of activations and weights, symmetric or affine weights, int32 biases beside integers, training."""
     for name in "A8W8 A8W8sym A8W8_qat A8W8sym_qat A16 A32W8sym".split():
         config = getattr(q, f"qconfig_{name}")
-        said, weight = config.input_activation, config.weight
+        qparams, weight = config.input_activation, config.weight
         bits = {"A8": (-128, 127), "A16": (-32768, 32767)}.get(name[: 2 + name.startswith("A16")])
-        assert bits == (said and (said.quant_min, said.quant_max)), name
+        assert bits == (qparams and (qparams.quant_min, qparams.quant_max)), name
         assert (config.bias is None) == name.startswith("A32"), name
         assert config.is_qat == name.endswith("_qat"), name
         is_symmetric = weight.qscheme == torch.per_tensor_symmetric

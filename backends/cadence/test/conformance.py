@@ -42,7 +42,7 @@ def int8(*sizes: int) -> Tensor:
     return torch.randint(-128, 128, sizes, dtype=torch.int8)
 
 
-class Weighted(torch.nn.Module):
+class WithWeights(torch.nn.Module):
     """An operator of int8 with a bias of int32."""
 
     def __init__(self, compute: Callable[..., Tensor], *sizes: int) -> None:
@@ -58,8 +58,8 @@ class Weighted(torch.nn.Module):
         return _Q.quantize_per_tensor(self.compute(values, weight, bias), *_Y, *_INT8)
 
 
-def weighted(name: str, compute: Callable[..., Tensor], x: Tensor, *weights: int) -> Row:
-    return row(name, Weighted(compute, *weights), x)
+def with_weights(name: str, compute: Callable[..., Tensor], x: Tensor, *weights: int) -> Row:
+    return row(name, WithWeights(compute, *weights), x)
 
 
 def stored(compute: Callable[..., Tensor], made: tuple[float, int] = _Y) -> Callable[..., Tensor]:
@@ -120,10 +120,10 @@ ROWS = (
     row("int8 weights", WeightOnly(), torch.randn(3, 1, 8), tolerance=0.02),
     row("a float32 as int8", from_float, torch.randn(3, 4) * 20),
     row("an int8 as float32", to_float, int8(3, 4)),
-    weighted("a linear of int8", F.linear, int8(4, 6), 3, 6),
-    weighted("a convolution of one dimension", F.conv1d, int8(2, 3, 9), 4, 3, 3),
-    weighted("a depthwise convolution", depthwise, int8(1, 4, 9), 4, 1, 3),
-    weighted("a convolution of two dimensions", strided, int8(2, 4, 7, 6), 6, 2, 3, 2),
+    with_weights("a linear of int8", F.linear, int8(4, 6), 3, 6),
+    with_weights("a convolution of one dimension", F.conv1d, int8(2, 3, 9), 4, 3, 3),
+    with_weights("a depthwise convolution", depthwise, int8(1, 4, 9), 4, 1, 3),
+    with_weights("a convolution of two dimensions", strided, int8(2, 4, 7, 6), 6, 2, 3, 2),
 )
 KERNELS = [
     KernelBackend(

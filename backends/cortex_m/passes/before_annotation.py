@@ -18,7 +18,7 @@ def drop_guards(model: GraphModule) -> None:
     model.recompile()
 
 
-def whole_means(model: GraphModule) -> None:
+def full_means(model: GraphModule) -> None:
     """Where windows are of one size."""
     for node in model.graph.find_nodes(
         op="call_function", target=_ATEN.adaptive_avg_pool2d.default
@@ -57,4 +57,4 @@ def _view(before: Node, source: Node, sizes: list[int]) -> Node:
     return view
 
 
-REWRITES = (drop_guards, whole_means, matmul_to_bmm)
+REWRITES = (drop_guards, full_means, matmul_to_bmm)

@@ -10,18 +10,18 @@ import math
 import torch
 from torch.fx import Node
 
-from executorch.exir.backend.lowering.kernels.rows import call_of, of_call, result, said_of
+from executorch.exir.backend.lowering.kernels.rows import call_of, of_call, qparams_of, result
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.quantized import Quantization
 from executorch.exir.backend.lowering.steps import Step
 
 
-def is_int8(said: Quantization | None) -> bool:
+def is_int8(qparams: Quantization | None) -> bool:
     """The whole range of int8 with one scale and one zero point, known ahead."""
     return (
-        said is not None
-        and said.is_static
-        and (said.dtype, said.quant_min, said.quant_max) == (torch.int8, -128, 127)
+        qparams is not None
+        and qparams.is_static
+        and (qparams.dtype, qparams.quant_min, qparams.quant_max) == (torch.int8, -128, 127)
     )
 
 
@@ -31,7 +31,7 @@ def int8_operands(*places: int) -> Condition:
     def holds(step: Step, constants: Constants) -> bool:
         args = call_of(step).args
         given = [args[place] if place < len(args) else None for place in places]
-        return is_int8(result(step)) and all(is_int8(said_of(each)) for each in given)
+        return is_int8(result(step)) and all(is_int8(qparams_of(each)) for each in given)
 
     return Condition(
         holds,
@@ -42,12 +42,14 @@ def int8_operands(*places: int) -> Condition:
 # ---- Numbers ----
 
 
-def quantize_value(value: float, said: Quantization) -> int:
+def quantize_value(value: float, qparams: Quantization) -> int:
     """As a tensor of that value is quantized: float32, ties to even."""
     if math.isinf(value):
         return 127 if value > 0 else -128
-    steps = torch.tensor(value, dtype=torch.float32) / torch.tensor(said.scale, dtype=torch.float32)
-    return int(torch.clamp(torch.round(steps + said.zero_point), -128, 127))
+    steps = torch.tensor(value, dtype=torch.float32) / torch.tensor(
+        qparams.scale, dtype=torch.float32
+    )
+    return int(torch.clamp(torch.round(steps + qparams.zero_point), -128, 127))
 
 
 def stored_limits(step: Step) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from executorch.backends.cortex_m.passes.channels_last import ChannelsLast
 from executorch.backends.cortex_m.passes.edge_config import FOR_TABLES
 from executorch.backends.cortex_m.passes.table import QUANTIZE_TABLE, TABLE
 from executorch.backends.cortex_m.target_config import CortexM, CortexMTargetConfig
-from executorch.exir.backend.lowering.kernels.left_whole import DecomposeLeftPass
+from executorch.exir.backend.lowering.kernels.decompose_preserved import DecomposePreservedPass
 from executorch.exir.backend.lowering.kernels.requantization import FoldRequantizationPass
 from executorch.exir.backend.lowering.table_pass import TablePass
 from executorch.exir.program._transform import _transform, lift_constant_tensor_pass
@@ -41,7 +41,7 @@ class ReplaceQuantNodesPass(TablePass):
         super().__init__(QUANTIZE_TABLE)
 
 
-class DecomposeLeft(DecomposeLeftPass):
+class DecomposePreserved(DecomposePreservedPass):
     """hardswish, hardsigmoid and silu of floats."""
 
     def __init__(self, exported_program: ExportedProgram) -> None:
@@ -57,7 +57,7 @@ class CortexMPassManager:
         ChannelsLast,
         AtenToCortexMPass,
         ReplaceQuantNodesPass,
-        DecomposeLeft,
+        DecomposePreserved,
     ]
     pass_list_transform_for_annotation: ClassVar[list[Any]] = list(REWRITES)
 
@@ -105,5 +105,5 @@ def edge_passes(method_name: str, program: ExportedProgram) -> list[Any]:
         ChannelsLast(program),
         AtenToCortexMPass(program),
         ReplaceQuantNodesPass(),
-        DecomposeLeft(program),
+        DecomposePreserved(program),
     ]

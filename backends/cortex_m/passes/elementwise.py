@@ -22,9 +22,9 @@ from executorch.exir.backend.lowering.kernels.rows import (
     call_of,
     of_call,
     operand,
+    qparams_of,
     quantized,
     result,
-    said_of,
 )
 from executorch.exir.backend.lowering.kernels.writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
@@ -130,11 +130,11 @@ SILU = Call(
 
 
 def _is_silu_of_int8(step: Step, constants: Constants) -> bool:
-    return said_of(step.named["x"]) is not None
+    return qparams_of(step.named["x"]) is not None
 
 
 def _write_silu(writer: KernelWriter, step: Step) -> Node:
-    x, y = said_of(step.named["x"]), result(step)
+    x, y = qparams_of(step.named["x"]), result(step)
     stored = (torch.arange(-128, 128, dtype=torch.float64) - x.zero_point) * x.scale
     values = torch.nn.functional.silu(stored)
     lut = writer.constant(f"{call_of(step).name}_lut", stored_results(values, y))

@@ -8,7 +8,7 @@ import torch
 from torch.fx import Node
 
 import executorch.backends.cortex_m.ops.operators  # noqa: F401  defines them
-from executorch.backends.cortex_m.passes import elementwise, moves, weighted
+from executorch.backends.cortex_m.passes import convolution_and_linear, data_movement, elementwise
 from executorch.exir.backend.lowering.kernels.writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, OpTable, Row
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
@@ -16,18 +16,18 @@ from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_facts import op_name
 
-TABLE = OpTable({**elementwise.ROWS, **weighted.ROWS, **moves.ROWS})
+TABLE = OpTable({**elementwise.ROWS, **convolution_and_linear.ROWS, **data_movement.ROWS})
 
 
 # ---- What is left between float32 and int8 ----
 
 
 def _is_small(node: Node, constants: Constants) -> bool:
-    said = quantization_of(node)
-    if said.dtype not in (torch.int8, torch.int16) or not said.is_static:
+    qparams = quantization_of(node)
+    if qparams.dtype not in (torch.int8, torch.int16) or not qparams.is_static:
         return False
-    info = torch.iinfo(said.dtype)
-    return info.min <= said.quant_min <= said.quant_max <= info.max
+    info = torch.iinfo(qparams.dtype)
+    return info.min <= qparams.quant_min <= qparams.quant_max <= info.max
 
 
 def _is_of_float(node: Node, constants: Constants) -> bool:

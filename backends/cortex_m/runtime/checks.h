@@ -52,7 +52,7 @@ inline bool is_contiguous(const Tensor& tensor) {
 
 // Whether the same element of two tensors of one size lies at the same place: dimensions of one
 // element may stand anywhere in the dim order.
-inline bool lie_alike(const Tensor& a, const Tensor& b) {
+inline bool have_same_dim_order(const Tensor& a, const Tensor& b) {
   if (a.dim() != b.dim()) {
     return false;
   }

@@ -41,7 +41,7 @@ bool repeats_along(const Tensor& small, const Tensor& large) {
     wide += size != 1;
   }
   const bool has_same_order = small.dim() == large.dim()
-                                  ? lie_alike(small, large)
+                                  ? have_same_dim_order(small, large)
                                   : is_contiguous(small) && is_contiguous(large);
   return wide <= 1 || has_same_order;
 }
@@ -57,7 +57,7 @@ struct Operands {
   bool fit(Tensor& out) const {
     return is_int8(large) && is_int8(small) && is_int8(out) && repeats_along(small, large) &&
            runtime::resize_tensor(out, large.sizes()) == runtime::Error::Ok &&
-           lie_alike(large, out);
+           have_same_dim_order(large, out);
   }
 
   // `combine` of each value of large and what lies beside it.
@@ -218,9 +218,9 @@ Tensor& quantized_activation_out(KernelRuntimeContext& context, const Tensor& in
                                  const Tensor& lut, Tensor& out) {
   CORTEX_M_CHECK(is_int8(input) && is_int8(out) && is_int8(lut) && lut.numel() == 256,
                  "quantized_activation: expected int8 and a table of 256 results");
-  CORTEX_M_CHECK(
-      runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok && lie_alike(input, out),
-      "quantized_activation: expected an output of the input's size and memory order");
+  CORTEX_M_CHECK(runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok &&
+                     have_same_dim_order(input, out),
+                 "quantized_activation: expected an output of the input's size and memory order");
   const int8_t* from = input.const_data_ptr<int8_t>();
   const int8_t* table = lut.const_data_ptr<int8_t>() + 128;
   int8_t* to = out.mutable_data_ptr<int8_t>();

@@ -47,9 +47,9 @@ Tensor& quantize_per_tensor_out(KernelRuntimeContext& context, const Tensor& inp
   CORTEX_M_CHECK(input.scalar_type() == ScalarType::Float && out.scalar_type() == dtype &&
                      is_within(quant_min, quant_max, dtype),
                  "quantize_per_tensor: expected float32, and limits within int8 or int16");
-  CORTEX_M_CHECK(
-      runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok && lie_alike(input, out),
-      "quantize_per_tensor: expected an output of the input's size and memory order");
+  CORTEX_M_CHECK(runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok &&
+                     have_same_dim_order(input, out),
+                 "quantize_per_tensor: expected an output of the input's size and memory order");
   const float inverse = 1.0f / static_cast<float>(scale);
   const auto write = dtype == ScalarType::Char ? quantize<int8_t> : quantize<int16_t>;
   write(input, inverse, static_cast<float>(zero_point), static_cast<float>(quant_min),
@@ -65,9 +65,9 @@ Tensor& dequantize_per_tensor_out(KernelRuntimeContext& context, const Tensor& i
           is_within(quant_min, quant_max, dtype) && quant_min <= zero_point &&
           zero_point <= quant_max,
       "dequantize_per_tensor: expected int8 or int16, and a zero point within the limits");
-  CORTEX_M_CHECK(
-      runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok && lie_alike(input, out),
-      "dequantize_per_tensor: expected an output of the input's size and memory order");
+  CORTEX_M_CHECK(runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok &&
+                     have_same_dim_order(input, out),
+                 "dequantize_per_tensor: expected an output of the input's size and memory order");
   const auto write = dtype == ScalarType::Char ? dequantize<int8_t> : dequantize<int16_t>;
   write(input, static_cast<float>(scale), static_cast<int32_t>(zero_point), out);
   return out;

@@ -115,9 +115,9 @@ Tensor& softmax_out(KernelRuntimeContext& context, const Tensor& input, int64_t 
   CORTEX_M_CHECK(
       is_innermost(input, dim) && is_shift(input_shift) && diff_min <= 0 && diff_min >= kInt32Min,
       "softmax: expected the dimension whose values lie side by side in memory");
-  CORTEX_M_CHECK(
-      runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok && lie_alike(input, out),
-      "softmax: expected an output of the input's size and memory order");
+  CORTEX_M_CHECK(runtime::resize_tensor(out, input.sizes()) == runtime::Error::Ok &&
+                     have_same_dim_order(input, out),
+                 "softmax: expected an output of the input's size and memory order");
   const Row row{static_cast<int32_t>(input_multiplier),
                 static_cast<int32_t>(std::max<int64_t>(input_shift, 0)),
                 static_cast<int32_t>(diff_min)};

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from executorch.backends.cortex_m.ops.operators import LIBRARY
-from executorch.backends.cortex_m.test import cortex_m_stored_rows, drawn
+from executorch.backends.cortex_m.test import cortex_m_quantized_rows, drawn
 from executorch.backends.test.conformance.backend import KernelBackend
 from executorch.backends.test.corpus import row as corpus
 from executorch.backends.test.quantized_calls import Row
@@ -32,7 +32,7 @@ def _rows() -> Iterator[corpus.Row]:
     """Images with their channels last, and first."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        rows = [each for family in cortex_m_stored_rows.FAMILIES.values() for each in family()]
+        rows = [each for family in cortex_m_quantized_rows.FAMILIES.values() for each in family()]
     for each in rows:
         yield corpus.row(each.name, each.call, *_laid(each))
     for x in (torch.randn(2, 3), torch.randint(-128, 128, (3, 4), dtype=torch.int8)):

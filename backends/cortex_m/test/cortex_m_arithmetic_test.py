@@ -11,7 +11,7 @@ import torch
 
 from executorch.backends.cortex_m.ops import fixed_point as of
 
-LEAST, MOST = -(2**31), 2**31 - 1
+LEAST, LARGEST = -(2**31), 2**31 - 1
 VALUES = [
     0,
     1,
@@ -28,7 +28,7 @@ VALUES = [
     -(2**30),
     LEAST + 1,
     LEAST,
-    MOST,
+    LARGEST,
 ]
 
 
@@ -39,8 +39,8 @@ def away(value: Fraction) -> int:
 
 
 def test_registers_wrap_around() -> None:
-    given = [MOST + 1, LEAST - 1, 2**32, 2**32 + 5, *VALUES]
-    expected = [LEAST, MOST, 0, 5, *VALUES]
+    given = [LARGEST + 1, LEAST - 1, 2**32, 2**32 + 5, *VALUES]
+    expected = [LEAST, LARGEST, 0, 5, *VALUES]
     assert of.wrap32(torch.tensor(given)).tolist() == expected
 
 
@@ -51,21 +51,21 @@ def test_division_by_a_power_of_two(bits: int) -> None:
     assert found == [away(Fraction(each, 2**bits)) for each in given]
 
 
-@pytest.mark.parametrize("other", [1, -1, 3, 2**29, 2**30, -(2**30), MOST, LEAST])
+@pytest.mark.parametrize("other", [1, -1, 3, 2**29, 2**30, -(2**30), LARGEST, LEAST])
 def test_high_product(other: int) -> None:
     """Of the least by itself what is largest; else the nearest, negative halves up as the kernels have them."""
     found = of.high_product(torch.tensor(VALUES), other).tolist()
     for value, made in zip(VALUES, found, strict=True):
         exact = Fraction(value * other, 2**31)
         nearest = math.floor(exact + Fraction(1, 2))
-        assert made == (MOST if value == other == LEAST else nearest)
+        assert made == (LARGEST if value == other == LEAST else nearest)
 
 
 @pytest.mark.parametrize("bits", [1, 2])
 def test_shifts_saturate(bits: int) -> None:
     edge = 2 ** (31 - bits)
-    given = [0, 3, -3, edge - 1, edge, -edge, -edge - 1, -edge + 1, MOST, LEAST]
-    expected = [min(max(each * 2**bits, LEAST), MOST) for each in given]
+    given = [0, 3, -3, edge - 1, edge, -edge, -edge - 1, -edge + 1, LARGEST, LEAST]
+    expected = [min(max(each * 2**bits, LEAST), LARGEST) for each in given]
     found = of._saturating_shift(torch.tensor(given), bits).tolist()
     # the largest that fits is as good as saturated
     apart = [abs(a - b) for a, b in zip(found, expected, strict=True)]
@@ -77,7 +77,7 @@ def test_powers() -> None:
     x = -torch.cat([torch.arange(0, 2**26, 99991), torch.arange(0, 31 * 2**26, 2**20 + 7)])
     exact = torch.exp(x.double() / 2**26) * 2**31
     assert (of._exp(x).double() - exact).abs().max() < 2**31 * (1 / 8) ** 5 / 120
-    assert of._exp(torch.tensor([0])).tolist() == [MOST]
+    assert of._exp(torch.tensor([0])).tolist() == [LARGEST]
 
 
 def test_reciprocals() -> None:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from executorch.backends.cortex_m.passes import CortexMPassManager
 from executorch.backends.cortex_m.target_config import CortexMTargetConfig
+from executorch.backends.test.conformance.quantized_single_calls import quanta_off, tensors_of
 from executorch.backends.test.conformance.single_call import (
     OPERAND,
     RESULT,
@@ -20,7 +21,6 @@ from executorch.backends.test.conformance.single_call import (
     Numbers,
     program_of,
 )
-from executorch.backends.test.conformance.stored_calls import quanta_off, tensors_of
 from executorch.exir.graph_facts import op_name
 
 PART: Numbers = (1 / 256, -128, -128, 127, torch.int8)
@@ -98,7 +98,7 @@ def softmaxes(form: torch.memory_format) -> Iterator[Call]:
         yield call("_softmax.default", values(3, 4), dim, False)
 
 
-def moves(form: torch.memory_format) -> Iterator[Call]:
+def data_movement(form: torch.memory_format) -> Iterator[Call]:
     x, y = (values(2, 4, 5, 6).to(memory_format=form) for _ in range(2))
     average, largest = "avg_pool2d.default", "max_pool2d_with_indices.default"
     for more in ([2, 3],), ([2], [1]), ([3], [2], [1]), ([3, 2], [2, 1], [1, 0], False, False):
@@ -130,7 +130,7 @@ FAMILIES = {
     by_element: (RESULT, 2**-4 + 1e-3),  # a product is rounded before it is shifted by 3
     products: ((0.2, -11, -128, 127, torch.int8), 0.05),
     softmaxes: (PART, 0.02),
-    moves: (OPERAND, 1e-3),
+    data_movement: (OPERAND, 1e-3),
 }
 
 

@@ -17,7 +17,7 @@ from executorch.backends.cortex_m.test.lowered import lowered, quantized
 from executorch.backends.test.corpus.row import Function
 from executorch.examples.models.mlperf_tiny import DSCNNKWS, DeepAutoEncoder, ResNet8
 from executorch.exir import to_edge
-from executorch.exir.backend.lowering.kernels.memory_order import lie_alike
+from executorch.exir.backend.lowering.kernels.memory_order import have_same_dim_order
 from executorch.exir.graph_facts import op_name
 from executorch.runtime import Runtime
 
@@ -108,7 +108,7 @@ def run(
     (found,) = program.load_method("forward").execute(inputs)
     expected = stored(*inputs)
     assert torch.equal(found, dialect)
-    assert found.dim() != 4 or lie_alike(found, expected)
+    assert found.dim() != 4 or have_same_dim_order(found, expected)
     return counts, (found - expected).abs().max() / scale
 
 

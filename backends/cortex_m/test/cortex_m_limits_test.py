@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.export import ExportedProgram
 
-from executorch.backends.cortex_m.passes import elementwise, moves, weighted
+from executorch.backends.cortex_m.passes import convolution_and_linear, data_movement, elementwise
 from executorch.backends.cortex_m.passes.calls import IMAGES
 from executorch.backends.cortex_m.passes.cortex_m_pass_manager import (
     AtenToCortexMPass,
@@ -101,7 +101,7 @@ CASES = [
         ],
     ).stored(OPERAND, PART),
     Case(
-        weighted.WEIGHTS,
+        convolution_and_linear.WEIGHTS,
         [
             call("linear.default", X, torch.zeros(5, 4)),
             call("linear.default", X, weight(5, 4, dtype=torch.int16)),
@@ -111,7 +111,7 @@ CASES = [
         [LAYER, conv(PHOTO, weight(3, 2, 3, 3), bias=weight(3, dtype=torch.int32))],
     ).stored(),
     Case(
-        weighted.ONE_SCALE,
+        convolution_and_linear.ONE_SCALE,
         [call("linear.default", X, Data(torch.ones((5, 4), dtype=torch.int8), (0.01,) * 5))],
         [LAYER],
     ).stored(),
@@ -233,4 +233,4 @@ def test_no_condition_is_without_a_case() -> None:
         "up to four contiguous dimensions are expected",
         "up to four dimensions that get larger are expected",
     }
-    assert moves.SAME.reason.startswith(SCALES)
+    assert data_movement.SAME.reason.startswith(SCALES)

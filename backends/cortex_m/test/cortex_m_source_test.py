@@ -193,7 +193,7 @@ def test_an_operator_without_a_kernel_is_named_alone(
         edge.to_executorch().save(str(tmp_path / "net.pte"))
     words = ["c", str(tmp_path / "net.pte"), f"--project={tmp_path / 'p'}"]
     assert cli.main(words) == cli.FAILED and not (tmp_path / "p").exists()
-    said = capsys.readouterr().err
-    assert "no kernel serves cortex_m_source_test::f.out: give their table with" in said
-    assert "or `executorch export` the model with --backend none, or in int8 " in said
-    assert "cortex_m::" not in said
+    output = capsys.readouterr().err
+    assert "no kernel serves cortex_m_source_test::f.out: give their table with" in output
+    assert "or `executorch export` the model with --backend none, or in int8 " in output
+    assert "cortex_m::" not in output

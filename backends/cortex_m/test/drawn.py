@@ -311,7 +311,7 @@ def softmaxes(draw: Draw) -> list[Case]:
     return cases
 
 
-def moves(draw: Draw) -> list[Case]:
+def data_movement(draw: Draw) -> list[Case]:
     cases = []
     for rank in (1, 2, 3, 4):
         for _ in range(4):
@@ -342,6 +342,6 @@ FAMILIES = {
     each.__name__: each
     for each in (
         *(adds, muls, choices, tables, linears, products, convs, depthwise_convs),
-        *(transposed_convs, pools, softmaxes, moves, quantizes, dequantizes),
+        *(transposed_convs, pools, softmaxes, data_movement, quantizes, dequantizes),
     )
 }

@@ -47,8 +47,8 @@ class Task:
         drawn = torch.Generator().manual_seed(seed)
         labels = torch.randint(classes or self.classes, (count,), generator=drawn)
         shown = self._patterns()[labels]
-        moves = torch.randint(-3, 4, (count,), generator=drawn)
-        shown = torch.stack([each.roll(int(by), -1) for each, by in zip(shown, moves, strict=True)])
+        steps = torch.randint(-3, 4, (count,), generator=drawn)
+        shown = torch.stack([each.roll(int(by), -1) for each, by in zip(shown, steps, strict=True)])
         loudness = 0.7 + 0.6 * torch.rand(count, *[1] * len(self.sizes), generator=drawn)
         found = loudness * shown + self.noise * torch.randn(shown.shape, generator=drawn)
         return found if self.rebuilds else found.to(memory_format=torch.channels_last), labels

@@ -30,21 +30,21 @@ WEIGHTS_ALIGNMENT = 64
 def compile_program(
     program: ExportedProgram, options: Mapping[str, str], place: Path | None
 ) -> bytes:
-    said = Options.of_texts(options)
+    chosen = Options.of_texts(options)
     model = model_of(program)
     if place:
         (place / "model.xml").write_bytes(_serialized(model)[0])
-    if said.payload == "ir":
+    if chosen.payload == "ir":
         return portable(model)
     core = _core()
-    if not _is_here(core, said.device):
-        if said.payload == "compiled":
+    if not _is_here(core, chosen.device):
+        if chosen.payload == "compiled":
             raise wrong(
-                f"device {said.device} is not here (found {', '.join(core.available_devices)}): compile where it is, "
+                f"device {chosen.device} is not here (found {', '.join(core.available_devices)}): compile where it is, "
                 "or give the compile spec payload=ir, which is compiled where the file is loaded"
             )
         return portable(model)
-    return _compiled(core, model, said)
+    return _compiled(core, model, chosen)
 
 
 OPENVINO = ExternalCompiler("OpenVINO", "openvino", WANTED, "openvino", compile_program)

@@ -190,10 +190,10 @@ WITH_A_NUMBER = (
 )
 ARITHMETIC = {f"aten.{name}" for name in f"{BINARY} {FLOAT_BINARY} {WITH_A_NUMBER}".split()}
 COMPARISONS = "eq ne lt le gt ge"
-MOVES = """alias_copy.default clone.default permute_copy.default select_copy.int slice_copy.Tensor split_copy.Tensor
-    split_with_sizes_copy.default squeeze_copy.dims squeeze_copy.dim squeeze_copy.default unsqueeze_copy.default
-    view_copy.default expand_copy.default repeat.default flip.default transpose_copy.int t_copy.default unbind_copy.int
-    roll.default cat.default select_scatter.default slice_scatter.default where.self"""
+DATA_MOVEMENT = """alias_copy.default clone.default permute_copy.default select_copy.int slice_copy.Tensor
+    split_copy.Tensor split_with_sizes_copy.default squeeze_copy.dims squeeze_copy.dim squeeze_copy.default
+    unsqueeze_copy.default view_copy.default expand_copy.default repeat.default flip.default transpose_copy.int
+    t_copy.default unbind_copy.int roll.default cat.default select_scatter.default slice_scatter.default where.self"""
 MATRICES = "addmm.default bmm.default mm.default baddbmm.default linear.default convolution.default"
 POOLS = "avg_pool1d.default avg_pool2d.default avg_pool3d.default"
 ADAPTIVE_POOLS = (
@@ -224,7 +224,7 @@ def _rows() -> dict[str, Row]:
         rows[f"aten.logical_{name}.default"] = row(BOOLS)
     rows |= {f"aten.{name}.default": row(BOOLS) for name in ("bitwise_not", "logical_not")}
     rows |= {f"aten.{name}.default": row(FLOATS, gives=BOOLS) for name in ("isinf", "isnan")}
-    rows |= {f"aten.{name}": row(MOVED) for name in MOVES.split()}
+    rows |= {f"aten.{name}": row(MOVED) for name in DATA_MOVEMENT.split()}
     for group, more in (
         (MATRICES, ()),
         (POOLS, (PADS_FLOATS, ENDS_INSIDE)),

@@ -35,7 +35,7 @@ _KEEPS_ZERO = (
     "getitem",
 )
 # Behind which no zero point is waiting.
-_WEIGHTED = ("convolution", "mm.default", "linear")
+_CONVOLUTION_AND_LINEAR = ("convolution", "mm.default", "linear")
 
 
 def is_quantize(node: Node) -> bool:
@@ -92,7 +92,7 @@ def _is_of_floats(node: Node, constants: Constants) -> bool:
         seen.add(source)
         if is_dequantize(source):
             return False
-        if not any(part in op_name(source) for part in _WEIGHTED):
+        if not any(part in op_name(source) for part in _CONVOLUTION_AND_LINEAR):
             waiting += source.all_input_nodes
     return True
 

@@ -46,10 +46,10 @@ Error check_status(const Api& api, ov_status_e status, Error error, const char* 
   if (status == kOk) {
     return Error::Ok;
   }
-  const char* said = api.ov_get_last_err_msg != nullptr ? api.ov_get_last_err_msg() : nullptr;
+  const char* message = api.ov_get_last_err_msg != nullptr ? api.ov_get_last_err_msg() : nullptr;
   ET_LOG(Error, "OpenVINO %s: %s failed with status %d (%s)%s%s", version_of(api).c_str(), what,
          static_cast<int>(status), api.ov_get_error_info(status),
-         said != nullptr && *said != '\0' ? ": " : "", said != nullptr ? said : "");
+         message != nullptr && *message != '\0' ? ": " : "", message != nullptr ? message : "");
   return error;
 }
 

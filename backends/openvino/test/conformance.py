@@ -21,7 +21,7 @@ BACKENDS = [
         OpenvinoPartitioner,
         weights=Weights.BOTH,
         named_data=False,
-        weighted=matrix,
+        with_weights=matrix,
         why_missing=OPENVINO.why_missing,
     )
 ]

@@ -86,13 +86,13 @@ def test_a_payload_of_another_version_names_both(capfd: pytest.CaptureFixture[st
     ]
     with pytest.raises(RuntimeError) as caught:
         loaded(buffer.replace(version, other).replace(*sums))
-    said = str(caught.value) + capfd.readouterr().err
+    output = str(caught.value) + capfd.readouterr().err
     for words in (
         f"made by OpenVINO {other.decode()}",
         f"this is OpenVINO {version.decode()}",
         "payload=ir",
     ):
-        assert words in said
+        assert words in output
 
 
 @pytest.mark.parametrize("keep", [0, 7, 30, 1000])

@@ -45,8 +45,10 @@ def test_all_tests_pass_with_the_oldest_versions(
     found = [str(oldest), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, found))}
     environment.pop("OPENVINO_LIB_PATH", None)
-    said = [sys.executable, "-c", "import openvino; print(openvino.get_version())"]
-    version = subprocess.run(said, env=environment, capture_output=True, text=True, check=True)
+    print_version = [sys.executable, "-c", "import openvino; print(openvino.get_version())"]
+    version = subprocess.run(
+        print_version, env=environment, capture_output=True, text=True, check=True
+    )
     assert version.stdout.startswith(OLDEST["openvino"])
     config = ["-c", str(request.config.inipath), "--rootdir", str(request.config.rootpath)]
     done = subprocess.run(

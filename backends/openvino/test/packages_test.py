@@ -59,6 +59,6 @@ def test_an_export_names_the_extra(without_packages: None) -> None:
 def test_the_quantizer_names_its_extra(without_packages: None) -> None:
     from executorch.backends.openvino import OpenVINOQuantizer
 
-    said = r"nncf .*pip install 'nncf>=3.1,<4' \(the extra openvino-nncf\)"
-    with pytest.raises(ImportError, match=said):
+    message = r"nncf .*pip install 'nncf>=3.1,<4' \(the extra openvino-nncf\)"
+    with pytest.raises(ImportError, match=message):
         OpenVINOQuantizer()

@@ -197,9 +197,9 @@ def test_properties_of_the_device_are_compile_specs() -> None:
     given = specs(device="CPU", config='{"NUM_STREAMS": 1, "ENABLE_CPU_PINNING": false}')
     edge = lower(model, (x,), OpenvinoPartitioner([*given, *specs(PERFORMANCE_HINT="LATENCY")]))
     (delegate,) = delegates(edge)
-    said = {spec.key: spec.value.decode() for spec in delegate.compile_specs}
-    assert said.pop("checksum") and said.pop("version")
-    assert said == {
+    found = {spec.key: spec.value.decode() for spec in delegate.compile_specs}
+    assert found.pop("checksum") and found.pop("version")
+    assert found == {
         "device": "CPU",
         "NUM_STREAMS": "1",
         "ENABLE_CPU_PINNING": "NO",

@@ -72,8 +72,8 @@ def _binary(writers: list[GraphWriter], device: str, options: SkeletonCompilerOp
 
 
 def _compile(program: ExportedProgram, options: Options, place: Path | None) -> bytes:
-    said = from_compile_specs(SkeletonCompilerOptions, specs_of(options), GraphWriter.backend)
-    (payload,) = compiled([program], said)
+    chosen = from_compile_specs(SkeletonCompilerOptions, specs_of(options), GraphWriter.backend)
+    (payload,) = compiled([program], chosen)
     return SCHEMA.pack(payload)
 
 

@@ -114,7 +114,7 @@ def _pairs(tensor: torch.Tensor) -> torch.Tensor:
 
 def _scales(node: Node) -> list[float]:
     """Of what is quantized: the call that does it, or else one that dequantizes it, says so."""
-    said = quantization_of(node) or next(
+    qparams = quantization_of(node) or next(
         (quantization_of(user) for user in node.users if is_dequantize(user)), None
     )
-    return [] if said is None else [said.scale]
+    return [] if qparams is None else [qparams.scale]

@@ -13,7 +13,7 @@ from torch.fx import Node
 
 from executorch.backends.skeleton_compiler.aot.graph import GraphWriter, why_refused
 from executorch.backends.skeleton_compiler.aot.options import SkeletonCompilerOptions
-from executorch.exir.backend.lowering.annotation import WEIGHTED
+from executorch.exir.backend.lowering.annotation import GEMM
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -67,8 +67,8 @@ def _binary(kind: str) -> Callable[[GraphWriter, Step], None]:
     return lower
 
 
-def _is_16_bits(said: Quantization) -> bool:
-    return said.is_static and said.dtype == torch.int16 and said.zero_point == 0
+def _is_16_bits(qparams: Quantization) -> bool:
+    return qparams.is_static and qparams.dtype == torch.int16 and qparams.zero_point == 0
 
 
 def _is_16_by_4(step: Step, constants: Any) -> bool:
@@ -109,7 +109,7 @@ def table_of(devices: Sequence[str]) -> OpTable[Row]:
         {
             "aten.add.Tensor": row(_binary("ADD"), no_factor, *of_floats),
             "aten.mul.Tensor": row(_binary("MUL"), *of_floats),
-            QUANTIZED_LINEAR: row(_linear, is_16_by_4, preserved=True, annotation=WEIGHTED),
+            QUANTIZED_LINEAR: row(_linear, is_16_by_4, preserved=True, annotation=GEMM),
         },
         of_tensors=(TensorCondition(_has_fixed_sizes, "a tensor of fixed sizes is expected"),),
     )

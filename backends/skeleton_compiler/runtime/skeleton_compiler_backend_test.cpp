@@ -154,10 +154,11 @@ TEST_F(SkeletonCompilerBackendTest, AnotherVersionIsNamedWithBoth) {
   payload_.version = 2 << 16 | 4;
   testing::internal::CaptureStderr();
   EXPECT_EQ(load(), Error::NotSupported);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("the payload was made by the vendor's version 2.4, the library here is 2.1"),
-            std::string::npos)
-      << said;
+  const std::string message = testing::internal::GetCapturedStderr();
+  EXPECT_NE(
+      message.find("the payload was made by the vendor's version 2.4, the library here is 2.1"),
+      std::string::npos)
+      << message;
   for (const uint32_t version : {1 << 16 | 9, 3 << 16}) {
     EXPECT_EQ(check_version(api_, version, "it"), Error::NotSupported) << version;
   }
@@ -169,10 +170,11 @@ TEST_F(SkeletonCompilerBackendTest, TheDeviceNeedsABinary) {
   add_binary("v1", "key");
   testing::internal::CaptureStderr();
   EXPECT_EQ(load(), Error::NotSupported);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("this device is v3, the program was compiled for v2, v1: export it with v3"),
-            std::string::npos)
-      << said;
+  const std::string message = testing::internal::GetCapturedStderr();
+  EXPECT_NE(
+      message.find("this device is v3, the program was compiled for v2, v1: export it with v3"),
+      std::string::npos)
+      << message;
 }
 
 TEST_F(SkeletonCompilerBackendTest, BinariesMustBeThereAndWhole) {
@@ -226,8 +228,8 @@ TEST_F(SkeletonCompilerBackendTest, WithoutTheLibraryItIsNotAvailable) {
     setenv("SKELETON_COMPILER_LIBRARY", name, 1);
     testing::internal::CaptureStderr();
     EXPECT_FALSE(backend->is_available());
-    const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find(expected), std::string::npos) << said;
+    const std::string message = testing::internal::GetCapturedStderr();
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
   }
   // It is looked for again, and then there for good.
   setenv("SKELETON_COMPILER_LIBRARY", SKELETON_COMPILER_VENDOR, 1);

@@ -93,9 +93,9 @@ def reasons(model: nn.Module, *inputs: Tensor, **options: Any) -> set[str]:
 def test_the_validator_is_asked_of_each_call_for_each_device(device: str, most: int) -> None:
     model, x = Added(torch.ones(1)), torch.ones([1] * (most + 1))
     model.weight.data = x
-    said = f"what the vendor takes for {device} is expected: at most {most} dimensions, found {most + 1}"
-    assert reasons(model, x, devices=(device,)) == {said}
-    assert reasons(model, x, devices=("v2", device)) == {said}
+    message = f"what the vendor takes for {device} is expected: at most {most} dimensions, found {most + 1}"
+    assert reasons(model, x, devices=(device,)) == {message}
+    assert reasons(model, x, devices=("v2", device)) == {message}
     model.weight.data = x[0]
     assert reasons(model, x[0], devices=(device,)) == set()
     assert reasons(model, x[0], devices=("v3",)) == {
@@ -188,10 +188,10 @@ def test_both_sides_have_the_same_options() -> None:
 @pytest.mark.parametrize("version", ["", "1.9", "3.0"])
 def test_a_library_that_is_missing_is_named(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vendor(), "version", lambda: version)
-    said = (
+    message = (
         f"needed: expected its SDK >=2.1,<3, found {version or 'none'}; install its SDK, and set "
     )
-    with pytest.raises(MissingCompiler, match=said + "SKELETON_COMPILER_LIBRARY to the library"):
+    with pytest.raises(MissingCompiler, match=message + "SKELETON_COMPILER_LIBRARY to the library"):
         lowered(Added(torch.ones(3)), torch.ones(3))
 
 

@@ -70,7 +70,7 @@ def _write_add_relu(writer: KernelWriter, step: Step) -> Node:
 # ---- quantize(mul(dequantize(x), dequantize(y))) ----
 
 
-def _said(step: Step) -> tuple[Quantization, Quantization, Quantization]:
+def _qparams(step: Step) -> tuple[Quantization, Quantization, Quantization]:
     """Of both factors and of the product."""
     x, y, product = map(quantization_of, (step.named["x"], step.named["y"], step.result))
     return x, y, product
@@ -79,17 +79,17 @@ def _said(step: Step) -> tuple[Quantization, Quantization, Quantization]:
 def _is_int8(step: Step, constants: Constants) -> bool:
     return all(
         each.is_static and (each.dtype, each.quant_min, each.quant_max) == (torch.int8, -128, 127)
-        for each in _said(step)
+        for each in _qparams(step)
     )
 
 
 def _multiplies_one_shape(step: Step, constants: Constants) -> bool:
-    stored = [each.source for each in _said(step)[:2]]
+    stored = [each.source for each in _qparams(step)[:2]]
     return _have_one_shape(stored) and all(_is_plain(each, torch.int8) for each in stored)
 
 
 def _write_quantized_mul(writer: KernelWriter, step: Step) -> Node:
-    x, y, product = _said(step)
+    x, y, product = _qparams(step)
     scale = x.scale * y.scale / product.scale
     arguments = (x.source, x.zero_point, y.source, y.zero_point, scale, product.zero_point)
     return writer.call(_OWN.quantized_mul.default, *arguments)

@@ -60,7 +60,7 @@ class Backend:
     build); empty for what is part of the Python runtime. `named_data`: constants are named data, which delegates share;
     `joins_methods`: only those of delegates of several methods.
     `refuses_options`: compile specs that it does not know are an error. `dynamic_shapes`: sizes may be dynamic inside a
-    delegate. `weighted`: a model that is delegated as a whole, with so many bytes of weights.
+    delegate. `with_weights`: a model that is delegated as a whole, with so many bytes of weights.
 
     `wide_integers`: those of 64 bits are computed in 64. `precision`: the dtype of the floats that it takes;
     `floats_inside`: that its delegates compute in.
@@ -80,7 +80,7 @@ class Backend:
     refuses_options: bool = True
     dynamic_shapes: bool = True
     wide_integers: bool = True
-    weighted: Callable[[int], Sample] = added_weight
+    with_weights: Callable[[int], Sample] = added_weight
     precision: torch.dtype = torch.float32
     floats_inside: torch.dtype = torch.float32
     quantize: Callable[[], Any] | None = None
@@ -97,9 +97,9 @@ class Backend:
             libraries.load(self.library)
 
     def sample(self, num_bytes: int) -> Sample:
-        """`weighted` in the backend's precision, with so many bytes of weights in it, or of 8-bit ones."""
+        """`with_weights` in the backend's precision, with so many bytes of weights in it, or of 8-bit ones."""
         itemsize = 1 if self.quantize else self.precision.itemsize
-        model, inputs = self.weighted(num_bytes * 4 // itemsize)
+        model, inputs = self.with_weights(num_bytes * 4 // itemsize)
         return model.to(self.precision), self.floats(inputs)
 
     def floats(self, inputs: Any) -> Any:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured in a process of its own: memory, and payloads that may crash; prints a line of JSON per stage.
 
-FOLDER has weighted.pte and its input x.pt; corrupted.pte, where its payload lies in span.json, and its input small.pt;
-cut*.pte, with payloads that end too early."""
+FOLDER has with_weights.pte and its input x.pt; corrupted.pte, where its payload lies in span.json, and its input
+small.pt; cut*.pte, with payloads that end too early."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _growth(before: dict[str, int]) -> dict[str, int]:
 
 def _unregistered(folder: Path) -> str:
     try:
-        program = portable_lib._load_for_executorch(str(folder / "weighted.pte"))
+        program = portable_lib._load_for_executorch(str(folder / "with_weights.pte"))
         program.forward((torch.load(folder / "x.pt"),))
     except RuntimeError as error:
         return str(error)
@@ -47,7 +47,7 @@ def _unregistered(folder: Path) -> str:
 def _memory(folder: Path) -> dict[str, dict[str, int]]:
     """After one small program: what a library of the backend takes for itself is no part of a program."""
     _is_refused((folder / "corrupted.pte").read_bytes(), torch.load(folder / "small.pt"))
-    file, x = str(folder / "weighted.pte"), torch.load(folder / "x.pt")
+    file, x = str(folder / "with_weights.pte"), torch.load(folder / "x.pt")
     before = _resident()
     program = portable_lib._load_for_executorch(file)
     loaded = _growth(before)

@@ -86,7 +86,7 @@ def test_the_same_program_gives_the_same_bytes(backend: Backend) -> None:
 # ---- Constants ----
 
 
-def _weighted(backend: Backend) -> LoweredBackendModule:
+def _with_weights(backend: Backend) -> LoweredBackendModule:
     model, inputs = backend.sample(_KILOBYTES)
     (delegate,) = lower(backend, model, inputs).delegates
     return delegate
@@ -123,7 +123,7 @@ def test_named_data_is_stored_once(backend: Backend) -> None:
 
 def test_a_payload_is_as_large_as_what_it_must_hold(backend: Backend) -> None:
     """Weights stand once: in the payload, or in named data, or outside."""
-    delegate = _weighted(backend)
+    delegate = _with_weights(backend)
     payload = len(delegate.processed_bytes)
     data = sum(map(len, named_data(delegate).values()))
     if backend.weights is Weights.INPUTS:
@@ -135,7 +135,7 @@ def test_a_payload_is_as_large_as_what_it_must_hold(backend: Backend) -> None:
 
 
 def test_who_owns_weights(backend: Backend) -> None:
-    state = _weighted(backend).original_module.state_dict
+    state = _with_weights(backend).original_module.state_dict
     owned = sum(tensor.nbytes for tensor in state.values())
     assert (owned >= _KILOBYTES) == (backend.weights is not Weights.INPUTS)
 
@@ -144,7 +144,7 @@ def test_who_owns_weights(backend: Backend) -> None:
 
 
 def test_an_option_that_is_unknown_is_refused(backend: Backend) -> None:
-    delegate = _weighted(backend)
+    delegate = _with_weights(backend)
     options = [*delegate.compile_specs, CompileSpec("no_such_option", b"1")]
     if not backend.refuses_options:
         to_backend(backend.id, delegate.original_module, options)
@@ -172,4 +172,4 @@ def test_an_operator_that_is_unknown_is_refused(backend: Backend) -> None:
     _define_unknown()
     program = to_edge(export(Unknown(), (torch.ones(2, 2, dtype=backend.precision),)))
     with pytest.raises(ExportError, match="unknown"):
-        to_backend(backend.id, program.exported_program(), _weighted(backend).compile_specs)
+        to_backend(backend.id, program.exported_program(), _with_weights(backend).compile_specs)

@@ -64,10 +64,10 @@ def claimed_by(partitioner: TablePartitioner) -> WhyNot:
     def why_not(program: ExportedProgram, name: str) -> str:
         constants = partitioner.analyze(program)
         calls = [node for node in program.graph.nodes if call_name(node) == name]
-        said = [partitioner.claim(node, program, constants) for node in calls]
-        if not said:
+        answers = [partitioner.claim(node, program, constants) for node in calls]
+        if not answers:
             return f"there is none among {set(map(call_name, program.graph.nodes))}"
-        return next((each for each in said if isinstance(each, str)), "")
+        return next((each for each in answers if isinstance(each, str)), "")
 
     return why_not
 

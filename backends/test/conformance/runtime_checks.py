@@ -54,7 +54,7 @@ def test_memory_comes_back(backend: Backend) -> None:
 def test_named_data_that_is_absent_is_an_error(backend: Backend) -> None:
     if not backend.named_data:
         pytest.skip(f"{backend.id} has no named data")
-    lowered, inputs = _weighted(backend, SMALL)
+    lowered, inputs = _with_weights(backend, SMALL)
     buffer = lowered.to_executorch().buffer
     for each in lowered.delegates:
         payload = bytes(each.processed_bytes)
@@ -86,7 +86,7 @@ def test_corrupted_payloads_are_refused_or_run(backend: Backend) -> None:
 
 @needs_runtime
 def test_a_runtime_without_the_backend_says_so(backend: Backend) -> None:
-    lowered, inputs = _weighted(backend, SMALL)
+    lowered, inputs = _with_weights(backend, SMALL)
     buffer = lowered.to_executorch().buffer
     other = backend.id[:-1] + "?"
     with pytest.raises(RuntimeError, match="(?i)not found|backend") as caught:
@@ -98,7 +98,7 @@ def test_a_runtime_without_the_backend_says_so(backend: Backend) -> None:
 
 @needs_runtime
 def test_delegates_of_many_threads_run_side_by_side(backend: Backend) -> None:
-    lowered, inputs = _weighted(backend, SMALL)
+    lowered, inputs = _with_weights(backend, SMALL)
     buffer = lowered.to_executorch().buffer
     wrong: list[Exception] = []
 
@@ -121,7 +121,7 @@ def test_delegates_of_many_threads_run_side_by_side(backend: Backend) -> None:
 # ---- What checks share ----
 
 
-def _weighted(backend: Backend, num_bytes: int) -> tuple[Lowered, tuple]:
+def _with_weights(backend: Backend, num_bytes: int) -> tuple[Lowered, tuple]:
     model, inputs = backend.sample(num_bytes)
     lowered = lower(backend, model, inputs)
     assert [each.backend_id for each in lowered.delegates] == [backend.id]
@@ -133,8 +133,8 @@ def _trial(backend: Backend) -> dict[str, Any]:
     """What child.py measures, stage by stage; "corrupted" is a list of (byte, whether it was refused)."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        lowered, (x,) = _weighted(backend, WEIGHTS)
-        lowered.to_executorch().save(str(folder / "weighted.pte"))
+        lowered, (x,) = _with_weights(backend, WEIGHTS)
+        lowered.to_executorch().save(str(folder / "with_weights.pte"))
         torch.save(x, folder / "x.pt")
         _save_payloads(backend, folder)
         # memory that is freed goes back at once
@@ -158,7 +158,7 @@ def _trial(backend: Backend) -> dict[str, Any]:
 
 
 def _save_payloads(backend: Backend, folder: Path) -> None:
-    lowered, (x,) = _weighted(backend, SMALL)
+    lowered, (x,) = _with_weights(backend, SMALL)
     torch.save(x, folder / "small.pt")
     buffer = lowered.to_executorch().buffer
     (delegate,) = lowered.delegates

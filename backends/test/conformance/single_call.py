@@ -102,16 +102,16 @@ class _Builder(ProgramBuilder):
         if data.scale is None:
             return value
         info = torch.iinfo(data.tensor.dtype)
-        said = (info.min, info.max, data.tensor.dtype)
+        bounds = (info.min, info.max, data.tensor.dtype)
         if not isinstance(data.scale, tuple):
             op = edge_op_of(_QD.dequantize_per_tensor.default)
-            return self.call_operator(op, (value, data.scale, 0, *said))
+            return self.call_operator(op, (value, data.scale, 0, *bounds))
         scales = torch.tensor(data.scale, dtype=torch.float64)
         points = torch.zeros_like(scales, dtype=torch.int64)
         numbers = [self._placed(Data(each), f"{value.node.name}_{name}")
                    for name, each in (("scales", scales), ("points", points))]  # fmt: skip
         op = edge_op_of(_QD.dequantize_per_channel.default)
-        return self.call_operator(op, (value, *numbers, data.axis, *said))
+        return self.call_operator(op, (value, *numbers, data.axis, *bounds))
 
     def _value(self, given: Any, known: Mapping[int, ProxyValue]) -> Any:
         if isinstance(given, Data):

@@ -344,7 +344,7 @@ def _output_scale(program: ExportedProgram) -> float | None:
     """The step of an output that leaves a dequantize node."""
     (output,) = program.graph.find_nodes(op="output")
     for node in output.all_input_nodes:
-        said = quantization_of(node) if is_dequantize(node) else None
-        if said is not None and said.is_static:
-            return float(said.scale)
+        qparams = quantization_of(node) if is_dequantize(node) else None
+        if qparams is not None and qparams.is_static:
+            return float(qparams.scale)
     return None

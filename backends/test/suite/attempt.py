@@ -53,7 +53,7 @@ def begin_case(
     )  # fmt: skip
 
 
-def skip_if_told(flow: TestFlow, name: str, params: dict | None = None) -> None:
+def skip_if_asked(flow: TestFlow, name: str, params: dict | None = None) -> None:
     skip, why = flow.should_skip_test(name, params)
     if skip:
         raise Failed(TestResult.SKIPPED, unittest.SkipTest(why))

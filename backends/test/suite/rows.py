@@ -19,7 +19,7 @@ from executorch.backends.test.suite.attempt import (
     Failed,
     begin_case,
     make_program,
-    skip_if_told,
+    skip_if_asked,
     success_of,
 )
 from executorch.backends.test.suite.flow import TestFlow
@@ -45,7 +45,7 @@ def run_row(row: Row, flow: TestFlow) -> TestCaseSummary:
     name = f"{row.id}[{flow.name}]"
     summary = begin_case(flow, name, row.id, params={"row": row.id})
     try:
-        skip_if_told(flow, name, summary.params)
+        skip_if_asked(flow, name, summary.params)
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
             tester = make_row(summary, row, flow)

@@ -20,7 +20,7 @@ from executorch.backends.test.suite.attempt import (
     Failed,
     begin_case,
     make_program,
-    skip_if_told,
+    skip_if_asked,
     success_of,
 )
 from executorch.backends.test.suite.discovery import TestFilter, discover_tests
@@ -53,7 +53,7 @@ def run_test(
     """Lowers and runs `model` as `flow` says; failures are part of the summary, which the active session gets, too."""
     summary = begin_case(flow, test_name, test_base_name, subtest_index, params)
     try:
-        skip_if_told(flow, test_name, params)
+        skip_if_asked(flow, test_name, params)
         chosen = None if generate_random_test_inputs else inputs
         _run(summary, model, inputs, flow, dynamic_shapes, chosen, artifact_dir)
     except Failed as failed:

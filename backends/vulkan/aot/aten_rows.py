@@ -36,12 +36,12 @@ COMPARISONS = "eq lt le gt ge"
 LOGICAL = "bitwise_and.Tensor bitwise_or.Tensor logical_and.default logical_or.default"
 COPIES = """view_copy.default permute_copy.default permute.default squeeze_copy.dims unsqueeze_copy.default
     slice_copy.Tensor"""
-MOVES = """clone.default alias_copy.default select_copy.int split_with_sizes_copy.default
+DATA_MOVEMENT = """clone.default alias_copy.default select_copy.int split_with_sizes_copy.default
     expand_copy.default t_copy.default flip.default constant_pad_nd.default repeat.default"""
 REDUCTIONS = "mean.dim sum.dim_IntList amax.default amin.default"
 FILLED = "full full_like ones ones_like zeros zeros_like"
 # Its weights alone, or its input while running, too.
-LINEAR = Annotation(Kind.WEIGHTED, dynamic=("aten.linear.default",), weight_only=True)
+LINEAR = Annotation(Kind.GEMM, dynamic=("aten.linear.default",), weight_only=True)
 SIZES = "add sub floordiv mul lt gt ge le eq"
 
 
@@ -81,9 +81,9 @@ def write_any(writer: Any, step: Step) -> None:
     """The largest of ones and zeros is one."""
     node = step.head
     source, given = node.args[0], arguments_by_name(node)
-    said = given.get("dim")
+    dim = given.get("dim")
     every = list(range(source.meta["val"].dim()))
-    dims = every if said is None else [said] if isinstance(said, int) else list(said)
+    dims = every if dim is None else [dim] if isinstance(dim, int) else list(dim)
     numbers, largest = (
         writer.tensor(torch.float32, eval_shape_upper_bound(each.meta["val"].shape))
         for each in (source, node)
@@ -153,10 +153,10 @@ def _elementwise() -> dict[str, VulkanRow]:
     }
 
 
-def _moves() -> dict[str, VulkanRow]:
+def _data_movement() -> dict[str, VulkanRow]:
     moved = partial(row, int64=Int64.MOVED)
     rows = {f"aten.{name}": moved(MOVED, annotation=SHARED) for name in COPIES.split()}
-    rows |= {f"aten.{name}": moved(MOVED) for name in MOVES.split()}
+    rows |= {f"aten.{name}": moved(MOVED) for name in DATA_MOVEMENT.split()}
     converts = when(_keeps_its_dtype_or_converts, "numbers, or booleans as they are, are expected")
     return rows | {
         "aten._to_copy.default": moved(MOVED, converts, gives=MOVED),
@@ -223,4 +223,4 @@ def _of_sizes() -> dict[str, VulkanRow]:
 
 
 def aten_rows() -> dict[str, VulkanRow]:
-    return _elementwise() | _moves() | _made() | _computing() | _of_images() | _of_sizes()
+    return _elementwise() | _data_movement() | _made() | _computing() | _of_images() | _of_sizes()

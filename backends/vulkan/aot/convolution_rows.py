@@ -9,7 +9,7 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.vulkan.aot.row import FLOATS, VulkanRow, argument, arguments_of, row, when
-from executorch.exir.backend.lowering.annotation import WEIGHTED
+from executorch.exir.backend.lowering.annotation import GEMM
 from executorch.exir.backend.lowering.patterns import HEAD, Call
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.graph_facts import op_name
@@ -48,7 +48,7 @@ def write_convolution(writer: Any, step: Step) -> None:
 def convolution_rows() -> dict[str, VulkanRow]:
     images = when(_has_images, "batches of images, or of rows and not transposed, are expected")
     convolution = row(
-        FLOATS, images, annotation=WEIGHTED, tail=LIMITS, lower=write_convolution, prepacks=True
+        FLOATS, images, annotation=GEMM, tail=LIMITS, lower=write_convolution, prepacks=True
     )
     return {
         "aten.convolution.default": convolution,

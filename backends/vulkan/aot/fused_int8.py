@@ -57,10 +57,10 @@ def _is_depthwise(step: Step) -> bool:
 
 
 def _has_filters(step: Step, constants: Constants) -> bool:
-    said = weight_of(step.named["weight"], constants)
+    qparams = weight_of(step.named["weight"], constants)
     axis = 1 if _named(step)["transposed"] else 0
-    is_one_scale = said is not None and (said.axis in (axis, None))
-    if not is_one_scale or said.group_size or said.source.dim() != 4:
+    is_one_scale = qparams is not None and (qparams.axis in (axis, None))
+    if not is_one_scale or qparams.group_size or qparams.source.dim() != 4:
         return False
     bias = _named(step)["bias"]
     return bias is None or bias in constants
@@ -76,17 +76,17 @@ def _has_kernel(step: Step, constants: Constants) -> bool:
 
 def write_convolution(writer: Any, step: Step) -> None:
     given, weight = _named(step), step.named["weight"]
-    said, stored = weight_of(weight, writer.constants), quantization_of(step.named["input"])
+    qparams, stored = weight_of(weight, writer.constants), quantization_of(step.named["input"])
     out, channels = quantization_of(step.result), step.named["convolution"].meta["val"].shape[1]
-    kind, data, by_channel = _packed(step, said.source)
+    kind, data, by_channel = _packed(step, qparams.source)
     # One for all, for each result, or for those of each group of a transposed one alike.
-    scales = padded_to(said.scale.reshape(-1).repeat(channels // said.scale.numel()), 4)
+    scales = padded_to(qparams.scale.reshape(-1).repeat(channels // qparams.scale.numel()), 4)
     args = [
         writer.read(stored.source), writer.scalar(stored.scale), writer.scalar(stored.zero_point),
         writer.packed(weight, kind, data), writer.packed(weight, "sums", sums_of_rows(by_channel)),
         writer.packed(weight, "padded scales", scales),
         writer.scalar(out.scale), writer.scalar(out.zero_point), padded_bias(writer, given["bias"]),
-        writer.argument(list(said.source.shape[2:])),
+        writer.argument(list(qparams.source.shape[2:])),
     ]  # fmt: skip
     names = ["stride", "padding", *(["output_padding"] if given["transposed"] else []), "dilation"]
     args += [writer.argument(_of_two(given[name])) for name in names]
@@ -135,16 +135,16 @@ def _limits_below(step: Step, constants: Constants) -> bool:
 def write_sum(writer: Any, step: Step) -> None:
     a, b, out = (quantization_of(each) for each in (step.named["a"], step.named["b"], step.result))
     args = [writer.read(a.source), writer.read(b.source)]
-    for said in (a, b, out):
-        args += [writer.scalar(said.scale), writer.scalar(said.zero_point)]
+    for qparams in (a, b, out):
+        args += [writer.scalar(qparams.scale), writer.scalar(qparams.zero_point)]
     args.append(writer.scalar(argument(step.named["add"], "alpha")))
     writer.call("et_vk.q8ta_add.default", args, step.result)
 
 
 def write_activation(writer: Any, step: Step) -> None:
-    said, out = quantization_of(step.named["input"]), quantization_of(step.result)
-    numbers = (said.scale, said.zero_point, out.scale, out.zero_point)
-    args = [writer.read(said.source), *map(writer.scalar, numbers)]
+    qparams, out = quantization_of(step.named["input"]), quantization_of(step.result)
+    numbers = (qparams.scale, qparams.zero_point, out.scale, out.zero_point)
+    args = [writer.read(qparams.source), *map(writer.scalar, numbers)]
     writer.call("et_vk.q8ta_relu.default", args, step.result)
 
 

@@ -51,34 +51,34 @@ def weight_in(step: Step, constants: Constants) -> Quantization | None:
     return weight_of(step.named["weight"], constants)
 
 
-def is_by_channel(said: Quantization) -> bool:
-    return not said.group_size and said.axis in (0, None)
+def is_by_channel(qparams: Quantization) -> bool:
+    return not qparams.group_size and qparams.axis in (0, None)
 
 
-def fits_4_bits(said: Quantization) -> bool:
-    return bool(said.source.min() >= -8 and said.source.max() <= 7)
+def fits_4_bits(qparams: Quantization) -> bool:
+    return bool(qparams.source.min() >= -8 and qparams.source.max() <= 7)
 
 
-def scales_of_rows(said: Quantization) -> Tensor:
-    return said.scale.reshape(-1).expand(said.source.shape[0]).contiguous()
+def scales_of_rows(qparams: Quantization) -> Tensor:
+    return qparams.scale.reshape(-1).expand(qparams.source.shape[0]).contiguous()
 
 
-def group_of(said: Quantization) -> int:
+def group_of(qparams: Quantization) -> int:
     """Columns of a group: the whole row where there is one scale."""
-    return said.group_size or said.source.shape[1]
+    return qparams.group_size or qparams.source.shape[1]
 
 
-def scales_of_groups(said: Quantization) -> Tensor:
+def scales_of_groups(qparams: Quantization) -> Tensor:
     """[K/g, N], N padded to 4."""
-    scales = said.scale if said.group_size else scales_of_rows(said).unsqueeze(1)
+    scales = qparams.scale if qparams.group_size else scales_of_rows(qparams).unsqueeze(1)
     return padded_to(scales.t().contiguous(), 4)
 
 
-def is_int8(said: Quantization | None) -> bool:
+def is_int8(qparams: Quantization | None) -> bool:
     return (
-        said is not None
-        and said.is_static
-        and (said.dtype, said.quant_min, said.quant_max) == (torch.int8, -128, 127)
+        qparams is not None
+        and qparams.is_static
+        and (qparams.dtype, qparams.quant_min, qparams.quant_max) == (torch.int8, -128, 127)
     )
 
 
@@ -86,14 +86,14 @@ def is_int8(said: Quantization | None) -> bool:
 
 
 def _has_weight(step: Step, constants: Constants) -> bool:
-    said = weight_in(step, constants)
-    return said is not None and said.source.dim() == 2 and said.axis in (0, None)
+    qparams = weight_in(step, constants)
+    return qparams is not None and qparams.source.dim() == 2 and qparams.axis in (0, None)
 
 
 def _has_kernel(step: Step, constants: Constants) -> bool:
-    said = weight_in(step, constants)
-    if said.group_size:
-        return fits_4_bits(said)
+    qparams = weight_in(step, constants)
+    if qparams.group_size:
+        return fits_4_bits(qparams)
     return step.named["linear"].args[0].meta["val"].dim() in (2, 3)
 
 
@@ -107,8 +107,8 @@ def _has_known_bias(step: Step, constants: Constants) -> bool:
 
 
 def _is_by_channel(step: Step, constants: Constants) -> bool:
-    said = weight_in(step, constants)
-    return is_by_channel(said) and said.source.shape[1] % 4 == 0
+    qparams = weight_in(step, constants)
+    return is_by_channel(qparams) and qparams.source.shape[1] % 4 == 0
 
 
 def _has_chain(step: Step, constants: Constants) -> bool:
@@ -147,21 +147,23 @@ def padded_bias(writer: Any, node: Node | None) -> int:
     return writer.packed(node, "padded", padded_to(writer.constants[node].detach(), 4))
 
 
-def _write_float(writer: Any, step: Step, x: int, said: Quantization) -> None:
+def _write_float(writer: Any, step: Step, x: int, qparams: Quantization) -> None:
     """Of weights alone."""
     linear, weight = step.named["linear"], step.named["weight"]
     bias = bias_of(linear)
-    if said.group_size or (bias is not None and fits_4_bits(said)):  # the call that takes a bias
-        args = [x, *_grouped(writer, weight, said), writer.scalar(group_of(said))]
+    if qparams.group_size or (
+        bias is not None and fits_4_bits(qparams)
+    ):  # the call that takes a bias
+        args = [x, *_grouped(writer, weight, qparams), writer.scalar(group_of(qparams))]
         args.append(writer.null() if bias is None else writer.raw(bias))
         writer.call("et_vk.linear_q4gsw.default", args, step.result)
         return
-    scales = writer.packed(weight, "scales", scales_of_rows(said))
-    if fits_4_bits(said):
-        data = writer.packed(weight, "qcs4w", nibbles(said.source, low_first=False, multiple=2))
+    scales = writer.packed(weight, "scales", scales_of_rows(qparams))
+    if fits_4_bits(qparams):
+        data = writer.packed(weight, "qcs4w", nibbles(qparams.source, low_first=False, multiple=2))
         name = "et_vk.linear_qcs4w.default"
     else:
-        data = writer.packed(weight, "int8", said.source)
+        data = writer.packed(weight, "int8", qparams.source)
         name = "aten._weight_int8pack_mm.default"
     if bias is None:
         writer.call(name, [x, data, scales], step.result)
@@ -171,11 +173,11 @@ def _write_float(writer: Any, step: Step, x: int, said: Quantization) -> None:
     writer.call("aten.add.Tensor", [between, writer.read(bias), writer.scalar(1)], step.result)
 
 
-def _grouped(writer: Any, weight: Node, said: Quantization) -> list[int]:
-    data = nibbles(said.source, low_first=True, multiple=8)
+def _grouped(writer: Any, weight: Node, qparams: Quantization) -> list[int]:
+    data = nibbles(qparams.source, low_first=True, multiple=8)
     return [
         writer.packed(weight, "q4gsw", data),
-        writer.packed(weight, "scales of groups", scales_of_groups(said)),
+        writer.packed(weight, "scales of groups", scales_of_groups(qparams)),
     ]
 
 
@@ -188,14 +190,14 @@ def write_dynamic(writer: Any, step: Step) -> None:
     """Rows that are quantized by themselves, with weights of 4 bits; else on floats: exact where quantizing rounds."""
     linear, weight = step.named["linear"], step.named["weight"]
     chain = chain_of(step.named["input"])
-    said = weight_in(step, writer.constants)
+    qparams = weight_in(step, writer.constants)
     x = writer.read(chain.source)
     is_of_rows = chain.nodes[0].target.__name__ == "torchao.choose_qparams_affine.default"
-    if not fits_4_bits(said) or not is_of_rows:
-        _write_float(writer, step, x, said)
+    if not fits_4_bits(qparams) or not is_of_rows:
+        _write_float(writer, step, x, qparams)
         return
-    sums = sums_of_groups(said.source, group_of(said))
-    data, scales = _grouped(writer, weight, said)
+    sums = sums_of_groups(qparams.source, group_of(qparams))
+    data, scales = _grouped(writer, weight, qparams)
     bias = bias_of(linear)
     args = [
         x,
@@ -204,7 +206,7 @@ def write_dynamic(writer: Any, step: Step) -> None:
         writer.packed(weight, "sums of groups", sums),
         scales,
     ]
-    args += [writer.scalar(group_of(said)), writer.null() if bias is None else writer.raw(bias)]
+    args += [writer.scalar(group_of(qparams)), writer.null() if bias is None else writer.raw(bias)]
     writer.call("et_vk.linear_dq8ca_q4gsw.default", args, step.result)
 
 
@@ -224,13 +226,13 @@ def _parameters(writer: Any, chain: Chain) -> list[int]:
     return list(writer.values[made].value.items)
 
 
-def _static_args(writer: Any, step: Step, said: Quantization) -> list[int]:
+def _static_args(writer: Any, step: Step, qparams: Quantization) -> list[int]:
     stored, weight = quantization_of(step.named["input"]), step.named["weight"]
     return [
         writer.read(stored.source), writer.scalar(stored.scale), writer.scalar(stored.zero_point),
-        writer.packed(weight, "int8", said.source),
-        writer.packed(weight, "sums", sums_of_rows(said.source)),
-        writer.packed(weight, "padded scales", padded_to(scales_of_rows(said), 4)),
+        writer.packed(weight, "int8", qparams.source),
+        writer.packed(weight, "sums", sums_of_rows(qparams.source)),
+        writer.packed(weight, "padded scales", padded_to(scales_of_rows(qparams), 4)),
     ]  # fmt: skip
 
 
@@ -256,19 +258,19 @@ def write_static_to_stored(writer: Any, step: Step) -> None:
 
 
 def _is_packed_table(step: Step, constants: Constants) -> bool:
-    said = weight_of(step.named["weight"], constants)
-    is_by_row = said is not None and said.axis in (0, None)
-    return is_by_row and fits_4_bits(said) and said.source.shape[1] % 32 == 0
+    qparams = weight_of(step.named["weight"], constants)
+    is_by_row = qparams is not None and qparams.axis in (0, None)
+    return is_by_row and fits_4_bits(qparams) and qparams.source.shape[1] % 32 == 0
 
 
 def write_table_rows(writer: Any, step: Step) -> None:
     weight = step.named["weight"]
-    said = weight_of(weight, writer.constants)
-    scales = said.scale if said.group_size else scales_of_rows(said).unsqueeze(1)
+    qparams = weight_of(weight, writer.constants)
+    scales = qparams.scale if qparams.group_size else scales_of_rows(qparams).unsqueeze(1)
     args = [
-        writer.packed(weight, "table", nibbles(said.source, low_first=True, multiple=2)),
+        writer.packed(weight, "table", nibbles(qparams.source, low_first=True, multiple=2)),
         writer.packed(weight, "scales of table", scales),
-        writer.scalar(group_of(said)),
+        writer.scalar(group_of(qparams)),
         writer.argument(step.named["indices"]),
         writer.scalar(True),
     ]

@@ -73,8 +73,8 @@ def _has_no_factor(node: Node) -> bool:
 
 
 def _is_of_columns(node: Node) -> bool:
-    said = arguments_by_name(node)
-    return said["dim"] in _LAST and said["step"] == 1
+    arguments = arguments_by_name(node)
+    return arguments["dim"] in _LAST and arguments["step"] == 1
 
 
 def _is_first_half(node: Node) -> bool:

@@ -38,7 +38,7 @@ def _has_sizes_that_fit(tensor: Node, call: Node) -> bool:
     return has_elements(tensor, call) and has_rank_up_to(MAX_RANK)(tensor, call)
 
 
-def _is_whole(tensor: Node, call: Node) -> bool:
+def _has_known_elements(tensor: Node, call: Node) -> bool:
     """Of what only its sizes are read, elements do not matter."""
     is_other = not is_int64(tensor) or is_size(call) or reads_places(TABLE, tensor, call)
     return is_other or says_places(TABLE, tensor)
@@ -59,7 +59,9 @@ TABLE = VulkanTable(
     of_tensors=(
         TensorCondition(_is_tensor_or_size, "a tensor or a size is expected"),
         TensorCondition(has_dtype_of(ALL), f"dtype {_DTYPES} is expected"),
-        TensorCondition(_is_whole, "int64 that says which elements are meant is expected"),
+        TensorCondition(
+            _has_known_elements, "int64 that says which elements are meant is expected"
+        ),
         TensorCondition(
             _has_sizes_that_fit, f"at most {MAX_RANK} dimensions, with elements, are expected"
         ),

@@ -18,7 +18,7 @@ from torch.utils import _pytree as pytree
 from executorch.backends.vulkan.aot.row import Int64, VulkanRow, arguments_of
 from executorch.exir.graph_facts import call_name
 
-_LEAST, _MOST = -(2**31), 2**31 - 1
+_LEAST, _MAX = -(2**31), 2**31 - 1
 
 
 def is_int64(node: Node) -> bool:
@@ -50,8 +50,8 @@ def says_places(
 def reads_places(rows: Mapping[str, VulkanRow], value: Node, call: Node) -> bool:
     """Whether a call does, taken or not."""
     row = rows.get(call_name(call))
-    said = [arguments_of(call)[place] for place in row.places] if row is not None else []
-    return value in pytree.tree_leaves(said)
+    in_places = [arguments_of(call)[place] for place in row.places] if row is not None else []
+    return value in pytree.tree_leaves(in_places)
 
 
 def _is_given_as_places(taken: Taken, value: Node) -> bool:
@@ -83,9 +83,7 @@ def _has_32_bits(node: Node) -> bool:
 def _fit(args: Any) -> bool:
     """Numbers do; what is computed of sizes does as well."""
     return all(
-        _LEAST <= each <= _MOST
-        for each in pytree.tree_leaves(args)
-        if isinstance(each, int | float)
+        _LEAST <= each <= _MAX for each in pytree.tree_leaves(args) if isinstance(each, int | float)
     )
 
 

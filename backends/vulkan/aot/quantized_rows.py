@@ -25,12 +25,12 @@ _LINEAR_OF_BYTES = (
 )
 
 
-def _is_whole_int8(node: Node) -> bool:
+def _has_full_range(node: Node) -> bool:
     return (argument(node, "quant_min"), argument(node, "quant_max")) == (-128, 127)
 
 
 def quantized_rows() -> dict[str, VulkanRow]:
-    whole = when(_is_whole_int8, "the whole range of int8 is expected")
+    whole = when(_has_full_range, "the whole range of int8 is expected")
     rows = {
         "quantized_decomposed.quantize_per_tensor.default": row(FLOATS, whole, gives=INT8),
         "quantized_decomposed.dequantize_per_tensor.default": row(INT8, whole, gives=FLOATS),

@@ -100,8 +100,8 @@ def test_ours_leave_no_more(name: str, folders: dict[str, Path]) -> None:
 def operators(file: bytes) -> Counter[str]:
     """What computes: without copies, views and casts, of which both write some that the other does not."""
     names = Counter(call.name for payload in payloads(file) for call in graph_of(payload).chain)
-    moves = ("prepack", "clone", "copy", "permute", "alias", "_to_dim_order", "sym_size")
-    return Counter({name: n for name, n in names.items() if not any(map(name.count, moves))})
+    copies = ("prepack", "clone", "copy", "permute", "alias", "_to_dim_order", "sym_size")
+    return Counter({name: n for name, n in names.items() if not any(map(name.count, copies))})
 
 
 @pytest.mark.parametrize(

@@ -123,12 +123,12 @@ def test_every_shader_has_an_event(tmp_path: Path) -> None:
     )  # the first run is as others
     times = {each.name: each.perf_data.raw for each in events if each.is_delegated_op}
     assert {len(each) for each in times.values()} == {3}
-    said = {name: json.loads(name) for name in times if name[0] == "{"}
-    assert {each["kernel_name"] for each in said.values()} == {"matmul", "unary", "softmax"}
-    (relu,) = (each for each in said.values() if each["operator"]["name"] == "aten.relu.default")
+    records = {name: json.loads(name) for name in times if name[0] == "{"}
+    assert {each["kernel_name"] for each in records.values()} == {"matmul", "unary", "softmax"}
+    (relu,) = (each for each in records.values() if each["operator"]["name"] == "aten.relu.default")
     assert relu["bytes"] == 2 * x.numel() * x.element_size()
     for run in range(3):
-        shaders = sum(times[name][run] for name in said)
+        shaders = sum(times[name][run] for name in records)
         assert 0 < shaders <= times["ETVK_COMPUTE_GRAPH_EXECUTE"][run] <= times["ETVK_EXECUTE"][run]
 
 

@@ -44,11 +44,11 @@ def _is_over_image(mean: Node) -> bool:
 
 
 CONVOLUTION = Annotation(
-    Kind.WEIGHTED,
+    Kind.GEMM,
     _is_taken,
     dynamic=("aten.conv2d.default", "aten.conv_transpose2d.input"),
     dynamic_when=_has_no_groups,
 )
-LINEAR = Annotation(Kind.WEIGHTED, dynamic=("aten.linear.default",))
+LINEAR = Annotation(Kind.GEMM, dynamic=("aten.linear.default",))
 MEAN = Annotation(Kind.ARITHMETIC, _is_over_image)
 CONCATENATION = Annotation(Kind.SHARED, starts=True)

@@ -41,7 +41,7 @@ def interleaves_depth(result: Node, weight: Node, stride: list[int], dilation: l
     return dilation[0] == 1 and made % stride[0] == 0 and taps >= stride[0]
 
 
-def has_short_way(kernel: list[int], stride: list[int], weights: int) -> bool:
+def has_short_form(kernel: list[int], stride: list[int], weights: int) -> bool:
     """Whether floats take fewer products than taps, by library/winograd: of height and width, and weights of a tap."""
     return kernel == [3, 3] and stride == [1, 1] and weights <= _MAX_OF_WINOGRAD
 
@@ -66,7 +66,7 @@ def _pays(convolution: Node) -> bool:
     if convolution.args[8] != 1 or min(first, second) < _MANY_CHANNELS:
         return False
     copies_nothing = 1 in (depth, math.prod(image)) and depth * math.prod(image) > 1
-    return copies_nothing or has_short_way(
+    return copies_nothing or has_short_form(
         image, of_three(convolution.args[3])[1:], first * second * depth
     )
 

@@ -13,23 +13,23 @@ from executorch.backends.xnnpack.aot.graph_builder import order_of
 from executorch.backends.xnnpack.aot.lower import is_same_in_both_layouts, keeps_channels
 from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.aot.value_types import value_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
 from executorch.exir.backend.lowering.payload.writer import num_bytes
 
-Ways = Mapping[Layout, Way]
+LayoutCandidates = Mapping[Layout, LayoutCandidate]
 
 
-def plain(step: Step, operands: Sequence[Node]) -> Ways:
+def plain(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     return {PLAIN: _all(PLAIN, operands)}
 
 
-def channels_last(step: Step, operands: Sequence[Node]) -> Ways:
+def channels_last(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """A mean over an image may give a row of channels."""
     has_channels = order_of(value_of(step.head).dim(), NHWC) is not None
-    return {NHWC: Way((NHWC,) * len(operands), NHWC if has_channels else PLAIN)}
+    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC if has_channels else PLAIN)}
 
 
-def either(step: Step, operands: Sequence[Node]) -> Ways:
+def either(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """What computes element by element, or moves. Operands of fewer dimensions line up with plain ones only."""
     rank = value_of(step.head).dim()
     if order_of(rank, NHWC) is None or any(value_of(each).dim() != rank for each in operands):
@@ -38,47 +38,47 @@ def either(step: Step, operands: Sequence[Node]) -> Ways:
     return {layout: _all(layout, operands) for layout in layouts}
 
 
-def softmax(step: Step, operands: Sequence[Node]) -> Ways:
+def softmax(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Along channels, where they are last then, and are not anyway."""
     rank, dim = value_of(step.head).dim(), step.head.args[1]
     is_across = order_of(rank, NHWC) is not None and dim % rank == 1 != rank - 1
     return (channels_last if is_across else plain)(step, operands)
 
 
-def mean(step: Step, operands: Sequence[Node]) -> Ways:
+def mean(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Over an image channels last, over NCDHW in either layout but for 8-bit values."""
     if not is_over_image(step.head):
         return plain(step, operands)
-    ways = channels_last(step, operands)
+    candidates = channels_last(step, operands)
     if len(step.head.args[0].meta["val"].shape) == 5 and step.mode is not Mode.STATIC:
-        ways = {**ways, **plain(step, operands)}
-    return ways
+        candidates = {**candidates, **plain(step, operands)}
+    return candidates
 
 
-def permute(step: Step, operands: Sequence[Node]) -> Ways:
+def permute(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """From channels last to plain, and back, the memory stays: the result has the other name."""
     rank = value_of(step.head).dim()
     perm = [dim % rank for dim in step.head.args[1]]
     to_plain, to_last = (perm == order_of(rank, each) for each in (NHWC, PLAIN))
-    ways = {}
+    candidates = {}
     if to_plain:
-        ways[NHWC] = Way((NHWC,), PLAIN)
+        candidates[NHWC] = LayoutCandidate((NHWC,), PLAIN)
     if to_last:
-        ways[PLAIN if to_plain else NHWC] = Way((PLAIN,), NHWC)
-    moved = {PLAIN: Way((PLAIN,), PLAIN, cost=num_bytes(step.head))}
-    return ways if len(ways) == 2 else {**ways, **moved}
+        candidates[PLAIN if to_plain else NHWC] = LayoutCandidate((PLAIN,), NHWC)
+    moved = {PLAIN: LayoutCandidate((PLAIN,), PLAIN, cost=num_bytes(step.head))}
+    return candidates if len(candidates) == 2 else {**candidates, **moved}
 
 
-def reshape(step: Step, operands: Sequence[Node]) -> Ways:
+def reshape(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Positions of channels last stay so: rows and columns become places in a row, or come of them."""
     source = step.head.args[0]
-    ways = plain(step, operands)
+    candidates = plain(step, operands)
     if is_same_in_both_layouts(source):
-        ways = {PLAIN: Way((None,) * len(operands), PLAIN)}
+        candidates = {PLAIN: LayoutCandidate((None,) * len(operands), PLAIN)}
     if keeps_channels(source, step.head):
-        ways = {NHWC: _all(NHWC, operands), **ways}
-    return ways
+        candidates = {NHWC: _all(NHWC, operands), **candidates}
+    return candidates
 
 
-def _all(layout: Layout, operands: Sequence[Node]) -> Way:
-    return Way((layout,) * len(operands), layout)
+def _all(layout: Layout, operands: Sequence[Node]) -> LayoutCandidate:
+    return LayoutCandidate((layout,) * len(operands), layout)

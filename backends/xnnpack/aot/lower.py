@@ -76,7 +76,7 @@ def fully_connected(builder: GraphBuilder, step: Step) -> None:
     builder.emit(step.head, "XNNFullyConnected", step.limits, **fields)
 
 
-def matrix_product(builder: GraphBuilder, step: Step) -> None:
+def matmul(builder: GraphBuilder, step: Step) -> None:
     """addmm or mm by a constant matrix, the transpose of a linear's."""
     head = step.head
     *bias, source, weight = head.args
@@ -299,7 +299,7 @@ def transpose(builder: GraphBuilder, step: Step) -> None:
     source = step.head.args[0]
     rank = step.head.meta["val"].dim()
     perm = [dim % rank for dim in step.head.args[1]]
-    (wanted,), given = builder.way.wants, builder.way.gives
+    (wanted,), given = builder.candidate.wants, builder.candidate.gives
     if wanted != given:
         builder.rename(step.result, given, source, wanted)
         return

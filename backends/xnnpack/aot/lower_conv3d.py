@@ -18,7 +18,7 @@ from functools import partial
 from torch import Tensor
 from torch.fx import Node
 
-from executorch.backends.xnnpack.aot.conv3d import has_short_way, of_three
+from executorch.backends.xnnpack.aot.conv3d import has_short_form, of_three
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder, in_layout, shape_of
 from executorch.backends.xnnpack.aot.lower import (
     KEEP_DIMS,
@@ -171,7 +171,7 @@ def _in_parts(taps: Taps, shape: list[int]) -> list[Taps]:
 def _by_rows(window: Window, taps: Taps, step: Step) -> bool:
     """Rows are copied as one, channels pixel by pixel. But 3 x 3 taps have a faster way in float (library/winograd)."""
     weights = len(taps.places) * math.prod(window.channels)
-    is_winograd = step.mode is Mode.FLOAT and has_short_way(
+    is_winograd = step.mode is Mode.FLOAT and has_short_form(
         window.kernel[1:], window.stride[1:], weights
     )
     return len(taps.places) > 1 and window.dilation[1] == 1 and not is_winograd

@@ -8,7 +8,7 @@ from executorch.exir.backend.lowering.op_table import Row
 
 _TEXTS = {
     Kind.NONE: "",
-    Kind.WEIGHTED: "static and dynamic int8 activations; int8 weights, constant",
+    Kind.GEMM: "static and dynamic int8 activations; int8 weights, constant",
     Kind.ARITHMETIC: "static int8, results of a range of their own",
     Kind.SHARED: "static int8, shared quantization parameters",
     Kind.LOOKUP: "static int8 where inputs and results are, by a look-up table",

@@ -26,7 +26,7 @@ from executorch.backends.xnnpack.aot.lower import (
     elementwise,
     fully_connected,
     global_average,
-    matrix_product,
+    matmul,
     pool,
     repeat,
     reshape,
@@ -78,7 +78,7 @@ class Row(op_table.Row):
 
     joins: bool | Callable[[Node], bool] = False
     chooses_layout: bool = False
-    layouts: Callable[[Step, Sequence[Node]], layouts.Ways] = field(
+    layouts: Callable[[Step, Sequence[Node]], layouts.LayoutCandidates] = field(
         default=layouts.either, kw_only=True
     )
     slower: str = ""
@@ -154,10 +154,8 @@ _ROWS: dict[str, Row] = {
         scales=_BY_WEIGHTS,
         preserved=True,
     ),
-    "aten.addmm.default": Row(
-        matrix_product, c.PRODUCT_AND_BIAS, tail=LIMITS, layouts=layouts.plain
-    ),
-    "aten.mm.default": Row(matrix_product, c.PRODUCT, layouts=layouts.plain),
+    "aten.addmm.default": Row(matmul, c.PRODUCT_AND_BIAS, tail=LIMITS, layouts=layouts.plain),
+    "aten.mm.default": Row(matmul, c.PRODUCT, layouts=layouts.plain),
     "aten.bmm.default": Row(batch_matrix_multiply, (c.NOT_CONSTANT,), layouts=layouts.plain),
     "aten.add.Tensor": Row(elementwise("XNNAdd"), c.ALPHA, tail=LIMITS, annotation=ARITHMETIC),
     "aten.sub.Tensor": Row(elementwise("XNNSubtract"), c.ALPHA, tail=LIMITS),

@@ -88,13 +88,13 @@ def _padding_read_by(convolution: Node) -> Node | None:
     image = convolution.args[0]
     if op_name(image) == PAD:
         return image
-    said = parameters_of(image) if is_dequantize(image) else None
-    stored = None if said is None else said.source
-    if stored is None or not is_quantize(stored) or parameters_of(stored) != said:
+    qparams = parameters_of(image) if is_dequantize(image) else None
+    stored = None if qparams is None else qparams.source
+    if stored is None or not is_quantize(stored) or parameters_of(stored) != qparams:
         return None
     pad = stored.args[0]
     read = map(parameters_of, quantized_step(pad).inputs)
-    return pad if op_name(pad) == PAD and list(read) == [said] else None
+    return pad if op_name(pad) == PAD and list(read) == [qparams] else None
 
 
 def _zeros(pad: Node, dims: int) -> list[tuple[int, int]] | None:

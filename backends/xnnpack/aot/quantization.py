@@ -17,11 +17,11 @@ _INT8 = (torch.int8, -128, 127)
 
 def parameters_of(node: Node) -> Quantization | None:
     """Of a static quantize or dequantize to the whole range of int8. XNNPACK refuses scales that are not above 0."""
-    said = quantization_of(node)
-    if said is None or not said.is_static or said.out_dtype is not None:
+    qparams = quantization_of(node)
+    if qparams is None or not qparams.is_static or qparams.out_dtype is not None:
         return None
-    is_int8 = (said.dtype, said.quant_min, said.quant_max) == _INT8
-    return said if is_int8 and said.scale > 0 else None
+    is_int8 = (qparams.dtype, qparams.quant_min, qparams.quant_max) == _INT8
+    return qparams if is_int8 and qparams.scale > 0 else None
 
 
 def dynamic_source(node: Node) -> Node | None:

@@ -99,7 +99,7 @@ def in_its_mode(step: Step, constants: Constants) -> Step:
 
 def _operands(node: Node) -> list[Node]:
     """Tensors that are computed on, but for weights and biases."""
-    if TABLE.row(node).annotation.kind is Kind.WEIGHTED:
+    if TABLE.row(node).annotation.kind is Kind.GEMM:
         return [node.args[0]]
     return list(node.all_input_nodes)
 
@@ -114,7 +114,7 @@ def _is_static(step: Step, around: QuantizedStep, constants: Constants) -> bool:
     if not _has_room(step.limits or limits_of(step.head), out):
         return False
     match row.annotation.kind:
-        case Kind.WEIGHTED:
+        case Kind.GEMM:
             weight = weight_of(step.head.args[1], constants)
             return weight is not None and _weight_fits(step.head, weight, inputs[0], out)
         case Kind.ARITHMETIC:

@@ -72,21 +72,21 @@ class QuantParams:
         common = {"q_input": quant_node.args[0], "is_output": is_output, "is_input": not is_output}
         if quant_utils.is_dynamic_qdq(quant_node):
             return cls._dynamic(quant_node, common)
-        said = quantization_of(quant_node)
-        group = said.group_size or 0
-        if quant_utils.is_affine_qdq(quant_node) and group == said.source.meta["val"].shape[-1]:
+        qparams = quantization_of(quant_node)
+        group = qparams.group_size or 0
+        if quant_utils.is_affine_qdq(quant_node) and group == qparams.source.meta["val"].shape[-1]:
             group = 0
         by_channel = quant_utils.is_per_channel(quant_node) or quant_utils.is_per_channel_group(
             quant_node
         )
         made = cls(
-            per_channel=by_channel, scale=_data(said.scale, ep), zp=_data(said.zero_point, ep),
-            axis=said.axis or 0, dtype=said.dtype, qmax=said.quant_max, qmin=said.quant_min,
+            per_channel=by_channel, scale=_data(qparams.scale, ep), zp=_data(qparams.zero_point, ep),
+            axis=qparams.axis or 0, dtype=qparams.dtype, qmax=qparams.quant_max, qmin=qparams.quant_min,
             group_size=group, **common,
         )  # fmt: skip
         if not isinstance(made.scale, Node):
             quant_utils.validate_quant_scales(made.scale)
-            quant_utils.validate_quant_zeropoints(made.zp, said.dtype, made.is_qc4w)
+            quant_utils.validate_quant_zeropoints(made.zp, qparams.dtype, made.is_qc4w)
         return made
 
     @classmethod
@@ -94,10 +94,10 @@ class QuantParams:
         per_row = quant_utils.is_per_token(node)
         source = node.args[0].meta["val"]
         dims = 1 if per_row else source.dim()
-        said = quantization_of(node)
+        qparams = quantization_of(node)
         return cls(
-            per_channel=False, scale=0.0, zp=0, axis=0, dtype=said.dtype, qmax=said.quant_max,
-            qmin=said.quant_min, is_dynamic=True, num_nonbatch_dims=dims, **common,
+            per_channel=False, scale=0.0, zp=0, axis=0, dtype=qparams.dtype, qmax=qparams.quant_max,
+            qmin=qparams.quant_min, is_dynamic=True, num_nonbatch_dims=dims, **common,
         )  # fmt: skip
 
     @classmethod

@@ -515,8 +515,8 @@ def test_every_condition_has_a_case() -> None:
 def test_tensors_that_no_row_takes(reason: str, function: Any, shapes: Any) -> None:
     case = Case("aten.mul.Tensor", reason, function, shapes)
     module, inputs, recorder, manager = lowered(case)
-    said = [why for row, why in recorder.reasons if row == case.row]
-    assert any(reason in why for why in said), said
+    reasons = [why for row, why in recorder.reasons if row == case.row]
+    assert any(reason in why for why in reasons), reasons
     found = _load_for_executorch_from_buffer(manager.to_executorch().buffer).forward(inputs)
     torch.testing.assert_close(found[0], module(*inputs))
 

@@ -24,7 +24,7 @@ def _int8() -> XNNPACKQuantizer:
     return XNNPACKQuantizer().set_global(get_symmetric_quantization_config())
 
 
-_FLOAT = Backend("XnnpackBackend", XnnpackPartitioner, weights=Weights.PACKED, weighted=_linear)
+_FLOAT = Backend("XnnpackBackend", XnnpackPartitioner, weights=Weights.PACKED, with_weights=_linear)
 BACKENDS = [
     _FLOAT,
     replace(

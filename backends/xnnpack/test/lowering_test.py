@@ -197,8 +197,8 @@ def test_transposed_convolutions_are_plain_ones_by_phase(
         nn.ConvTranspose2d(*arguments).eval(), (torch.randn(1, 8, 5, 6),)
     )
     (graph,) = graphs(to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()]))
-    moves = ("XNNStaticTranspose", "XNNStaticReshape")
-    assert {kind: n for kind, n in kinds(graph).items() if kind not in moves} == nodes
+    copies = ("XNNStaticTranspose", "XNNStaticReshape")
+    assert {kind: n for kind, n in kinds(graph).items() if kind not in copies} == nodes
 
 
 def test_a_view_in_between_that_others_read_stays() -> None:

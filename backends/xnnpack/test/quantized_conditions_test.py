@@ -251,5 +251,5 @@ def test_a_missing_calibration_is_said(factor: float | None, message: str) -> No
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         lowered(convert_pt2e(prepared), *x)
-    said = [str(each.message) for each in caught if "range of their own" in str(each.message)]
-    assert len(said) == bool(message) and all(message in each for each in said)
+    texts = [str(each.message) for each in caught if "range of their own" in str(each.message)]
+    assert len(texts) == bool(message) and all(message in each for each in texts)

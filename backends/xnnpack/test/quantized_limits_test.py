@@ -120,7 +120,7 @@ def test_what_is_quantized_while_running(name: str) -> None:
 @pytest.mark.parametrize("config", _CONFIGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_many_more_of_them(name: str, config: str) -> None:
-    if config == "dynamic" and TABLE[name].annotation.kind is not Kind.WEIGHTED:
+    if config == "dynamic" and TABLE[name].annotation.kind is not Kind.GEMM:
         pytest.skip("only operators with weights are quantized while running")
     for first in range(100, 116, 16):
         check_each(name, range(first, first + 16), config)

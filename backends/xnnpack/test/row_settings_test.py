@@ -83,7 +83,7 @@ def test_what_only_joins_is_no_delegate_alone(name: str) -> None:
     assert len(graphs(between)) == 1 and not outside(between)
 
 
-class Product(nn.Module):
+class Multiply(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.weight, self.bias = nn.Parameter(torch.ones(6, 3)), nn.Parameter(torch.ones(3))
@@ -97,7 +97,7 @@ CLAMPED: dict[str, tuple[tuple[int, ...], tuple[Function, ...]]] = {
     "convolution and norm": (IMAGE, (nn.Conv2d(4, 4, 3), nn.BatchNorm2d(4))),
     "norm": (IMAGE, (nn.BatchNorm2d(4),)),
     "linear": ((2, 6), (nn.Linear(6, 3),)),
-    "addmm": ((2, 6), (Product(),)),
+    "addmm": ((2, 6), (Multiply(),)),
     "add": ((2, 6), (lambda x: x + x,)),
     "sub": ((2, 6), (lambda x: x - x.exp(),)),
     "mul": ((2, 6), (lambda x: x * x,)),

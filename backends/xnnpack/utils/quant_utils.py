@@ -83,9 +83,9 @@ def extract_qdq_affine_op_args_for_decomposed_ops(node: Node) -> list:
         raise ValueError(
             f"{node.name} is no call of torchao's quantize_affine or dequantize_affine"
         )
-    said = quantization_of(node)
-    group = [said.group_size] if is_per_channel_group(node) else []
-    return [said.source, *said.numbers, said.dtype, *group]
+    qparams = quantization_of(node)
+    group = [qparams.group_size] if is_per_channel_group(node) else []
+    return [qparams.source, *qparams.numbers, qparams.dtype, *group]
 
 
 def tag_as_implicit_q_dq(node: Node) -> None:

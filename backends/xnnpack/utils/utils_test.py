@@ -76,7 +76,7 @@ KINDS = {
     ),
     "tensor": (program_of(in_blocks([8, 64]), W, *scales(1)), {"is_affine_qdq"}),
 }  # fmt: skip
-QUESTIONS = {question for _, told in KINDS.values() for question in told}
+QUESTIONS = {question for _, message in KINDS.values() for question in message}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,8 +86,8 @@ def test_quantize_and_dequantize_are_told_apart(kind: str) -> None:
     for node in program.graph.nodes:
         if quant_utils.is_quant(node) or quant_utils.is_dequant(node):
             found += 1
-            told = {name for name in QUESTIONS if getattr(quant_utils, name)(node)}
-            assert told == expected, node
+            message = {name for name in QUESTIONS if getattr(quant_utils, name)(node)}
+            assert message == expected, node
             assert quant_utils.is_quant(node) != quant_utils.is_dequant(node)
     assert found == 2
     chooses = any(map(quant_utils.is_qparam, program.graph.nodes))

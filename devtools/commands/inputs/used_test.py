@@ -65,7 +65,7 @@ def test_what_is_not_asked_for_goes_with_what_is(program: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked, said",
+    "asked, message",
     [
         (["x=9x3"], "input 0 (x): expected a size from 4 to 8 in dimension 0, found 9"),
         (["0=3x3"], "input 0 (x): expected a size from 4 to 8 in dimension 0, found 3"),
@@ -87,11 +87,11 @@ def test_what_is_not_asked_for_goes_with_what_is(program: Path) -> None:
 )
 @pytest.mark.parametrize("command", ["run", "bench", "doctor"])
 def test_sizes_that_a_program_does_not_take_are_refused(
-    command: str, asked: list[str], said: str, program: Path, capsys: pytest.CaptureFixture[str]
+    command: str, asked: list[str], message: str, program: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [word for each in asked for word in ("--shape", each)]
     assert main.main([command, str(program), *words]) == main.FAILED
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_names_stand_beside_numbers(program: Path) -> None:
@@ -201,11 +201,11 @@ def test_every_report_has_the_sizes_in_its_head(
     html = [] if command == "run" else ["--html", str(page)]
     given = [command, str(program), "--shape", "0=6x3", *more]
     assert main.main([*given, *html]) == main.DONE
-    said = "x: float32[6, 3] (standard normal, seed 0); y: float32[12, 3]"
+    message = "x: float32[6, 3] (standard normal, seed 0); y: float32[12, 3]"
     head = "\n".join(capsys.readouterr().out.splitlines()[:5])
-    assert said in head
+    assert message in head
     if html:
-        assert said in page.read_text()
+        assert message in page.read_text()
     assert main.main([*given, "--json"]) == main.DONE
     rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["inputs"]
     assert [row["shape"] for row in rows] == [[6, 3], [12, 3], [1], [1], []]

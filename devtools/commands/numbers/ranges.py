@@ -78,7 +78,7 @@ def _judge(known: StaticRange, value: torch.Tensor, users: set[str]) -> Cut | No
     least, largest = known.limits
     cut = value.clamp(least, largest)
     lost = float((value - cut).double().norm() / value.double().norm().clamp_min(1e-30))
-    steps = float(value.abs().max()) / known.said.scale
+    steps = float(value.abs().max()) / known.qparams.scale
     what = f"input {source.name}" if is_input else f"what {source.name} gives"
     goes = f"{what} goes from {float(value.min()):.3g} to {float(value.max()):.3g}"
     seen = f"calibration saw {least:.3g} to {largest:.3g}"
@@ -89,7 +89,7 @@ def _judge(known: StaticRange, value: torch.Tensor, users: set[str]) -> Cut | No
             UNCALIBRATED, known.node, _line(source), f"{goes} and is quantized with {known.why}"
         )
     if lost > CUT:
-        share = float(((value - cut).abs() > known.said.scale / 2).float().mean())
+        share = float(((value - cut).abs() > known.qparams.scale / 2).float().mean())
         why = f"{goes}, {seen}: {share:.0%} of the values are cut"
         return Cut(INPUTS if is_input else CLIPPED, known.node, _line(source), why)
     if is_input and 0 < steps < FEW_STEPS:

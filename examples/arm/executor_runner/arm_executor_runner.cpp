@@ -19,7 +19,7 @@ using executorch::aten::Tensor;
 
 namespace {
 
-constexpr size_t kMostArenas = 8;
+constexpr size_t kMaxArenas = 8;
 alignas(16) [[gnu::section(".bss.input_data_sec")]] uint8_t method_pool[METHOD_POOL_BYTES];
 alignas(16) [[gnu::section(".bss.tensor_arena")]] uint8_t scratch_pool[SCRATCH_BYTES];
 alignas(16) [[gnu::section(
@@ -90,9 +90,9 @@ class Runner final {
  private:
   Error plan(const MethodMeta& meta) {
     num_arenas_ = meta.num_memory_planned_buffers();
-    ET_CHECK_OR_RETURN_ERROR(num_arenas_ <= kMostArenas, NotSupported,
+    ET_CHECK_OR_RETURN_ERROR(num_arenas_ <= kMaxArenas, NotSupported,
                              "expected at most %" PRIu32 " planned buffers, found %" PRIu32 "",
-                             number(kMostArenas), number(num_arenas_));
+                             number(kMaxArenas), number(num_arenas_));
     for (size_t i = 0; i < num_arenas_; ++i) {
       const auto size = static_cast<size_t>(ET_UNWRAP(meta.memory_planned_buffer_size(i)));
       ET_LOG(Info, "Setting up planned buffer %" PRIu32 ", size %" PRIu32 ".", number(i),
@@ -215,7 +215,7 @@ class Runner final {
 
   MemoryAllocator method_allocator_{sizeof(method_pool), method_pool};
   MemoryAllocator temp_allocator_{sizeof(scratch_pool), scratch_pool};
-  Span<uint8_t> arenas_[kMostArenas];
+  Span<uint8_t> arenas_[kMaxArenas];
   size_t num_arenas_ = 0;
   size_t planned_ = 0;
   size_t loaded_ = 0;

@@ -10,11 +10,11 @@ using namespace executorch::runtime;
 
 #ifdef PROGRAM_ADDRESS
 namespace {
-constexpr size_t kMostBytes = size_t{256} << 20;  // a program says itself where it ends
+constexpr size_t kMaxBytes = size_t{256} << 20;  // a program says itself where it ends
 }
 Result<Span<const uint8_t>> program_bytes() {
   return Span<const uint8_t>(reinterpret_cast<const uint8_t*>(uintptr_t{PROGRAM_ADDRESS}),
-                             kMostBytes);
+                             kMaxBytes);
 }
 #else
 extern "C" const uint8_t program_begin[], program_end[];

@@ -14,7 +14,7 @@ using namespace executorch::runtime;
 
 namespace {
 
-constexpr size_t kMostWords = 32;
+constexpr size_t kMaxWords = 32;
 constexpr size_t kLine = 256;  // the most that semihosting gives
 
 enum Operation : intptr_t {
@@ -29,7 +29,7 @@ enum Mode : uintptr_t { kReadBytes = 1, kWriteBytes = 5 };
 
 alignas(16) [[gnu::section(".bss.input_data_sec")]] uint8_t files[FILE_POOL_BYTES];
 char line[kLine];
-const char* input_paths[kMostWords];
+const char* input_paths[kMaxWords];
 size_t num_inputs = 0;
 const char* model_path = nullptr;
 const char* output_base = nullptr;
@@ -88,7 +88,7 @@ Error read_line() {
       model_path = word;
     } else if (std::strcmp(flag, "-o") == 0) {
       output_base = word;
-    } else if (std::strcmp(flag, "-i") == 0 && num_inputs < kMostWords) {
+    } else if (std::strcmp(flag, "-i") == 0 && num_inputs < kMaxWords) {
       input_paths[num_inputs++] = word;
     } else {
       ET_LOG(Error, "%s: expected -m model.pte, -i input.bin or -o base", flag);

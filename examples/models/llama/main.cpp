@@ -119,7 +119,7 @@ Result<llm::GenerationConfig> config_of(const Options& options) {
     }
     ET_CHECK_OR_RETURN_ERROR(setting.takes(*value), InvalidArgument,
                              "--%s: expected a %snumber from %.10g to %.10g, got %.10g",
-                             setting.name, setting.is_whole ? "whole " : "", setting.low,
+                             setting.name, setting.is_integer ? "whole " : "", setting.low,
                              setting.high, *value);
     setting.set(&config, *value);
   }

@@ -328,9 +328,9 @@ class Counting(LlamaRunner):
 
     def forward(self, tokens: torch.Tensor, input_pos: torch.Tensor | None = None) -> torch.Tensor:
         self.calls.append((tokens.tolist()[0], None if input_pos is None else int(input_pos)))
-        said = len(self.calls)
+        tokens = len(self.calls)
         return nn.functional.one_hot(
-            torch.tensor([7 if said == self.end else said % 5 + 1]), 10
+            torch.tensor([7 if tokens == self.end else tokens % 5 + 1]), 10
         ).float()
 
 
@@ -352,15 +352,15 @@ def test_a_chat_goes_on_where_it_was(use_kv_cache: bool, monkeypatch: pytest.Mon
     typed = iter(["hello", "again", "exit"])
     monkeypatch.setattr(builtins, "input", lambda _: next(typed))
     runner = Counting(use_kv_cache)
-    said = runner.chat_completion(6, 0.0)
+    tokens = runner.chat_completion(6, 0.0)
     assert "user<|end_header_id|>\n\nagain<|eot_id|>" in runner.text
     if (
         use_kv_cache
     ):  # the answer's last token comes with the next question; as release 1.4.1 counts
-        assert said == [1, 2, 3, 2, 3, 4, 1, 2, 3, 5, 1]
+        assert tokens == [1, 2, 3, 2, 3, 4, 1, 2, 3, 5, 1]
         assert runner.calls[3:] == [([4, 1, 2, 3], 5), ([5], 9)]
     else:
-        assert said == [1, 2, 3, 2, 3, 4, 1, 2, 3, 5, 1, 2]
+        assert tokens == [1, 2, 3, 2, 3, 4, 1, 2, 3, 5, 1, 2]
         assert runner.calls[3][0] == [1, 2, 3, 2, 3, 4, 1, 2, 3]
 
 

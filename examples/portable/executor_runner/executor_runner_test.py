@@ -111,8 +111,8 @@ def test_the_documented_output_of_a_delegated_classifier(tmp_path: Path) -> None
     lowered.to_executorch().save(path)
     done = run(f"--model_path={path}")
     assert done.returncode == 0, done.stderr
-    said = done.stdout + done.stderr
-    assert re.search(r"Model executed successfully 1 time\(s\) in \d+\.\d+ ms\.", said)
+    output = done.stdout + done.stderr
+    assert re.search(r"Model executed successfully 1 time\(s\) in \d+\.\d+ ms\.", output)
     shown = re.search(r"OutputX 0: tensor\(sizes=\[1, 1000\], \[(.*?)\]\)", done.stdout, re.S)
     assert shown is not None
     numbers = [float(n) for n in re.findall(r"-?\d+\.\d*(?:e-?\d+)?", shown[1])]
@@ -240,10 +240,10 @@ def test_quantized_kernels_run(tmp_path: Path) -> None:
 
 @pytest.mark.req("BLD-046")
 def test_the_flags_of_events_are_told_where_events_are_built() -> None:
-    said = run("--help")
-    assert said.returncode == 0
+    output = run("--help")
+    assert output.returncode == 0
     for flag in ("--etdump_path", "--debug_buffer_path", "--print_event_table"):
-        assert flag in said.stdout, said.stdout
+        assert flag in output.stdout, output.stdout
 
 
 @pytest.mark.req("DT-017", "EXT-033")

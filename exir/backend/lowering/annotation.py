@@ -13,9 +13,7 @@ from torch.fx import Node
 
 class Kind(Enum):
     NONE = 0
-    WEIGHTED = (
-        1  # input, constant weight, bias; results of a range of their own: convolution, linear
-    )
+    GEMM = 1  # input, constant weight, bias; results of a range of their own: convolution, linear
     ARITHMETIC = 2  # all operands; results of a range of their own: binary operators, means
     SHARED = 3  # results have the parameters of the operands: moves, limits, largest values
     FIXED = 4  # results have parameters that the operator says, not calibration: softmax, tanh
@@ -36,7 +34,7 @@ def _always(call: Node) -> bool:
 
 @dataclass(frozen=True)
 class Annotation:
-    """`when`: for which calls of a captured graph. Of WEIGHTED: `places` of input, weight and bias among the arguments;
+    """`when`: for which calls of a captured graph. Of GEMM: `places` of input, weight and bias among the arguments;
     `dynamic`, operators of captured graphs that take an input quantized while running, as long as `dynamic_when`
     holds; `weight_only`, the input may be float. Of SHARED: `starts`, takes part where what it reads has no parameters
     yet. `mixed`: what is no float stays as it is, as conditions and indices do. Of ARITHMETIC: `operands`, the places
@@ -57,7 +55,7 @@ class Annotation:
 
 
 NOT_QUANTIZED = Annotation()
-WEIGHTED = Annotation(Kind.WEIGHTED)
+GEMM = Annotation(Kind.GEMM)
 ARITHMETIC = Annotation(Kind.ARITHMETIC)
 SHARED = Annotation(Kind.SHARED)
 SHARED_FLOATS = Annotation(Kind.SHARED, mixed=True)

@@ -4,9 +4,9 @@
 before: conv wants and gives nhwc, add either, linear plain; %a = conv(%x); %b = add(%a, %y); %c = linear(%b)
 after:  add in plain: %a is transposed once. In nhwc it would be %y and %b.
 
-A row has a Way for each layout that it can run in. A value exists in the layout in which it is given, and in each that
-a reader wants: every further one costs its weight. `solve` starts with what is cheapest row by row. Then, one layout
-after the other, it lets all rows go over to that layout whose going over together costs less: a minimum cut says which,
+A row has a candidate for each layout that it can run in. A value exists in the layout in which it is given, and in
+each that a reader wants: every further one costs its weight. `solve` starts with what is cheapest row by row. Then, one
+layout after the other, it moves all rows to that layout whose joint switch lowers the cost: a minimum cut says which,
 so that for two layouts nothing is cheaper than the result."""
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def permutation(rank: int, before: Layout, after: Layout) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to run a row. `wants`: the layout of each operand, None where any will do; `gives`: of its result;
-    `cost`: what it costs beside."""
+class LayoutCandidate:
+    """A layout in which a row can run. `wants`: the layout of each operand, None where any will do; `gives`: of its
+    result; `cost`: what it costs beside."""
 
     wants: tuple[Layout | None, ...]
     gives: Layout | None = None
@@ -45,24 +45,24 @@ class Way:
 
 @dataclass(frozen=True)
 class Ports:
-    """A row in its place: the values that it reads and writes, and its ways by the layout around it; of equally cheap
-    ones the first is taken."""
+    """A row in its place: the values that it reads and writes, and its candidates by the layout around it; of equally
+    cheap ones the first is taken."""
 
     reads: tuple[Hashable, ...]
     writes: Hashable | None
-    ways: Mapping[Layout, Way]
+    candidates: Mapping[Layout, LayoutCandidate]
 
     def uses(self, layout: Layout) -> list[Use]:
-        """The values of one of the ways, each with the layout that it has there."""
-        way = self.ways[layout]
-        pairs = [*zip(self.reads, way.wants, strict=True), (self.writes, way.gives)]
+        """The values of one of the candidates, each with the layout that it has there."""
+        candidate = self.candidates[layout]
+        pairs = [*zip(self.reads, candidate.wants, strict=True), (self.writes, candidate.gives)]
         return [(value, each) for value, each in pairs if value is not None and each is not None]
 
 
 def solve(rows: Sequence[Ports], weight: Callable[[Hashable], float]) -> list[Layout]:
-    """For each row, in the order in which they run, the layout of its way."""
+    """For each row, in the order in which they run, the layout of its candidate."""
     chosen = _row_by_row(rows, weight)
-    layouts = list(dict.fromkeys(layout for row in rows for layout in row.ways))
+    layouts = list(dict.fromkeys(layout for row in rows for layout in row.candidates))
     least = cost(rows, chosen, weight)
     improved = len(layouts) > 1
     while improved:
@@ -78,25 +78,25 @@ def solve(rows: Sequence[Ports], weight: Callable[[Hashable], float]) -> list[La
 def cost(
     rows: Sequence[Ports], chosen: Sequence[Layout], weight: Callable[[Hashable], float]
 ) -> float:
-    """The weight of all transposes, and what the ways cost beside."""
+    """The weight of all transposes, and what the candidates cost beside."""
     pairs = zip(rows, chosen, strict=True)
     uses = {use for row, layout in pairs for use in row.uses(layout)}
     values = {value for value, _ in uses}
-    beside = sum(row.ways[layout].cost for row, layout in zip(rows, chosen, strict=True))
+    beside = sum(row.candidates[layout].cost for row, layout in zip(rows, chosen, strict=True))
     return beside + sum(weight(value) for value, _ in uses) - sum(map(weight, values))
 
 
 def _row_by_row(rows: Sequence[Ports], weight: Callable[[Hashable], float]) -> list[Layout]:
-    """Each in the way that costs least with what is there by then."""
+    """Each by the candidate that costs least with what is there by then."""
     there: set[Use] = set()
     chosen = []
     for row in rows:
 
         def added(layout: Layout, row: Ports = row) -> float:
             missing = [use for use in row.uses(layout) if use not in there and use[0] in row.reads]
-            return row.ways[layout].cost + sum(weight(value) for value, _ in set(missing))
+            return row.candidates[layout].cost + sum(weight(value) for value, _ in set(missing))
 
-        chosen.append(min(row.ways, key=added))
+        chosen.append(min(row.candidates, key=added))
         there.update(row.uses(chosen[-1]))
     return chosen
 
@@ -125,8 +125,8 @@ def _gone_over(
             continue
         after = set(row.uses(layout))
         stay |= before & after
-        network.add(_SOURCE, place, row.ways[now].cost)
-        network.add(place, _SINK, row.ways[layout].cost)
+        network.add(_SOURCE, place, row.candidates[now].cost)
+        network.add(place, _SINK, row.candidates[layout].cost)
         left |= before - after
         come |= after - before
         for use in before - after:
@@ -143,7 +143,7 @@ def _gone_over(
 
 def _may_go_over(row: Ports, now: Layout, layout: Layout) -> bool:
     """Whether all that it would read and write otherwise would then have the layout; what a cut can decide."""
-    if layout not in row.ways or layout == now:
+    if layout not in row.candidates or layout == now:
         return False
     return all(each == layout for _, each in set(row.uses(layout)) - set(row.uses(now)))
 

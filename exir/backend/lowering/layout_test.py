@@ -13,9 +13,9 @@ import torch
 from executorch.exir.backend.lowering.layout import (
     NHWC,
     PLAIN,
+    LayoutCandidate,
     Network,
     Ports,
-    Way,
     cost,
     permutation,
     solve,
@@ -26,20 +26,22 @@ PACKED = "packed"
 
 def _given(value: str, layout: str = PLAIN) -> Ports:
     """An argument."""
-    return Ports((), value, {layout: Way((), layout)})
+    return Ports((), value, {layout: LayoutCandidate((), layout)})
 
 
 def _wanted(value: str, layout: str = PLAIN) -> Ports:
     """An output."""
-    return Ports((value,), None, {layout: Way((layout,))})
+    return Ports((value,), None, {layout: LayoutCandidate((layout,))})
 
 
 def _fixed(result: str, *operands: str, layout: str = NHWC) -> Ports:
-    return Ports(operands, result, {layout: Way((layout,) * len(operands), layout)})
+    return Ports(operands, result, {layout: LayoutCandidate((layout,) * len(operands), layout)})
 
 
 def _either(result: str, *operands: str, layouts: tuple[str, ...] = (PLAIN, NHWC)) -> Ports:
-    return Ports(operands, result, {each: Way((each,) * len(operands), each) for each in layouts})
+    return Ports(
+        operands, result, {each: LayoutCandidate((each,) * len(operands), each) for each in layouts}
+    )
 
 
 def _weight(value: Hashable) -> float:
@@ -88,12 +90,15 @@ def test_transposes_are_as_few_as_can_be(name: str) -> None:
 
 
 def _least(rows: list[Ports]) -> float:
-    return min(cost(rows, chosen, _weight) for chosen in product(*(row.ways for row in rows)))
+    return min(cost(rows, chosen, _weight) for chosen in product(*(row.candidates for row in rows)))
 
 
 def test_a_permute_that_renames_costs_nothing() -> None:
     """An image channels last becomes rows of channels, as they lie; from a plain one it takes a transpose."""
-    permute = {NHWC: Way((NHWC,), PLAIN), PLAIN: Way((PLAIN,), PLAIN, cost=5)}
+    permute = {
+        NHWC: LayoutCandidate((NHWC,), PLAIN),
+        PLAIN: LayoutCandidate((PLAIN,), PLAIN, cost=5),
+    }
     rows = [
         _given("x"),
         _fixed("a5", "x"),
@@ -107,7 +112,11 @@ def test_a_permute_that_renames_costs_nothing() -> None:
 
 
 def test_what_a_row_does_not_care_about_is_not_moved() -> None:
-    rows = [_given("x", NHWC), Ports(("x",), "a", {PLAIN: Way((None,), PLAIN)}), _wanted("a")]
+    rows = [
+        _given("x", NHWC),
+        Ports(("x",), "a", {PLAIN: LayoutCandidate((None,), PLAIN)}),
+        _wanted("a"),
+    ]
     assert cost(rows, solve(rows, _weight), _weight) == 0
 
 
@@ -135,7 +144,7 @@ def _of_name(value: Hashable) -> float:
 @pytest.mark.parametrize("seed", range(60))
 def test_drawn_graphs_of_two_layouts(seed: int) -> None:
     rows = _drawn(random.Random(seed), (PLAIN, NHWC))
-    every = product(*(row.ways for row in rows))
+    every = product(*(row.candidates for row in rows))
     least = min(cost(rows, chosen, _of_name) for chosen in every)
     assert cost(rows, solve(rows, _of_name), _of_name) == least
 
@@ -146,7 +155,9 @@ def test_drawn_graphs_of_three_layouts() -> None:
     for seed in range(40):
         rows = _drawn(random.Random(seed), (PLAIN, NHWC, PACKED))
         found += cost(rows, solve(rows, _of_name), _of_name)
-        best += min(cost(rows, chosen, _of_name) for chosen in product(*(row.ways for row in rows)))
+        best += min(
+            cost(rows, chosen, _of_name) for chosen in product(*(row.candidates for row in rows))
+        )
     assert best <= found <= 1.05 * best
 
 

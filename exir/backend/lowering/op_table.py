@@ -16,7 +16,7 @@ import torch
 from torch.fx import Graph, Node
 
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
-from executorch.exir.backend.lowering.layout import Layout, Way
+from executorch.exir.backend.lowering.layout import Layout, LayoutCandidate
 from executorch.exir.backend.lowering.patterns import HEAD, Call, Found, find
 from executorch.exir.backend.lowering.quantized import form_of_operator
 from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
@@ -107,7 +107,7 @@ class Row:
     preserved: bool = False
     annotation: Annotation = field(default=NOT_QUANTIZED, kw_only=True)
     tail: Call | None = field(default=None, kw_only=True)
-    layouts: Callable[[Step, Sequence[Node]], Mapping[Layout, Way]] | None = field(
+    layouts: Callable[[Step, Sequence[Node]], Mapping[Layout, LayoutCandidate]] | None = field(
         default=None, kw_only=True
     )
 

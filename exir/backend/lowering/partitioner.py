@@ -62,7 +62,7 @@ class TablePartitioner(Partitioner):
         return self.table.preserved(), None
 
     def prepare(self, exported_program: ExportedProgram) -> None:
-        """What is computed ahead for several calls is computed for each, where one delegate cannot have all."""
+        """What is computed ahead for calls of several steps is computed for each, where no delegate can have all."""
         constants = self.analyze(exported_program)
         calls = exported_program.graph.nodes
         if any(constants.is_computed(node) and len(node.users) > 1 for node in calls):

@@ -148,30 +148,34 @@ def weight_of(node: Node, constants: Mapping[Node, Tensor]) -> Quantization | No
     """Of the call that dequantizes a weight, with its data: int8, and float32 scales, one; one per index of `axis`; or
     with `group_size` [rows, columns / group_size]. None unless all that it reads is data, symmetric, and scales are
     above 0."""
-    said = quantization_of(node)
-    if said is None or not is_dequantize(node) or said.group_size is None:
+    qparams = quantization_of(node)
+    if qparams is None or not is_dequantize(node) or qparams.group_size is None:
         return None
     if any(each not in constants for each in node.all_input_nodes):
         return None
-    scales = constants[said.scale] if isinstance(said.scale, Node) else torch.tensor([said.scale])
-    point = said.zero_point
+    scales = (
+        constants[qparams.scale]
+        if isinstance(qparams.scale, Node)
+        else torch.tensor([qparams.scale])
+    )
+    point = qparams.zero_point
     points = constants[point] if isinstance(point, Node) else torch.tensor(point or 0)
-    data = constants[said.source].detach()
+    data = constants[qparams.source].detach()
     if data.dtype != torch.int8 or bool(points.any() or (scales <= 0).any()):
         return None
-    if said.group_size and data.dim() != 2:
+    if qparams.group_size and data.dim() != 2:
         return None
-    group_size = 0 if said.group_size == data.shape[-1] else said.group_size
+    group_size = 0 if qparams.group_size == data.shape[-1] else qparams.group_size
     shape = (data.shape[0], -1) if group_size else (-1,)
     scales = scales.float().reshape(shape)
-    return replace(said, source=data, scale=scales, zero_point=None, group_size=group_size)
+    return replace(qparams, source=data, scale=scales, zero_point=None, group_size=group_size)
 
 
 def table_of(node: Node) -> Quantization | None:
     """Of the call that dequantizes a table of bytes, with scales for each row or each group of its columns: what
     `quantized_decomposed.embedding_*` wants to know."""
     dtypes = _TABLES.get(op_name(node))
-    said = quantization_of(node) if dtypes else None
-    if said is None or said.axis != 0 or said.group_size is None:
+    qparams = quantization_of(node) if dtypes else None
+    if qparams is None or qparams.axis != 0 or qparams.group_size is None:
         return None
-    return said if said.dtype in dtypes else None
+    return qparams if qparams.dtype in dtypes else None

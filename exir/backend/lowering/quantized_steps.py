@@ -72,8 +72,8 @@ def own_dequantized_inputs(program: ExportedProgram) -> None:
 
 
 def _is_known_dequantize(node: Node) -> bool:
-    said = quantization_of(node) if is_dequantize(node) else None
-    return said is not None and said.is_static
+    qparams = quantization_of(node) if is_dequantize(node) else None
+    return qparams is not None and qparams.is_static
 
 
 def copy_for_each_reader(program: ExportedProgram, is_copied: Callable[[Node], bool]) -> None:

@@ -44,8 +44,11 @@ def test_quantized_decomposed() -> None:
     groups = c(
         QD.dequantize_per_channel_group.default, *nodes, -8, 7, torch.int8, 32, torch.float32
     )
-    said = quantization_of(groups)
-    assert said == Quantization(*nodes, -8, 7, torch.int8, axis=0, group_size=32) and said.bits == 4
+    qparams = quantization_of(groups)
+    assert (
+        qparams == Quantization(*nodes, -8, 7, torch.int8, axis=0, group_size=32)
+        and qparams.bits == 4
+    )
 
 
 def test_torchao() -> None:

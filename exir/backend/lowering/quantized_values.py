@@ -35,16 +35,16 @@ def check_quantized_values(
     have their own, and every zero point is one of its dtype; InvalidQuantization names node, value and index of the
     first that is not."""
     for node in program.graph.nodes:
-        said = quantization_of(node)
-        if said is None:
+        qparams = quantization_of(node)
+        if qparams is None:
             continue
-        scales = _known(said.scale, constants)
+        scales = _known(qparams.scale, constants)
         if scales is not None:
-            _check_count(node, said, scales)
+            _check_count(node, qparams, scales)
             _check_scales(node, scales)
-        points = _known(said.zero_point, constants)
-        if points is not None and said.dtype in _INTEGERS:
-            _check_zero_points(node, points, said.dtype)
+        points = _known(qparams.zero_point, constants)
+        if points is not None and qparams.dtype in _INTEGERS:
+            _check_zero_points(node, points, qparams.dtype)
 
 
 def _known(
@@ -58,10 +58,10 @@ def _known(
     return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
 
 
-def _check_count(node: Node, said: Quantization, scales: torch.Tensor) -> None:
-    if said.axis is None or said.group_size != 0:
+def _check_count(node: Node, qparams: Quantization, scales: torch.Tensor) -> None:
+    if qparams.axis is None or qparams.group_size != 0:
         return
-    channels = node.meta["val"].shape[said.axis]
+    channels = node.meta["val"].shape[qparams.axis]
     if scales.numel() != channels:
         raise _invalid(
             node,
@@ -123,15 +123,18 @@ class StaticRange:
     empty where it did."""
 
     node: Node
-    said: Quantization
+    qparams: Quantization
     why: str
 
     @property
     def limits(self) -> tuple[float, float]:
         """The least and the largest value that is not cut."""
-        said = self.said
-        least, largest = said.quant_min - said.zero_point, said.quant_max - said.zero_point
-        return least * said.scale, largest * said.scale
+        qparams = self.qparams
+        least, largest = (
+            qparams.quant_min - qparams.zero_point,
+            qparams.quant_max - qparams.zero_point,
+        )
+        return least * qparams.scale, largest * qparams.scale
 
     @property
     def is_unseen(self) -> bool:
@@ -140,35 +143,37 @@ class StaticRange:
 
 def static_ranges(program: ExportedProgram) -> Iterator[StaticRange]:
     for node in program.graph.nodes:
-        said = quantization_of(node) if is_quantize(node) else None
-        if said is not None and said.is_static:
-            yield StaticRange(node, said, _why_unseen(said))
+        qparams = quantization_of(node) if is_quantize(node) else None
+        if qparams is not None and qparams.is_static:
+            yield StaticRange(node, qparams, _why_unseen(qparams))
 
 
-def _why_unseen(said: Quantization) -> str:
-    if (said.scale, said.zero_point) == (1.0, 0):
+def _why_unseen(qparams: Quantization) -> str:
+    if (qparams.scale, qparams.zero_point) == (1.0, 0):
         return "scale 1 and zero point 0, as of an observer that saw no values"
-    if _has_least_scale(said):
-        return f"the least scale of an observer: calibration saw no range beyond {_width(said):.3g}"
+    if _has_least_scale(qparams):
+        return (
+            f"the least scale of an observer: calibration saw no range beyond {_width(qparams):.3g}"
+        )
     return ""
 
 
-def _has_least_scale(said: Quantization) -> bool:
+def _has_least_scale(qparams: Quantization) -> bool:
     """Observers have an `eps` that no scale is below, a power of two; one that is seen is none. Fixed parameters of an
     operator of 16 bits may be one, too, of a range that is not small."""
-    is_power = math.frexp(said.scale)[0] == 0.5
-    return said.scale == LEAST_SCALE or (is_power and _width(said) <= _SMALL_WIDTH)
+    is_power = math.frexp(qparams.scale)[0] == 0.5
+    return qparams.scale == LEAST_SCALE or (is_power and _width(qparams) <= _SMALL_WIDTH)
 
 
-def _width(said: Quantization) -> float:
-    return (said.quant_max - said.quant_min) * said.scale
+def _width(qparams: Quantization) -> float:
+    return (qparams.quant_max - qparams.quant_min) * qparams.scale
 
 
 def warn_of_missing_ranges(program: ExportedProgram) -> None:
     """Says which activations have the parameters of an observer that saw nothing, or nothing but numbers close to 0.
     Their values are cut to that range at run time, whatever they are: a program with wrong results in silence."""
     unseen = [each for each in static_ranges(program) if each.is_unseen]
-    small = [each for each in unseen if _has_least_scale(each.said)]
+    small = [each for each in unseen if _has_least_scale(each.qparams)]
     none = [_name(each.node) for each in unseen if each not in small]
     found = []
     if none:
@@ -177,7 +182,7 @@ def warn_of_missing_ranges(program: ExportedProgram) -> None:
             "that saw no values"
         )
     if small:
-        largest = max(_width(each.said) for each in small)
+        largest = max(_width(each.qparams) for each in small)
         found.append(
             f"{_listed([_name(each.node) for each in small])} {'has' if len(small) == 1 else 'have'} the least scale "
             f"of an observer: calibration saw no range beyond {largest:.3g} there, and larger values are cut"

@@ -86,7 +86,7 @@ def test_numbers_that_mean_something_pass() -> None:
     check(3e38, 127, [1.0, 2.0], [0, 0])
 
 
-def said(make: Callable[[], nn.Module]) -> str:
+def warning(make: Callable[[], nn.Module]) -> str:
     made = program(make())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -95,13 +95,13 @@ def said(make: Callable[[], nn.Module]) -> str:
 
 
 def test_ranges_that_nothing_was_seen_for() -> None:
-    assert not said(lambda: Model(0.1, 0, [1.0, 2.0], [0, 0]))
-    assert not said(lambda: Model(1.0, -5, [2**-12, 1.0], [0, 0]))  # weights may be small
-    assert "x has scale 1 and zero point 0" in said(lambda: Model(1.0, 0, [1.0, 2.0], [0, 0]))
+    assert not warning(lambda: Model(0.1, 0, [1.0, 2.0], [0, 0]))
+    assert not warning(lambda: Model(1.0, -5, [2**-12, 1.0], [0, 0]))  # weights may be small
+    assert "x has scale 1 and zero point 0" in warning(lambda: Model(1.0, 0, [1.0, 2.0], [0, 0]))
     # 255 steps of 2^-12
-    small = said(lambda: Model(2**-12, 3, [1.0, 2.0], [0, 0]))
+    small = warning(lambda: Model(2**-12, 3, [1.0, 2.0], [0, 0]))
     assert "x has the least scale of an observer: calibration saw no range beyond 0.0623" in small
-    assert "least scale" in said(
+    assert "least scale" in warning(
         lambda: Model(torch.finfo(torch.float32).eps, 0, [1.0, 2.0], [0, 0])
     )
 
@@ -115,7 +115,7 @@ class Fixed(nn.Module):
 
 
 def test_least_scales_of_any_observer_are_told_from_parameters_of_an_operator() -> None:
-    small = said(lambda: Model(2**-16, 3, [1.0, 2.0], [0, 0]))
+    small = warning(lambda: Model(2**-16, 3, [1.0, 2.0], [0, 0]))
     assert "x has the least scale of an observer: calibration saw no range beyond 0.00389" in small
-    assert not said(lambda: Model(3 * 2**-16, 3, [1.0, 2.0], [0, 0]))
-    assert not said(Fixed)
+    assert not warning(lambda: Model(3 * 2**-16, 3, [1.0, 2.0], [0, 0]))
+    assert not warning(Fixed)

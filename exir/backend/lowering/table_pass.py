@@ -9,7 +9,11 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.backend.lowering.kernels.left_in_floats import warn_of_floats
-from executorch.exir.backend.lowering.kernels.memory_order import copied, lie_alike, value_of
+from executorch.exir.backend.lowering.kernels.memory_order import (
+    copied,
+    have_same_dim_order,
+    value_of,
+)
 from executorch.exir.backend.lowering.kernels.rows import QUANTIZE
 from executorch.exir.backend.lowering.kernels.writer import KernelWriter, ProgramData
 from executorch.exir.backend.lowering.op_table import OpTable, Row
@@ -97,7 +101,7 @@ def _in_its_order(made: Node, result: Node) -> Node:
     """What was written, with the facts of what it stands for; copied where it lies otherwise in memory."""
     value = value_of(made)
     made.meta = {**result.meta, "val": value}
-    if lie_alike(value, result.meta["val"]):
+    if have_same_dim_order(value, result.meta["val"]):
         made.meta["val"] = result.meta["val"]
         return made
     return copied(made, list(result.meta["val"].dim_order()))

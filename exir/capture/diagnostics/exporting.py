@@ -170,7 +170,7 @@ def _training(problem: Exception, is_cause: bool) -> Finding:
         advice=f"{found.advice} In eval mode it exports: what torch says of this line follows from the mode.",
         place=str(place or ""),
         source=place.source if place else "",
-        said=_first_line(problem),
+        torch_text=_first_line(problem),
     )
 
 
@@ -201,11 +201,11 @@ def _finding(
     of_model: bool,
     strict: bool = False,
 ) -> Finding:
-    said = f"{type(problem).__name__}: {problem}"
+    text = f"{type(problem).__name__}: {problem}"
     if any(isinstance(each, torch.jit.ScriptModule) for each in call.module.modules()):
-        said += " (with a ScriptModule)"  # torch's text does not say so
-    cause, named = _cause(said, traced, of_model)
-    place = _place(cause, said, call, strict) or traced
+        text += " (with a ScriptModule)"  # torch's text does not say so
+    cause, named = _cause(text, traced, of_model)
+    place = _place(cause, text, call, strict) or traced
     code = _code(cause, place, call, problem, named)
     return Finding(
         cause.name,
@@ -219,7 +219,7 @@ def _finding(
     )
 
 
-def _cause(said: str, place: Place | None, of_model: bool) -> tuple[Cause, str]:
+def _cause(text: str, place: Place | None, of_model: bool) -> tuple[Cause, str]:
     """The row, and what its pattern names."""
     source = place.source if place else ""
     statement = statement_at(place) if place else None
@@ -227,7 +227,7 @@ def _cause(said: str, place: Place | None, of_model: bool) -> tuple[Cause, str]:
         end = statement.node.end_lineno or statement.node.lineno
         source = statement.source(statement.node.lineno, end).strip()
     for cause in CAUSES:
-        match = re.search(cause.says, said)
+        match = re.search(cause.says, text)
         if match is None or (of_model and not cause.of_model):
             continue
         if not cause.at or re.search(cause.at, source):
@@ -235,10 +235,10 @@ def _cause(said: str, place: Place | None, of_model: bool) -> tuple[Cause, str]:
     return (FAILS if of_model else OTHER), ""
 
 
-def _place(cause: Cause, said: str, call: _Call, strict: bool) -> Place | None:
+def _place(cause: Cause, text: str, call: _Call, strict: bool) -> Place | None:
     """Where it is not where the error comes from."""
     if cause.where == GUARD:
-        made = places.of_guard(lambda: call.export(strict), said)
+        made = places.of_guard(lambda: call.export(strict), text)
         return made or places.of_input(call.module)
     if cause.where == INPUT:
         return places.of_input(call.module)

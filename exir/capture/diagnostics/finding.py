@@ -11,14 +11,14 @@ from textwrap import dedent, indent
 
 from executorch.exir.error import ExportError, ExportErrorType
 
-_SAID_LENGTH = 200
+_TEXT_LENGTH = 200
 
 
 @dataclass(frozen=True)
 class Finding:
     """`cause`: name of a row of causes.py; `place`: "file:line" of the user's code and `source` that line, empty when
-    unknown; `said`: what torch says. `code`: to paste instead of the lines `replaces` (first and last) of that file, or
-    before the export where that is None."""
+    unknown; `torch_text`: what torch says. `code`: to paste instead of the lines `replaces` of that file,
+    or before the export where that is None."""
 
     cause: str
     title: str
@@ -27,7 +27,7 @@ class Finding:
     source: str = ""
     code: str = ""
     replaces: tuple[int, int] | None = None
-    said: str = ""
+    torch_text: str = ""
 
     @property
     def line(self) -> str:
@@ -40,8 +40,8 @@ class Finding:
         parts.append(f"  {self.advice}")
         if self.code:
             parts.append(f"  {self._where()}:\n{indent(dedent(self.code), '      ')}")
-        if self.said:
-            parts.append(f"  (torch: {self.said[:_SAID_LENGTH]})")
+        if self.torch_text:
+            parts.append(f"  (torch: {self.torch_text[:_TEXT_LENGTH]})")
         return "\n".join(parts)
 
     def _where(self) -> str:

@@ -72,8 +72,8 @@ def params_from_gguf(file: GGUFFile) -> dict[str, Any]:
         )
     row = ARCHITECTURES[name]
     own, types = _metadata(file)
-    said = read_known(own, GGUF, f"{where}: metadata {name}.*")
-    args = {**MODEL_TYPES[row.type].args, **row.args, **row.absent, **said}
+    known = read_known(own, GGUF, f"{where}: metadata {name}.*")
+    args = {**MODEL_TYPES[row.type].args, **row.args, **row.absent, **known}
     if missing := [key for key in _NEEDED if key not in args]:
         raise CheckpointError(f"{where}: metadata of {name!r} lacks {', '.join(missing)}")
     if "vocab_size" not in args and "token_embd.weight" in file.tensors:

@@ -34,11 +34,11 @@ _SIZES = (
     *("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
     *("num_key_value_heads", "vocab_size"),
 )
-_MOST = {"hidden_act": "silu", "rms_norm_eps": 1e-6, "rope_theta": 10000.0}
+_MAX = {"hidden_act": "silu", "rms_norm_eps": 1e-6, "rope_theta": 10000.0}
 
 
 def _sizes(*sizes: int | None) -> dict[str, Any]:
-    return {**_MOST, **dict(zip(_SIZES, sizes, strict=True))}
+    return {**_MAX, **dict(zip(_SIZES, sizes, strict=True))}
 
 
 def _sliding(config: Config, layer: int) -> str:

@@ -220,10 +220,10 @@ WRONG = {
 @pytest.mark.req("LLM-013")
 @pytest.mark.parametrize("name", WRONG)
 def test_what_does_not_fit_is_named(name: str, model: Transformer, tmp_path: Path) -> None:
-    changes, said = WRONG[name]
+    changes, message = WRONG[name]
     state = {**quantize(model, 8, rotated=True), **changes}
     config = config_for(tmp_path, {k: v for k, v in state.items() if v is not None})
-    with pytest.raises(CheckpointError, match=said) as caught:
+    with pytest.raises(CheckpointError, match=message) as caught:
         load_model(config)
     assert "consolidated.00.pth" in str(caught.value)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from executorch.extension.llm.formats.blocks import BLOCK_FORMATS, BlockFormat
 from executorch.extension.llm.formats.panels import ROWS, UNIT, panel_bytes, unpack_panels
 
-MOST_WEIGHTS = 4  # weights of a call
+MAX_WEIGHTS = 4  # weights of a call
 _LEAST = 1e-30  # a largest magnitude that counts as 0
 
 
@@ -59,9 +59,9 @@ def linear_meta(
     activation_bits: int = 8,
 ) -> list[Tensor]:
     name, counts = "linear_of_blocks", {len(weights), len(formats), len(sizes), len(biases)}
-    if len(counts) > 1 or not 0 < len(weights) <= MOST_WEIGHTS:
+    if len(counts) > 1 or not 0 < len(weights) <= MAX_WEIGHTS:
         raise ValueError(
-            f"{name}: expected 1 to {MOST_WEIGHTS} weights with as many formats, sizes and biases, found "
+            f"{name}: expected 1 to {MAX_WEIGHTS} weights with as many formats, sizes and biases, found "
             f"{sorted(counts)}"
         )
     if x.dtype != torch.float32 or activation_bits not in (8, 16):

@@ -13,8 +13,8 @@ namespace {
 
 using namespace ::executorch::kernels;
 using ::executorch::aten::ScalarType;
+using optimized::BlockMatmul;
 using optimized::BlockMatrix;
-using optimized::BlockProduct;
 
 // The matrix that `weight` holds; k of 0: as many columns as there are bytes for.
 bool take_matrix(const OpCall& call, const Tensor& weight, int64_t format, int64_t size, int64_t k,
@@ -56,9 +56,9 @@ Shape with_columns(const Tensor& tensor, bool replaced, int64_t columns) {
   return shape;
 }
 
-bool take_product(const OpCall& call, const Tensor& x, const Tensor& weight, int64_t format,
-                  int64_t size, const std::optional<Tensor>& bias, const Tensor& out,
-                  BlockProduct& product) {
+bool take_matmul(const OpCall& call, const Tensor& x, const Tensor& weight, int64_t format,
+                 int64_t size, const std::optional<Tensor>& bias, const Tensor& out,
+                 BlockMatmul& product) {
   const int64_t k = x.size(x.dim() - 1);
   ET_KERNEL_CHECK_MSG(call.ctx, k > 0, InvalidArgument, false,
                       "%s: expected x with columns, found %s", call.op, ShapeText(x).text);
@@ -109,14 +109,14 @@ void linear_of_blocks_out(RuntimeContext& ctx, const Tensor& x, TensorList weigh
   const OpCall call{ctx, "linear_of_blocks.out"};
   const size_t count = weights.size();
   ET_KERNEL_CHECK_MSG(ctx,
-                      count > 0 && count <= optimized::kMaxBlockProducts &&
+                      count > 0 && count <= optimized::kMaxBlockMatmuls &&
                           formats.size() == count && sizes.size() == count &&
                           biases.size() == count && out.size() == count,
                       InvalidArgument, ,
                       "%s: expected 1 to %" PRId64
                       " weights with as many formats, sizes, biases and results, found %zu, %zu, "
                       "%zu, %zu and %zu",
-                      call.op, optimized::kMaxBlockProducts, count, formats.size(), sizes.size(),
+                      call.op, optimized::kMaxBlockMatmuls, count, formats.size(), sizes.size(),
                       biases.size(), out.size());
   ET_KERNEL_CHECK_MSG(ctx, activation_bits == 8 || activation_bits == 16, InvalidArgument, ,
                       "%s: expected activation_bits of 8 or 16, found %" PRId64, call.op,
@@ -127,9 +127,9 @@ void linear_of_blocks_out(RuntimeContext& ctx, const Tensor& x, TensorList weigh
   ET_KERNEL_CHECK_MSG(ctx, x.dim() > 0 && is_row_major(x), InvalidArgument, ,
                       "%s: expected x with a dimension in row-major order, found %s", call.op,
                       ShapeText(x).text);
-  BlockProduct products[optimized::kMaxBlockProducts];
+  BlockMatmul products[optimized::kMaxBlockMatmuls];
   for (size_t i = 0; i < count; ++i) {
-    if (!take_product(call, x, weights[i], formats[i], sizes[i], biases[i], out[i], products[i])) {
+    if (!take_matmul(call, x, weights[i], formats[i], sizes[i], biases[i], out[i], products[i])) {
       return;
     }
   }
@@ -138,7 +138,7 @@ void linear_of_blocks_out(RuntimeContext& ctx, const Tensor& x, TensorList weigh
     return;
   }
   const bool fine = activation_bits == 16;
-  const int64_t bytes = optimized::block_product_bytes(products[0].weight.k, rows, fine);
+  const int64_t bytes = optimized::block_matmul_bytes(products[0].weight.k, rows, fine);
   Temporary temporary;
   auto* scratch = static_cast<uint8_t*>(temporary.allocate(call, static_cast<size_t>(bytes), 64));
   if (scratch != nullptr) {

@@ -66,8 +66,10 @@ def of_gguf(gguf: GGUFFile) -> dict[str, bytes]:
 
 
 def _sampling(gguf: GGUFFile) -> dict[str, Any]:
-    said = {ours: gguf.metadata.get(f"general.sampling.{name}") for name, ours in _SAMPLING.items()}
-    return {ours: value for ours, value in said.items() if value is not None}
+    settings = {
+        ours: gguf.metadata.get(f"general.sampling.{name}") for name, ours in _SAMPLING.items()
+    }
+    return {ours: value for ours, value in settings.items() if value is not None}
 
 
 def _of_folder(folder: Path) -> dict[str, bytes]:

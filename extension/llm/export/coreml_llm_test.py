@@ -102,9 +102,9 @@ def test_caches_of_the_program(checkpoint: tuple, tmp_path: Path) -> None:
 def test_names_and_options(checkpoint: tuple) -> None:
     assert output_path(config_of(checkpoint[0])).name.startswith("coreml_")
     chosen = get_coreml_partitioner(18, None, None, "b4w", "cpu_and_ne")
-    said = {each.key: each.value.decode() for each in chosen.delegation_spec.compile_specs}
-    assert said["min_deployment_target"] == "9" and said["compute_units"] == "cpu_and_ne"
-    assert json.loads(said["op_linear_quantizer_config"]) == {
+    specs = {each.key: each.value.decode() for each in chosen.delegation_spec.compile_specs}
+    assert specs["min_deployment_target"] == "9" and specs["compute_units"] == "cpu_and_ne"
+    assert json.loads(specs["op_linear_quantizer_config"]) == {
         "mode": "linear_symmetric", "dtype": "int4", "granularity": "per_block", "block_size": 32,
         "weight_threshold": 512,
     }  # fmt: skip

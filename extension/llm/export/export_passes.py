@@ -24,7 +24,7 @@ from executorch.exir.backend.lowering.patterns import Call, Found, Value, find
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass, PassResult
-from executorch.extension.llm.custom_ops.blocks import MOST_WEIGHTS
+from executorch.extension.llm.custom_ops.blocks import MAX_WEIGHTS
 
 _SDPA = torch.ops.aten.scaled_dot_product_attention.default
 _BLOCKS = "llama.linear_of_blocks.default"
@@ -151,9 +151,9 @@ class JoinLinearsOfBlocks(ExportPass):
             if op_name(node) == _BLOCKS and _reads_one_constant(node):
                 calls.setdefault((node.args[0], *node.args[5:]), []).append(node)
         parts = [
-            same[at : at + MOST_WEIGHTS]
+            same[at : at + MAX_WEIGHTS]
             for same in calls.values()
-            for at in range(0, len(same), MOST_WEIGHTS)
+            for at in range(0, len(same), MAX_WEIGHTS)
         ]
         joined = [_join(part) for part in parts]
         return finished(graph_module, any(joined))

@@ -124,13 +124,13 @@ def test_wrong_commands_end_with_what_is_wrong(
         (f"base.checkpoint={folder}/absent.pth", "absent.pth"),
     ]
     module = "executorch.extension.llm.export.export_llm"
-    for word, said in rows:
+    for word, message in rows:
         monkeypatch.setattr(sys, "argv", ["export_llm", word])
         with pytest.raises(SystemExit, match="export_llm: error: ") as ended:
             export_llm.main()
-        assert said in str(ended.value.code), word
+        assert message in str(ended.value.code), word
     done = run(module, word, cwd=tmp_path)
-    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
     monkeypatch.setattr(sys, "argv", ["export_llm", "--help"])
     with pytest.raises(SystemExit):
         export_llm.main()

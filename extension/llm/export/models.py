@@ -175,10 +175,10 @@ def _adaptors(
     rank = config.base.use_lora
     if not rank:
         return {}
-    told = shape.get("lora_args") or {}
-    if told.get("rank", rank) != rank:
+    given = shape.get("lora_args") or {}
+    if given.get("rank", rank) != rank:
         raise ValueError(
-            f"base.use_lora: expected the rank of base.params ({told['rank']}), found {rank}"
+            f"base.use_lora: expected the rank of base.params ({given['rank']}), found {rank}"
         )
     layers = adapted_layers(checkpoint.names if checkpoint else ())
     targets = {**ATTENTION_TARGETS, **FEED_FORWARD_TARGETS}
@@ -188,7 +188,7 @@ def _adaptors(
             f"base.use_lora: expected adapters of {', '.join(sorted(set(targets.values())))} in the checkpoint, "
             f"found {', '.join(sorted(layers)) or 'none'}"
         )
-    alpha = told.get("scale", ADAPTOR_SCALE) * rank
+    alpha = given.get("scale", ADAPTOR_SCALE) * rank
     return {"r": rank, "lora_alpha": alpha, "target_modules": adapted}
 
 
@@ -196,10 +196,10 @@ def _prequantized(config: LlmConfig, args: ModelArgs) -> Prequantized | None:
     mode, group = config.base.preq_mode, config.base.preq_group_size
     if mode is None:
         return None
-    told = (args.quantization_args or {}).get("group_size", group)
-    if told != group:
+    given = (args.quantization_args or {}).get("group_size", group)
+    if given != group:
         raise ValueError(
-            f"base.preq_group_size: expected the group of base.params ({told}), found {group}"
+            f"base.preq_group_size: expected the group of base.params ({given}), found {group}"
         )
     table = embedding_kind(config.base.preq_embedding_quantize)
     return Prequantized(group, str(mode) == "8da4w_output_8da8w", table, dtype_of(config))

@@ -102,7 +102,7 @@ ELSEWHERE = {
     "export.max_context_length": _CACHES,
     "export.max_sessions": "extension/llm/runner/sessions_test.py",
     "export.embed": "extension/llm/server/openai_test.py",
-    "export.tokenizer_in_program": "extension/llm/export/kept_test.py",
+    "export.tokenizer_in_program": "extension/llm/export/program_cache_test.py",
     "export.output_dir": "extension/llm/model/families_test.py",
     "export.output_name": _EXPORT,
     "export.foundation_weights_file": _METHODS,
@@ -309,11 +309,11 @@ def test_a_text_that_is_predicted_leaves_nothing_in_the_program(
     text = tmp_path / "text.txt"
     text.write_text(" ".join(f"w{i}" for i in range(60)))
     found = []
-    for said in (None, text):
+    for given_text in (None, text):
         export = {"output_name": str(tmp_path / "m.pte")}
         config = config_for(folder, export=export)
         config.base.tokenizer_path = word_tokenizer(tmp_path)
-        found.append(Path(export_llama(config, said)).read_bytes())
+        found.append(Path(export_llama(config, given_text)).read_bytes())
     assert found[0] == found[1]
     assert re.fullmatch(
         r"(perplexity (before|after): [\d.]+ over 60 tokens\n){2}", capsys.readouterr().out

@@ -401,11 +401,11 @@ def test_what_cannot_be_called() -> None:
     plain = made()
     for untied in (model, plain, made(apply_output=False)):
         assert not is_tied(untied)
-    for tokens, hidden, said in (
+    for tokens, hidden, message in (
         (None, None, "found both or none"), (TOKENS, h, "found both or none"),
         (TOKENS, None, "has no embeddings"),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             model(tokens, h=hidden)
     given = plain.tok_embeddings(TOKENS)
     torch.testing.assert_close(plain(h=given), plain(TOKENS))

@@ -104,19 +104,19 @@ class LlamaRunner(ABC):
         show_progress: bool = False,
     ) -> list[int]:
         """Asks on the terminal until `exit`; `max_seq_len` for each question with its answer. Gives all tokens."""
-        said: list[int] = []
+        all_tokens: list[int] = []
         while (prompt := input("Me: ")) != "exit":
             print("LLM: ", end="", flush=True)
             tokens = self.tokenizer.encode(self._format_prompt(prompt), bos=True, eos=False)
             if self.use_kv_cache:  # the answer's last token has not been in a call yet
-                known, before, room = said[-1:], max(len(said) - 1, 0), max_seq_len
+                known, before, room = all_tokens[-1:], max(len(all_tokens) - 1, 0), max_seq_len
             else:
-                known, before, room = said, 0, len(said) + max_seq_len
+                known, before, room = all_tokens, 0, len(all_tokens) + max_seq_len
             answer = self.generate(known + tokens, room, temperature, top_p, False, before)
-            said += tokens + answer
+            all_tokens += tokens + answer
             if show_progress:
-                print(f"{len(said)} tokens so far")
-        return said
+                print(f"{len(all_tokens)} tokens so far")
+        return all_tokens
 
     def _format_prompt(self, prompt: str) -> str:
         """A question in Llama 3's form; subclasses have others."""

@@ -104,7 +104,7 @@ def _exported(folder: Path, *words: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "kept", "said"),
+    ("words", "kept", "is_reported"),
     [
         ((), True, False),
         (("backend.xnnpack.enabled=True",), True, False),
@@ -116,7 +116,7 @@ def _exported(folder: Path, *words: str) -> Path:
 def test_other_bits_are_for_who_asks(
     words: tuple[str, ...],
     kept: bool,
-    said: bool,
+    is_reported: bool,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
@@ -124,7 +124,7 @@ def test_other_bits_are_for_who_asks(
     program = _exported(tmp_path, *words)
     assert (b"llama::linear_of_blocks" in program.read_bytes()) == kept
     assert "claimed no node" not in caplog.text, "blocks are not XNNPACK's, and nothing is wrong"
-    assert ("its blocks are quantized once more" in capsys.readouterr().out) == said
+    assert ("its blocks are quantized once more" in capsys.readouterr().out) == is_reported
 
 
 @pytest.mark.parametrize(("bits", "noise"), [(8, -30), (16, -70)])

@@ -205,12 +205,12 @@ def test_a_loss_that_no_form_keeps_is_refused(checkpoint: tuple, tmp_path: Path)
 
 
 def test_a_budget_chooses_all_weights(checkpoint: tuple, tmp_path: Path) -> None:
-    for more, told in (
+    for more, message in (
         ({"embedding_quantize": "4,32"}, "leave out quantization.embedding_quantize"),
         ({"qmode": "int8"}, "leave out other values of quantization.qmode"),
     ):
         config = _configured(checkpoint[0], tmp_path, {"budget": "80 MB", **more})
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             export_llama(config)
     config = _configured(
         checkpoint[0], tmp_path, {"budget": "80 MB"}, model={"use_shared_embedding": True}

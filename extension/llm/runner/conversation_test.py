@@ -138,7 +138,7 @@ def test_the_speed_of_an_answer_is_that_behind_its_first_token() -> None:
 def test_an_answer_tells_its_tokens_and_seconds() -> None:
     """Of a runner's milliseconds, and of the tokens behind the first."""
 
-    class Told:
+    class Reported:
         finish_reason, logprobs = "end_of_text", ()
 
         def keep_shared_beginning(self, ids: Any, exact: bool) -> int:
@@ -154,7 +154,7 @@ def test_an_answer_tells_its_tokens_and_seconds() -> None:
             }
             on_stats(SimpleNamespace(num_generated_tokens=4, **times))
 
-    done = answer(Told(), [7, 8, 9], greedy(5))  # type: ignore[arg-type]
+    done = answer(Reported(), [7, 8, 9], greedy(5))  # type: ignore[arg-type]
     assert done == Answer("hi", 3, 1, 5, "stop", (), 2.0, 0.5)
 
 
@@ -181,16 +181,16 @@ def test_a_loop_ends_an_answer(llama: TinyLlama, runner: TextLLMRunner) -> None:
 
 
 def test_the_oldest_turns_are_left_out() -> None:
-    said = [{"role": role, "content": text} for role, text in (
+    messages = [{"role": role, "content": text} for role, text in (
         ("system", "S"), ("user", "1"), ("assistant", "a"), ("tool", "t"), ("user", "2"), ("user", "3"))]  # fmt: skip
 
-    def kept(most: int, talk: list[dict[str, str]] = said) -> str:
+    def kept(most: int, talk: list[dict[str, str]] = messages) -> str:
         return "".join(m["content"] for m in latest(talk, lambda left: len(left) <= most))
 
     assert [kept(most) for most in (6, 5, 3, 2, 1)] == ["S1at23", "S23", "S23", "S3", "S3"]
-    assert [kept(most, said[1:]) for most in (5, 4, 2, 1, 0)] == ["1at23", "23", "23", "3", "3"]
+    assert [kept(most, messages[1:]) for most in (5, 4, 2, 1, 0)] == ["1at23", "23", "23", "3", "3"]
     assert latest([], lambda left: False) == []
-    assert latest(said[1:2], lambda left: False) == said[1:2]
+    assert latest(messages[1:2], lambda left: False) == messages[1:2]
 
 
 def test_a_prompt_reuses_the_beginning_it_shares(llama: TinyLlama, runner: TextLLMRunner) -> None:
@@ -321,8 +321,8 @@ def test_the_command(llama: TinyLlama, tmp_path: Path) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout
-    told = r"\[3 tokens, ([\d.]+ tokens/s, )?after (\d+) of \2 of the prompt in [\d.]+ s\]"
-    assert re.fullmatch(told, done.stderr.strip()), done.stderr
+    output = r"\[3 tokens, ([\d.]+ tokens/s, )?after (\d+) of \2 of the prompt in [\d.]+ s\]"
+    assert re.fullmatch(output, done.stderr.strip()), done.stderr
     done = subprocess.run(
         [*command, "/nowhere/model.pte"], capture_output=True, text=True, check=False
     )

@@ -390,15 +390,15 @@ def test_llama_main_reads_the_tokenizer_in_the_program(
     beside = llama_main(
         f"--model_path={alone}", f"--tokenizer_path={llama.tokenizer.parent}", *rest
     )
-    said, wanted = (each.stdout.partition("\nPyTorchObserver ")[0] for each in (found, beside))
-    assert said == wanted and said.startswith(PROMPT)
+    output, wanted = (each.stdout.partition("\nPyTorchObserver ")[0] for each in (found, beside))
+    assert output == wanted and output.startswith(PROMPT)
     lines = [
         next(line for line in each.stderr.splitlines() if line.startswith("tokenizer: "))
         for each in (found, beside)
     ]
     assert lines[0] == lines[1]
     config = GenerationConfig(echo=True, temperature=0, max_new_tokens=9)
-    assert text_of(TextLLMRunner(alone), PROMPT, config).strip() == said.strip()
+    assert text_of(TextLLMRunner(alone), PROMPT, config).strip() == output.strip()
     for program in (llama.program, tmp_path / "none.pte"):  # made before its tokenizer; no file
         with pytest.raises(RuntimeError, match="expected a program with a tokenizer, found none"):
             TextLLMRunner(program)
@@ -442,9 +442,9 @@ def test_llama_main_takes_no_harm_from_a_log_level_in_the_environment(
     monkeypatch.setenv("ET_LOG_LEVEL", level)
     done = llama_main(*flags)
     assert done.returncode == plain.returncode == 0, done.stderr
-    text, told = done.stdout.split("PyTorchObserver ")
+    text, output = done.stdout.split("PyTorchObserver ")
     assert text == plain.stdout.split("PyTorchObserver ")[0] and text.startswith(PROMPT)
-    assert json.loads(told)["generated_tokens"] == 1
+    assert json.loads(output)["generated_tokens"] == 1
 
 
 @pytest.mark.req("LLM-043")
@@ -462,8 +462,8 @@ def test_llama_main_tells_what_is_wrong(llama: TinyLlama) -> None:
     done = llama_main("--temperature=warm")
     assert done.returncode == 1 and 'expected a number, got "warm"' in done.stderr
     done = llama_main(f"--model_path={llama.program}", "--top_k=2.5")
-    said = "--top_k: expected a whole number from 0 to 2147483647, got 2.5"
-    assert done.returncode == 1 and said in done.stderr
+    output = "--top_k: expected a whole number from 0 to 2147483647, got 2.5"
+    assert done.returncode == 1 and output in done.stderr
     done = llama_main("--prompt_file=/nowhere.txt")
     assert done.returncode == 1 and "expected a file with text" in done.stderr
 
@@ -487,11 +487,16 @@ def test_the_program_says_how_answers_are_sampled(llama: TinyLlama, tmp_path: Pa
 
     assert found() == expected
     assert found(temperature=2, top_p=1, seed=3) != expected
-    said = [f"--model_path={program}", f"--prompt={PROMPT}", "--max_new_tokens=12", "--ignore_eos"]
+    message = [
+        f"--model_path={program}",
+        f"--prompt={PROMPT}",
+        "--max_new_tokens=12",
+        "--ignore_eos",
+    ]
     # without random numbers, whose bytes may be no text
-    shown = [letters(each) for each in (llama_main(*said).stdout, f"{PROMPT}{expected}")]
+    shown = [letters(each) for each in (llama_main(*message).stdout, f"{PROMPT}{expected}")]
     assert shown[0] == shown[1]
-    assert letters(llama_main(*said, "--repetition_penalty=100").stdout) != shown[1]
+    assert letters(llama_main(*message, "--repetition_penalty=100").stdout) != shown[1]
 
 
 def letters(printed: str) -> list[str]:

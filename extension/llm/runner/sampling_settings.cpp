@@ -30,7 +30,7 @@ constexpr SamplingSetting row(const char* name, double low, double high, const c
           [](GenerationConfig* config, double value) { config->*kField = static_cast<T>(value); }};
 }
 
-constexpr double kMostTokens = std::numeric_limits<int32_t>::max();
+constexpr double kMaxTokens = std::numeric_limits<int32_t>::max();
 
 }  // namespace
 
@@ -39,7 +39,7 @@ const SamplingSetting kSamplingSettings[kNumSamplingSettings] = {
                                         "0 takes the best token each time; up to 2 others are "
                                         "drawn the more. Default, of this as of "
                                         "all below: the program's, or 0.8."),
-    row<&GenerationConfig::top_k>("top_k", 0, kMostTokens,
+    row<&GenerationConfig::top_k>("top_k", 0, kMaxTokens,
                                   "Only the k best tokens are possible; 0: any."),
     row<&GenerationConfig::top_p>(
         "top_p", 1e-9, 1,
@@ -56,7 +56,7 @@ const SamplingSetting kSamplingSettings[kNumSamplingSettings] = {
 };
 
 bool SamplingSetting::takes(double value) const {
-  return value >= low && value <= high && (!is_whole || std::trunc(value) == value);
+  return value >= low && value <= high && (!is_integer || std::trunc(value) == value);
 }
 
 GenerationConfig sampling_of(std::string_view generation_config) {

@@ -15,7 +15,7 @@ struct SamplingSetting {
   const char* name;  // of the configuration, of generation_config.json, of requests and of flags
   double low;        // what it may be
   double high;
-  bool is_whole;
+  bool is_integer;
   const char* help;
   double (*get)(const GenerationConfig& config);
   bool (*is_given)(const GenerationConfig& config);

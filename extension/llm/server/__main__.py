@@ -79,7 +79,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def make_service(options: argparse.Namespace):
     from executorch.extension.llm.chat import checkpoint_sampling
-    from executorch.extension.llm.export.kept import program_of
+    from executorch.extension.llm.export.program_cache import program_of
     from executorch.extension.llm.runner import TextLLMRunner
     from executorch.extension.llm.runner.chat_template import ChatTemplate
     from executorch.extension.llm.server.app import Service

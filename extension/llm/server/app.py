@@ -221,8 +221,8 @@ class _Routes:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    told = RequestError.of(error)
-    return JSONResponse(told.body(), told.status)
+    message = RequestError.of(error)
+    return JSONResponse(message.body(), message.status)
 
 
 async def _left(request: Request, error: Exception) -> Response:
@@ -233,19 +233,19 @@ def _no_route(table: Sequence[Route]) -> Callable[[Request, Exception], Any]:
     """For an unknown path, or a verb that a path does not have."""
     paths = ", ".join(route.path for route in table)
 
-    async def told(request: Request, error: Exception) -> Response:
+    async def reported(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         asked = f"{request.method} {request.url.path}"
         verbs = (error.headers or {}).get("Allow")
-        said = f"{asked}: {error.detail}"
+        message = f"{asked}: {error.detail}"
         if error.status_code == 404:
-            said = f"{asked}: there is no such route; known are {paths}"
+            message = f"{asked}: there is no such route; known are {paths}"
         if verbs:
-            said = f"{asked}: expected {verbs}"
-        refusal = RequestError(said, status=error.status_code)
+            message = f"{asked}: expected {verbs}"
+        refusal = RequestError(message, status=error.status_code)
         return JSONResponse(refusal.body(), error.status_code, error.headers)
 
-    return told
+    return reported
 
 
 def make_app(service: Service, origins: Sequence[str] = ()) -> Starlette:

@@ -28,18 +28,20 @@ def is_number(value: Any, low: float, high: float) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 
-def is_whole(value: Any, low: int, high: int) -> bool:
+def is_integer(value: Any, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 def number(default: float, low: float, high: float) -> Field:
     """A whole one where the default is."""
-    check, kind = (is_whole, "whole number") if isinstance(default, int) else (is_number, "number")
+    check, kind = (
+        (is_integer, "whole number") if isinstance(default, int) else (is_number, "number")
+    )
     return Field(default, lambda v: check(v, low, high), f"a {kind} from {low:.10g} to {high:.10g}")
 
 
 def positive() -> Field:
-    return Field(None, lambda v: is_whole(v, 1, 1 << 62), "a whole number above 0")
+    return Field(None, lambda v: is_integer(v, 1, 1 << 62), "a whole number above 0")
 
 
 def of_type(default: Any, types: type | tuple[type, ...], expected: str) -> Field:
@@ -73,7 +75,7 @@ SAMPLING: dict[str, Field] = {
     "stream": FLAG,
     "stream_options": OBJECT,
     **{name: number(_OPEN[name], *bounds) for name, bounds in sampling_settings().items()},
-    "seed": Field(None, lambda v: is_whole(v, 0, (1 << 63) - 1), "a whole number"),
+    "seed": Field(None, lambda v: is_integer(v, 0, (1 << 63) - 1), "a whole number"),
     # As llama.cpp's server has it.
     "grammar": of_type("", str, "a grammar in GBNF"),
 }
@@ -104,8 +106,8 @@ def _object(body: bytes) -> dict[str, Any]:
         # Half of a surrogate pair, as "\ud83d", is JSON and no text.
         json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        said = str(error).encode(errors="replace").decode()
-        raise RequestError(f"expected a JSON object, found none: {said}") from error
+        message = str(error).encode(errors="replace").decode()
+        raise RequestError(f"expected a JSON object, found none: {message}") from error
     if not isinstance(found, dict):
         raise RequestError(f"expected a JSON object, found {type(found).__name__}")
     return found

@@ -57,7 +57,7 @@ def refusal(server: str, verb: str, path: str, body: Any = None) -> tuple[int, d
 
 
 @pytest.mark.parametrize(
-    "verb, path, body, status, said",
+    "verb, path, body, status, message",
     [
         (
             "GET",
@@ -79,10 +79,10 @@ def refusal(server: str, verb: str, path: str, body: Any = None) -> tuple[int, d
     ],
 )
 def test_errors_are_json(
-    server: str, verb: str, path: str, body: Any, status: int, said: str
+    server: str, verb: str, path: str, body: Any, status: int, message: str
 ) -> None:
     found, error = refusal(server, verb, path, body)
-    assert found == status and said in error["message"], error
+    assert found == status and message in error["message"], error
     assert error["type"] == "invalid_request_error"
 
 
@@ -176,8 +176,8 @@ def named_events(body: bytes) -> list[tuple[str, dict[str, Any]]]:
 def test_responses(llama: TinyLlama, server: str) -> None:
     fields = {"input": "Hi", "instructions": "Be brief.", "temperature": 0, "max_output_tokens": 8}
     found = post(server, "responses", **fields)
-    told = [{"role": "system", "content": "Be brief."}, *HELLO]
-    ids = llama.encode(ChatTemplate.beside(llama.tokenizer).render(told))
+    conversation = [{"role": "system", "content": "Be brief."}, *HELLO]
+    ids = llama.encode(ChatTemplate.beside(llama.tokenizer).render(conversation))
     text = llama.decode(llama.greedy(ids, 8))
     (item,) = found["output"]
     assert (item["type"], item["role"]) == ("message", "assistant")
@@ -240,7 +240,7 @@ def test_responses_of_a_schema(server: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields, said",
+    "fields, message",
     [
         ({}, "input: expected a text or items, found none"),
         (
@@ -262,9 +262,9 @@ def test_responses_of_a_schema(server: str) -> None:
         ({"input": "x", "n": 2}, "n: this field is not served"),
     ],
 )
-def test_wrong_responses_are_told(server: str, fields: dict[str, Any], said: str) -> None:
+def test_wrong_responses_are_told(server: str, fields: dict[str, Any], message: str) -> None:
     status, error = refusal(server, "POST", "/v1/responses", fields)
-    assert status == 400 and said in error["message"], error
+    assert status == 400 and message in error["message"], error
 
 
 def test_pages_of_named_origins_may_call(llama: TinyLlama, server: str) -> None:
@@ -326,7 +326,7 @@ def test_embeddings_are_the_mean_of_hidden_states(llama: TinyLlama, embedding_se
 
 
 @pytest.mark.parametrize(
-    "fields, said",
+    "fields, message",
     [
         ({"input": "x", "dimensions": 7}, "dimensions: expected 64, the model's, found 7"),
         ({"input": []}, "input: expected a text, a list of texts, or ids"),
@@ -340,10 +340,10 @@ def test_embeddings_are_the_mean_of_hidden_states(llama: TinyLlama, embedding_se
     ],
 )
 def test_wrong_embeddings_are_told(
-    embedding_server: str, fields: dict[str, Any], said: str
+    embedding_server: str, fields: dict[str, Any], message: str
 ) -> None:
     status, error = refusal(embedding_server, "POST", "/v1/embeddings", fields)
-    assert status == 400 and said in error["message"], error
+    assert status == 400 and message in error["message"], error
 
 
 def test_a_method_of_ones_own_may_give_a_vector(tmp_path: Path) -> None:

@@ -133,8 +133,10 @@ def test_a_model_answers(server: str, page: Chromium, tmp_path: Path) -> None:
         "tiny",
         "tiny",
     ]
-    told = page.value("document.querySelector('#status').textContent")
-    assert re.fullmatch(rf"\d+ tokens, ([\d.]+ tokens/s, )?context \d+ of {CONTEXT}", told), told
+    status = page.value("document.querySelector('#status').textContent")
+    assert re.fullmatch(rf"\d+ tokens, ([\d.]+ tokens/s, )?context \d+ of {CONTEXT}", status), (
+        status
+    )
     assert page.value("document.activeElement.id") == "text"
     page.screenshot(tmp_path / "answer.png")
     assert (tmp_path / "answer.png").stat().st_size > 5000

@@ -18,7 +18,7 @@ from executorch.extension.llm.server.fields import (
     MAX_STOPS,
     SAMPLING,
     Field,
-    is_whole,
+    is_integer,
     of_type,
     only,
     positive,
@@ -69,7 +69,9 @@ TOOLS: dict[str, Field] = {
 _LOGPROBS = f"a whole number up to {MAX_LOGPROBS}"
 _BOTH: dict[str, Field] = {
     **SAMPLING,
-    "n": Field(1, lambda v: is_whole(v, 1, MAX_CHOICES), f"a whole number from 1 to {MAX_CHOICES}"),
+    "n": Field(
+        1, lambda v: is_integer(v, 1, MAX_CHOICES), f"a whole number from 1 to {MAX_CHOICES}"
+    ),
     "max_tokens": positive(),
     "max_completion_tokens": positive(),
     "stop": of_type((), (str, list), "a text or a list of texts"),
@@ -81,7 +83,7 @@ _CHAT = {
     **TOOLS,
     "messages": Field(None, lambda v: isinstance(v, list) and len(v) > 0, "a list of messages"),
     "logprobs": FLAG,
-    "top_logprobs": Field(0, lambda v: is_whole(v, 0, MAX_LOGPROBS), _LOGPROBS),
+    "top_logprobs": Field(0, lambda v: is_integer(v, 0, MAX_LOGPROBS), _LOGPROBS),
     # What new clients of OpenAI send, and what changes nothing here.
     "store": only(False, "false: answers are not kept"),
     "metadata": ANYTHING,
@@ -91,7 +93,7 @@ _COMPLETION = {
     **_BOTH,
     "prompt": Field(None, lambda v: isinstance(v, str | list) and len(v) > 0, "a text or ids"),
     "echo": only(False, "false: it is not served"),
-    "logprobs": Field(None, lambda v: is_whole(v, 0, MAX_LOGPROBS), _LOGPROBS),
+    "logprobs": Field(None, lambda v: is_integer(v, 0, MAX_LOGPROBS), _LOGPROBS),
     "suffix": only(None, "nothing: it is not served"),
     "best_of": only(1, "1"),
 }
@@ -268,6 +270,6 @@ def read_completion(
 
 
 def ids_of(given: list[Any], vocabulary: int, param: str) -> tuple[int, ...]:
-    if not all(is_whole(i, 0, vocabulary - 1) for i in given):
+    if not all(is_integer(i, 0, vocabulary - 1) for i in given):
         raise RequestError(f"{param}: expected a text, or ids from 0 to {vocabulary - 1}", param)
     return tuple(given)

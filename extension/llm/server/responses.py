@@ -289,8 +289,8 @@ async def _all_events(response: Response, pieces: AsyncIterator[Piece]) -> Async
         if item["type"] == "function_call":
             events = [*_call_events(place, item)]
         else:
-            said = [] if begun else [*message.begin(), *message.delta(item["content"][0]["text"])]
-            events = [*said, *message.end(item)]
+            text = [] if begun else [*message.begin(), *message.delta(item["content"][0]["text"])]
+            events = [*text, *message.end(item)]
         for each in events:
             yield each
     yield response.status, {"response": body}
@@ -307,5 +307,5 @@ async def response_chunks(response: Response, pieces: AsyncIterator[Piece]) -> A
                 number += 1
         except (RequestError, RuntimeError) as problem:
             error = RequestError.of(problem).body()["error"]
-            told = {**error, "type": "error", "sequence_number": number}
-            yield event(told, "error")
+            event_of_error = {**error, "type": "error", "sequence_number": number}
+            yield event(event_of_error, "error")

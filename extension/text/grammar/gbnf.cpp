@@ -446,7 +446,7 @@ class Reader {
     using tokenizers::detail::Utf8Step;
     const Utf8Step step = at_ < text_.size() ? tokenizers::detail::utf8_step(text_, at_)
                                              : Utf8Step{Utf8Step::kBad, 0};
-    if (step.kind != Utf8Step::kWhole) {
+    if (step.kind != Utf8Step::kComplete) {
       return wrong("UTF-8");
     }
     const uint32_t character = tokenizers::detail::code_point(text_, at_);

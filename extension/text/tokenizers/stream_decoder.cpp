@@ -20,7 +20,7 @@ Result<std::string> StreamDecoder::push(uint64_t token) {
     if (step.kind == detail::Utf8Step::kUnfinished) {
       break;
     }
-    if (step.kind == detail::Utf8Step::kWhole) {
+    if (step.kind == detail::Utf8Step::kComplete) {
       whole.append(held_, at, step.length);
     } else {
       detail::append_utf8(detail::kReplacement, whole);

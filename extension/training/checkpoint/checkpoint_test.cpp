@@ -213,10 +213,10 @@ TEST_F(CheckpointTest, AFileThatCannotBeWrittenIsNamed) {
   const std::string nowhere = path_ + ".no/checkpoint.ptd";
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(save_checkpoint(nowhere, parameters_), Error::AccessFailed);
-  const std::string told = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(told.find("Cannot write " + nowhere + ": check that its folder exists"),
+  const std::string message = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(message.find("Cannot write " + nowhere + ": check that its folder exists"),
             std::string::npos)
-      << told;
+      << message;
 }
 
 // Each writes its own bytes, and the file is one of theirs.

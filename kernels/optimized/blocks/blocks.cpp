@@ -155,7 +155,7 @@ void quantize_rows(const BlockKernels& kernels, const float* x, int64_t rows, bo
 }
 
 // A tile of results, [rows][columns] with `fine` two rows each, to where they belong.
-void write(const BlockProduct& p, int64_t column, int64_t columns, const float* tile, int64_t first,
+void write(const BlockMatmul& p, int64_t column, int64_t columns, const float* tile, int64_t first,
            int64_t rows, bool fine) {
   const int64_t step = fine ? 2 : 1, valid = std::min(columns, p.weight.n - column);
   for (int64_t r = 0; r < rows; r += step) {
@@ -180,7 +180,7 @@ struct Call {
   bool fine;
 };
 
-void few_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t last) {
+void few_rows(const Call& call, const BlockMatmul& p, int64_t first, int64_t last) {
   float tile[kMaxFewBlockRows * kPanelRows];
   for (int64_t panel = first; panel < last; ++panel) {
     for (int64_t row = 0; row < call.x.rows; row += kMaxFewBlockRows) {
@@ -201,10 +201,10 @@ int64_t units_at_once(const BlockFormat& f, int64_t units) {
 // Panels [first, first + count), all their columns, with all rows.
 struct PanelsAtOnce {
   const Call& call;
-  const BlockProduct& product;
+  const BlockMatmul& product;
   const UnpackedPanel* panels;
   ManyRows work;
-  const BlockProduct* after;  // what comes after this product, if anything
+  const BlockMatmul* after;  // what comes after this product, if anything
 
   void run(int64_t first) {
     const BlockFormat& f = product.weight.facts();
@@ -245,8 +245,8 @@ struct PanelsAtOnce {
   }
 };
 
-void many_rows(const Call& call, const BlockProduct& p, int64_t first, int64_t last,
-               const BlockProduct* after) {
+void many_rows(const Call& call, const BlockMatmul& p, int64_t first, int64_t last,
+               const BlockMatmul* after) {
   const Layout& l = call.layout;
   uint8_t* memory = call.scratch.threads + get_thread_num() * l.thread + l.rest;
   auto* tile = reinterpret_cast<float*>(memory);
@@ -282,7 +282,7 @@ void group_rows(const BlockFormat& f, const Call& call) {
 
 // The products, whose formats group alike, with rows that are quantized. A strip is what panels are
 // taken at once.
-void multiply_rows(const Call& call, const BlockProduct* products, int64_t count) {
+void multiply_rows(const Call& call, const BlockMatmul* products, int64_t count) {
   const bool few = call.x.rows <= 2 * kMaxFewBlockRows;
   const int64_t step = few ? 1 : call.kernels.panels;
   const auto strips = [&](int64_t i) {
@@ -311,7 +311,7 @@ void multiply_rows(const Call& call, const BlockProduct* products, int64_t count
 }
 
 // Without vectors: the same sums in the same order.
-void multiply_plain(const BlockProduct& p, const BlockRows& x, bool fine) {
+void multiply_plain(const BlockMatmul& p, const BlockRows& x, bool fine) {
   const BlockFormat& f = p.weight.facts();
   for (int64_t i = 0; i < x.rows; ++i) {
     for (int64_t j = 0; j < p.weight.n; ++j) {
@@ -370,11 +370,11 @@ void read_block_row(const BlockMatrix& matrix, int64_t row, float* out) {
   }
 }
 
-int64_t block_product_bytes(int64_t k, int64_t rows, bool fine) {
+int64_t block_matmul_bytes(int64_t k, int64_t rows, bool fine) {
   return Layout(k, rows_at_once(k, fine ? 2 * rows : rows)).bytes();
 }
 
-void multiply_blocks(const BlockProduct* products, int64_t count, const float* x, int64_t rows,
+void multiply_blocks(const BlockMatmul* products, int64_t count, const float* x, int64_t rows,
                      bool fine, uint8_t* scratch) {
   const BlockKernels& kernels = block_kernels();
   const int64_t k = products[0].weight.k, twice = fine ? 2 : 1;
@@ -391,7 +391,7 @@ void multiply_blocks(const BlockProduct* products, int64_t count, const float* x
                     {twice * now, k, memory.codes, memory.scales, memory.sums, memory.starts},
                     fine};
     for (int64_t i = 0; i < count;) {  // those that group alike together
-      BlockProduct same[kMaxBlockProducts];
+      BlockMatmul same[kMaxBlockMatmuls];
       int64_t number = 0;
       const BlockFormat& format = products[i].weight.facts();
       for (; i < count && group_alike(products[i].weight.facts(), format); ++i) {

@@ -23,13 +23,13 @@ struct BlockMatrix {
 // Place in kBlockFormats of GGUF's number, or -1.
 int find_block_format(int64_t number);
 
-constexpr int64_t kMaxBlockProducts = 4;  // of a call
+constexpr int64_t kMaxBlockMatmuls = 4;  // of a call
 
 // One row of the matrix as floats.
 void read_block_row(const BlockMatrix& matrix, int64_t row, float* out);
 
 // out[i * out_stride + j] = x[i] . weight[j] + bias[j]
-struct BlockProduct {
+struct BlockMatmul {
   BlockMatrix weight;
   const float* bias = nullptr;
   float* out = nullptr;
@@ -37,13 +37,13 @@ struct BlockProduct {
 };
 
 // Scratch memory, aligned to 64, of a call below with k columns for `rows` rows.
-int64_t block_product_bytes(int64_t k, int64_t rows, bool fine);
+int64_t block_matmul_bytes(int64_t k, int64_t rows, bool fine);
 
 // Products of the rows of x (`rows` x k, row after row) with several matrices of the same k. Each
 // 32 numbers of a row become 8-bit integers times a scale of theirs, the largest magnitude / 127,
 // ties to even; `fine`: twice, the second time what the first left over, as if there were 15 bits.
 // Sums of integers are exact; a number that is not finite makes what its row gives NaN.
-void multiply_blocks(const BlockProduct* products, int64_t count, const float* x, int64_t rows,
+void multiply_blocks(const BlockMatmul* products, int64_t count, const float* x, int64_t rows,
                      bool fine, uint8_t* scratch);
 
 }  // namespace executorch::kernels::optimized

@@ -39,8 +39,8 @@ void check(int format, int64_t n, int64_t k, int64_t rows, bool fine) {
     x[static_cast<size_t>(i)] =
         i % 32 == 0 ? 127.0f : static_cast<float>(static_cast<int64_t>(random() % 255) - 127);
   }
-  const BlockProduct product{matrix, nullptr, out.data(), n};
-  std::vector<uint8_t> scratch(static_cast<size_t>(block_product_bytes(k, rows, fine)) + 64);
+  const BlockMatmul product{matrix, nullptr, out.data(), n};
+  std::vector<uint8_t> scratch(static_cast<size_t>(block_matmul_bytes(k, rows, fine)) + 64);
   const auto address = reinterpret_cast<uintptr_t>(scratch.data());
   multiply_blocks(&product, 1, x.data(), rows, fine, scratch.data() + (64 - address % 64) % 64);
   std::vector<float> row(static_cast<size_t>(k));

@@ -130,7 +130,7 @@ NarrowGemm group_problem(const Conv& c, const BFloat16Conv& values, const uint16
 }  // namespace
 
 bool has_bfloat16_conv(const Conv& c) {
-  return has_bfloat16_products() && c.in_d == 1 && c.kernel_d == 1 && c.out_d == 1 &&
+  return has_bfloat16_matmul() && c.in_d == 1 && c.kernel_d == 1 && c.out_d == 1 &&
          c.out_channels / c.groups >= kMinOutChannels && c.in_channels / c.groups >= kMinInChannels;
 }
 

@@ -149,7 +149,7 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
   const int64_t width = kTileVectors * kernels.lanes;
   const int64_t work = shape.m * shape.n * std::max<int64_t>(shape.k, 1);
   const Split split =
-      split_product(shape.m, shape.n, kernels.tile_rows, width, parts_per_product(work, batch));
+      split_matmul(shape.m, shape.n, kernels.tile_rows, width, parts_per_matmul(work, batch));
   const int64_t parts = split.parts();
   const int64_t tasks = batch * parts;
   const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / parts));

@@ -94,10 +94,10 @@ struct NarrowGemm {
 };
 
 // True when the processor multiplies bfloat16 itself. Without, use gemm() on widened operands.
-bool has_bfloat16_products();
+bool has_bfloat16_matmul();
 
 // As gemm(), on AMX tiles where the processor has them and the matmul is large enough; at most 700
-// KB of scratch memory a thread. kBFloat16 only if has_bfloat16_products().
+// KB of scratch memory a thread. kBFloat16 only if has_bfloat16_matmul().
 // The processor's bfloat16 multiplication takes subnormal operands for 0.
 [[nodiscard]] runtime::Error gemm_narrow(runtime::KernelRuntimeContext& ctx, int64_t batch,
                                          runtime::FunctionRef<NarrowGemm(int64_t)> problem);

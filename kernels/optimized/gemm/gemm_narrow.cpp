@@ -310,7 +310,7 @@ bool suits_amx(const NarrowGemm& g) {
 
 }  // namespace
 
-bool has_bfloat16_products() {
+bool has_bfloat16_matmul() {
   return narrow_kernels().bfloat16.tile != nullptr;
 }
 
@@ -335,8 +335,8 @@ Error gemm_narrow_with(const NarrowKernels& kernels, runtime::KernelRuntimeConte
   // Every part of the rows unfolds all its columns again: cut columns alone where they are enough.
   const bool by_columns =
       shape.unfold != nullptr && shape.n >= kernels.panel_width * get_num_threads();
-  const Split split = split_product(shape.m, shape.n, by_columns ? shape.m : kernels.tile_rows,
-                                    kernels.panel_width, parts_per_product(work, batch));
+  const Split split = split_matmul(shape.m, shape.n, by_columns ? shape.m : kernels.tile_rows,
+                                   kernels.panel_width, parts_per_matmul(work, batch));
   const int64_t tasks = batch * split.parts();
   const int64_t grain =
       std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / split.parts()));
@@ -367,7 +367,7 @@ Error gemm_narrow(runtime::KernelRuntimeContext& ctx, int64_t batch,
   if (batch <= 0) {
     return Error::Ok;
   }
-  const bool tiles = suits_amx(problem(0)) && has_bfloat16_products() && has_amx();
+  const bool tiles = suits_amx(problem(0)) && has_bfloat16_matmul() && has_amx();
   return gemm_narrow_with(tiles ? amx_kernels() : narrow_kernels(), ctx, batch, problem);
 }
 

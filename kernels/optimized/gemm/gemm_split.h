@@ -27,7 +27,7 @@ struct Rectangle {
 };
 
 // Parts of one of `batch` matmuls of `work` steps each.
-inline int64_t parts_per_product(int64_t work, int64_t batch) {
+inline int64_t parts_per_matmul(int64_t work, int64_t batch) {
   constexpr int64_t kWorkForSpareParts = 1 << 22;
   constexpr int64_t kSpareParts = 2;  // so that a held-up thread is not waited for long
   const int64_t threads = extension::get_num_threads();
@@ -38,8 +38,8 @@ inline int64_t parts_per_product(int64_t work, int64_t batch) {
   return std::clamp<int64_t>(work / kMinWorkPerTask, 1, threads * spare);
 }
 
-inline Split split_product(int64_t m, int64_t n, int64_t tile_rows, int64_t tile_cols,
-                           int64_t parts) {
+inline Split split_matmul(int64_t m, int64_t n, int64_t tile_rows, int64_t tile_cols,
+                          int64_t parts) {
   const int64_t row_tiles = div_up(m, tile_rows);
   const int64_t col_tiles = div_up(n, tile_cols);
   int64_t row_parts = 1, col_parts = 1;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mm, bmm, addmm, linear, _int_mm: shapes and dtypes around product.h.
+// mm, bmm, addmm, linear, _int_mm: shapes and dtypes around dense_matmul.h.
 #include <algorithm>
 #include <cstring>
 
 #include <executorch/kernels/optimized/binary.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/gemm/product.h>
+#include <executorch/kernels/optimized/gemm/dense_matmul.h>
 #include <executorch/kernels/optimized/scratch.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
@@ -28,10 +28,10 @@ using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::kMaxOperands;
 using executorch::kernels::optimized::kMaxOuterDims;
 using executorch::kernels::optimized::map_binary;
+using executorch::kernels::optimized::Matmul;
 using executorch::kernels::optimized::multiply;
 using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::plan_broadcast;
-using executorch::kernels::optimized::Product;
 using executorch::kernels::optimized::scratch;
 using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
@@ -39,13 +39,13 @@ using executorch::runtime::resize_tensor;
 
 namespace {
 
-bool is_whole(ScalarType type) {
+bool is_integer(ScalarType type) {
   return executorch::runtime::isIntegralType(type, /*includeBool=*/false);
 }
 
 bool has_fast_dtype(ScalarType type) {
   return type == ScalarType::Float || type == ScalarType::Half || type == ScalarType::BFloat16 ||
-         is_whole(type);
+         is_integer(type);
 }
 
 bool all_fast(const Tensor& a, const Tensor& b, const Tensor& out) {
@@ -115,8 +115,8 @@ void scale_and_add(const Broadcast& walk, float alpha, float beta, const float* 
 }
 
 // c = alpha * a b + beta * self in f32, rounded once. False when there is no scratch memory.
-bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Product p, const Broadcast& walk,
-                            float alpha, float beta, const Tensor& self) {
+bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Matmul p, const Broadcast& walk, float alpha,
+                            float beta, const Tensor& self) {
   constexpr int64_t kGrain = 1 << 14;
   const ScalarType type = p.dtype;
   const auto self_count = static_cast<int64_t>(self.numel());
@@ -144,7 +144,7 @@ bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Product p, const Broadcas
 
 // A matmul of bytes: of these less 128, which are signed, and 128 times the sums of b's columns.
 // False when there is no scratch memory.
-bool multiply_bytes(KernelRuntimeContext& ctx, Product p) {
+bool multiply_bytes(KernelRuntimeContext& ctx, Matmul p) {
   constexpr uint8_t kSign = 0x80;
   const auto count = static_cast<size_t>(p.m * p.k);
   auto memory = ctx.allocate_temp(count, 64);
@@ -187,11 +187,11 @@ Tensor& opt_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& 
       !resized(out, {static_cast<int32_t>(self.size(0)), static_cast<int32_t>(mat2.size(1))})) {
     return mm_out(ctx, self, mat2, out);
   }
-  Product p{self.scalar_type(),    1,
-            self.size(0),          self.size(1),
-            mat2.size(1),          self.const_data_ptr(),
-            mat2.const_data_ptr(), out.mutable_data_ptr()};
-  p.wraps = is_whole(p.dtype);
+  Matmul p{self.scalar_type(),    1,
+           self.size(0),          self.size(1),
+           mat2.size(1),          self.const_data_ptr(),
+           mat2.const_data_ptr(), out.mutable_data_ptr()};
+  p.wraps = is_integer(p.dtype);
   return multiply(ctx, p) == Error::Ok ? out : mm_out(ctx, self, mat2, out);
 }
 
@@ -206,10 +206,10 @@ Tensor& opt_int_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tens
       !is_contiguous(self) || !is_contiguous(out)) {
     return portable();
   }
-  Product p{ScalarType::Char,      1,
-            self.size(0),          self.size(1),
-            mat2.size(1),          self.const_data_ptr(),
-            mat2.const_data_ptr(), out.mutable_data_ptr()};
+  Matmul p{ScalarType::Char,      1,
+           self.size(0),          self.size(1),
+           mat2.size(1),          self.const_data_ptr(),
+           mat2.const_data_ptr(), out.mutable_data_ptr()};
   p.b_transposed = !is_contiguous(mat2);  // a matrix that is not in rows is in columns
   const bool done = is_bytes ? multiply_bytes(ctx, p) : multiply(ctx, p) == Error::Ok;
   return done ? out : portable();
@@ -223,10 +223,10 @@ Tensor& opt_bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor&
                      static_cast<int32_t>(mat2.size(2))})) {
     return bmm_out(ctx, self, mat2, out);
   }
-  Product p{self.scalar_type(),    self.size(0),          self.size(1),
-            self.size(2),          mat2.size(2),          self.const_data_ptr(),
-            mat2.const_data_ptr(), out.mutable_data_ptr()};
-  p.wraps = is_whole(p.dtype);
+  Matmul p{self.scalar_type(),    self.size(0),          self.size(1),
+           self.size(2),          mat2.size(2),          self.const_data_ptr(),
+           mat2.const_data_ptr(), out.mutable_data_ptr()};
+  p.wraps = is_integer(p.dtype);
   return multiply(ctx, p) == Error::Ok ? out : bmm_out(ctx, self, mat2, out);
 }
 
@@ -245,16 +245,16 @@ Tensor& opt_addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tenso
   const Addend addend = plain ? classify(self, m, n) : Addend::kOther;
   Broadcast walk;
   if (addend == Addend::kOther &&
-      (is_whole(self.scalar_type()) || !plan_addend(self, m, n, walk))) {
+      (is_integer(self.scalar_type()) || !plan_addend(self, m, n, walk))) {
     return portable();
   }
   if (!resized(out, {static_cast<int32_t>(m), static_cast<int32_t>(n)})) {
     return portable();
   }
-  Product p{
+  Matmul p{
       mat1.scalar_type(),    1, m, mat1.size(1), n, mat1.const_data_ptr(), mat2.const_data_ptr(),
       out.mutable_data_ptr()};
-  p.wraps = is_whole(p.dtype);
+  p.wraps = is_integer(p.dtype);
   if (addend == Addend::kOther && !is_f32(self)) {
     return multiply_scaled_narrow(ctx, p, walk, as_float(alpha), as_float(beta), self) ? out
                                                                                        : portable();
@@ -293,12 +293,12 @@ Tensor& opt_linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Ten
     return portable();
   }
   const int64_t k = weight.size(1);
-  Product p{input.scalar_type(),     1,
-            input.numel() / k,       k,
-            weight.size(0),          input.const_data_ptr(),
-            weight.const_data_ptr(), out.mutable_data_ptr()};
+  Matmul p{input.scalar_type(),     1,
+           input.numel() / k,       k,
+           weight.size(0),          input.const_data_ptr(),
+           weight.const_data_ptr(), out.mutable_data_ptr()};
   p.b_transposed = true;
-  p.wraps = is_whole(p.dtype);
+  p.wraps = is_integer(p.dtype);
   p.col_bias = bias.has_value() ? bias->const_data_ptr() : nullptr;
   return multiply(ctx, p) == Error::Ok ? out : portable();
 }

@@ -65,8 +65,8 @@ void fold_tasks(const F& f, R start, const InnerLoops& p, const T* in, R* out, i
 }
 
 template <typename T>
-void fold_whole(IntegerFold fold, const InnerLoops& p, const T* in, void* out, int64_t first,
-                int64_t last) {
+void fold_integer(IntegerFold fold, const InnerLoops& p, const T* in, void* out, int64_t first,
+                  int64_t last) {
   T* const same = static_cast<T*>(out);
   switch (fold) {
     case IntegerFold::kSum:
@@ -82,15 +82,15 @@ void fold_range(ScalarType type, IntegerFold fold, const InnerLoops& p, const vo
                 int64_t first, int64_t last) {
   switch (type) {
     case ScalarType::Char:
-      return fold_whole(fold, p, static_cast<const int8_t*>(in), out, first, last);
+      return fold_integer(fold, p, static_cast<const int8_t*>(in), out, first, last);
     case ScalarType::Short:
-      return fold_whole(fold, p, static_cast<const int16_t*>(in), out, first, last);
+      return fold_integer(fold, p, static_cast<const int16_t*>(in), out, first, last);
     case ScalarType::Int:
-      return fold_whole(fold, p, static_cast<const int32_t*>(in), out, first, last);
+      return fold_integer(fold, p, static_cast<const int32_t*>(in), out, first, last);
     case ScalarType::Long:
-      return fold_whole(fold, p, static_cast<const int64_t*>(in), out, first, last);
+      return fold_integer(fold, p, static_cast<const int64_t*>(in), out, first, last);
     default:  // Byte, and Bool, whose 0 and 1 are such
-      return fold_whole(fold, p, static_cast<const uint8_t*>(in), out, first, last);
+      return fold_integer(fold, p, static_cast<const uint8_t*>(in), out, first, last);
   }
 }
 

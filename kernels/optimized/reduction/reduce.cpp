@@ -90,7 +90,7 @@ bool is_reduced(const Tensor& self, const std::optional<ScalarType>& dtype, cons
 }
 
 // Integers and Bool.
-bool is_whole(const Tensor& t) {
+bool is_integer(const Tensor& t) {
   return executorch::runtime::isIntegralType(t.scalar_type(), /*includeBool=*/true);
 }
 
@@ -98,7 +98,7 @@ bool is_whole(const Tensor& t) {
 bool reduce(KernelRuntimeContext& ctx, const Tensor& self, const std::optional<IntArrayRef>& dims,
             bool keepdim, const std::optional<ScalarType>& dtype, bool mean, Tensor& out) {
   int64_t first = 0, last = 0;
-  const bool whole = !mean && is_whole(self) && is_contiguous(self) && self.numel() > 0 &&
+  const bool whole = !mean && is_integer(self) && is_contiguous(self) && self.numel() > 0 &&
                      dtype.value_or(ScalarType::Long) == ScalarType::Long &&
                      out.scalar_type() == ScalarType::Long;
   if ((!whole && !is_reduced(self, dtype, out)) || !neighbour_range(self, dims, first, last) ||
@@ -121,7 +121,7 @@ bool reduce(KernelRuntimeContext& ctx, const Tensor& self, const std::optional<I
 bool extreme(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dims, bool keepdim,
              bool largest, Tensor& out) {
   int64_t first = 0, last = 0;
-  const bool whole = is_whole(self) && is_contiguous(self) && self.numel() > 0 &&
+  const bool whole = is_integer(self) && is_contiguous(self) && self.numel() > 0 &&
                      out.scalar_type() == self.scalar_type();
   if ((!whole && !is_reduced(self, std::nullopt, out)) ||
       !neighbour_range(self, dims, first, last) ||

@@ -166,9 +166,9 @@ def why_all_on_kernels(options: argparse.Namespace, target: Path) -> str:
     calls = sorted({call.name for call in ProgramFile(target).calls})
     if any(name.startswith(f"{backend.name}::") for name in calls):
         return ""
-    said = f"{backend.name} has no operator for what the program calls: {', '.join(calls)}"
+    message = f"{backend.name} has no operator for what the program calls: {', '.join(calls)}"
     ways = [] if options.quantize else backend.quantizations()
-    return f"{said}; try --quantize {' or '.join(ways)}" if ways else said
+    return f"{message}; try --quantize {' or '.join(ways)}" if ways else message
 
 
 class Status:

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[0] == "--completion":
         from executorch.cli.completion import script
 
-        return _told(given[0], lambda: print(script(given[1:])) or DONE)
+        return _report(given[0], lambda: print(script(given[1:])) or DONE)
     if given[0] == "--complete":
         from executorch.cli.completion import candidates
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[0] in ("--cflags", "--libs", "--cmakedir"):
         from executorch.cli.flags import printed
 
-        return _told(given[0], lambda: print(printed(given)) or DONE)
+        return _report(given[0], lambda: print(printed(given)) or DONE)
     command = BY_NAME.get(given[0])
     if command is None:
         return _unknown(given[0])
@@ -56,10 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _light.is_on = True
     else:
         _light.end()
-    return _told(command.name, lambda: command.run(options))
+    return _report(command.name, lambda: command.run(options))
 
 
-def _told(name: str, work) -> int:
+def _report(name: str, work) -> int:
     """The status of the work; a problem that it can name is one sentence."""
     try:
         return work()
@@ -70,7 +70,7 @@ def _told(name: str, work) -> int:
         print(file=sys.stderr)
         return 130
     except Exception as problem:
-        if not _is_said(problem):
+        if not _is_reported(problem):
             raise
         print(f"{PROGRAM} {name}: {_sentence(problem)}", file=sys.stderr)
         return FAILED
@@ -82,7 +82,7 @@ def _sentence(problem: Exception) -> str:
     return as_text() if as_text is not None else " ".join(str(problem).split())
 
 
-def _is_said(problem: Exception) -> bool:
+def _is_reported(problem: Exception) -> bool:
     """Whether its text is for the user: everything else is a fault of ours, and keeps its trace."""
     kinds = ("ExportError", "ExecuTorchError")
     named = any(kind.__name__ in kinds for kind in type(problem).__mro__)

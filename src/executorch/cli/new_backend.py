@@ -37,5 +37,5 @@ def run(options: argparse.Namespace) -> int:
     projects.check_name(options.name)
     target = options.dir / options.name
     written = projects.copy(projects.backend_files(options.kind), options.name, target)
-    print(projects.told(target, written))
+    print(projects.next_steps(target, written))
     return 0

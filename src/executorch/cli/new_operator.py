@@ -43,5 +43,5 @@ def run(options: argparse.Namespace) -> int:
         for path, text in projects.template("operator").items()
     }
     target = options.dir / options.name
-    print(projects.told(target, projects.copy(files, options.name, target)))
+    print(projects.next_steps(target, projects.copy(files, options.name, target)))
     return 0

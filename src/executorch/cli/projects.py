@@ -94,7 +94,7 @@ def backend_files(kind: str = "delegate") -> dict[Path, str]:
     return files
 
 
-def told(target: Path, written: list[Path]) -> str:
+def next_steps(target: Path, written: list[Path]) -> str:
     """What to do next, for the terminal."""
     lines = [f"wrote {target}: {len(written)} files", "", f"    cd {target}"]
     readme = (target / "README.md").read_text()

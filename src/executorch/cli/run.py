@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from executorch.cli.running import run_program
 
     if options.program.suffix == ".gguf" or options.program.is_dir():
-        from executorch.extension.llm.export.kept import program_of
+        from executorch.extension.llm.export.program_cache import program_of
 
         options.program = program_of(options.program).path
     return run_program(options)

@@ -32,15 +32,15 @@ def run_program(options: argparse.Namespace) -> int:
         # arr_0, arr_1, ... where the file has no names
         keys = [name or f"arr_{number}" for number, name in enumerate(names)]
         numpy.savez(options.output, **dict(zip(keys, map(as_numpy, outputs), strict=True)))
-    told = [described(each, options.top) for each in outputs]
+    shown = [described(each, options.top) for each in outputs]
     if options.json:
         head = {"program": str(options.program), "method": plan.name, "milliseconds": milliseconds}
         inputs = [each.row() | described(each.value, 0) for each in used]
-        print(json.dumps({**head, "inputs": inputs, "outputs": told}))
+        print(json.dumps({**head, "inputs": inputs, "outputs": shown}))
         return 0
     print(f"{options.program}: {plan.name}, {milliseconds:.2f} ms")
     print(sentence(used))
-    for number, each in enumerate(told):
+    for number, each in enumerate(shown):
         print(f"  output {names[number] or number}: {line(each)}")
     if options.output:
         print(f"wrote {options.output}")
@@ -80,14 +80,14 @@ def described(value: Any, top: int) -> dict[str, Any]:
     return found
 
 
-def line(told: dict[str, Any]) -> str:
-    if "value" in told:
-        return repr(told["value"])
-    words = f"{told['dtype']}{told['shape']}"
-    if "min" in told:
-        words += f" from {told['min']:.4g} to {told['max']:.4g}, mean {told['mean']:.4g}"
-    if "not finite" in told:
-        words += f", {told['not finite']} are infinite or no number"
-    for each in told.get("top", []):
+def line(shown: dict[str, Any]) -> str:
+    if "value" in shown:
+        return repr(shown["value"])
+    words = f"{shown['dtype']}{shown['shape']}"
+    if "min" in shown:
+        words += f" from {shown['min']:.4g} to {shown['max']:.4g}, mean {shown['mean']:.4g}"
+    if "not finite" in shown:
+        words += f", {shown['not finite']} are infinite or no number"
+    for each in shown.get("top", []):
         words += f"\n    {each['value']:.6g} at {each['at']}"
     return words

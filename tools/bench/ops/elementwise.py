@@ -62,7 +62,7 @@ def _of_two(x: torch.Tensor, y: torch.Tensor, label: str) -> Iterator[Case]:
         yield Case(f"{name}.out", f"{label} bfloat16", (x.bfloat16(), x.bfloat16()))
 
 
-def _whole_numbers(n: int) -> Iterator[Case]:
+def _integers(n: int) -> Iterator[Case]:
     i, label = torch.randint(0, 100, (n,)), f"{n} int64"
     shift = torch.randint(0, 8, (n,))
     yield Case("add.out", label, (i, i))
@@ -89,5 +89,5 @@ def cases() -> Iterator[Case]:
     for n in SIZES:
         yield from _of_one(line(n), f"{n}")
         yield from _of_two(line(n), line(n), f"{n}")
-        yield from _whole_numbers(n)
+        yield from _integers(n)
     yield from _broadcast()

@@ -56,8 +56,8 @@ def resumed(
             try:
                 known[key] = measured(network)
             except Exception as problem:
-                said = f"{type(problem).__name__}: {str(problem)[:100]}"
-                print(f"{network.name:18s} {said}", flush=True)
+                message = f"{type(problem).__name__}: {str(problem)[:100]}"
+                print(f"{network.name:18s} {message}", flush=True)
                 continue
             json_lines.append(options.results, known[key])
         yield known[key], is_new

@@ -41,7 +41,7 @@ ROWS = [
         "Llama",
         tokens(49152),
         model="ForCausalLM",
-        is_whole=True,
+        is_uncut=True,
         vocab_size=49152,
         hidden_size=576,
         intermediate_size=1536,

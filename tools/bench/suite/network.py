@@ -48,10 +48,10 @@ def hub(
     stem: str,
     inputs: dict[str, Input],
     model: str = "Model",
-    is_whole: bool = False,
+    is_uncut: bool = False,
     **more: Any,
 ) -> Network:
-    """`{stem}{model}` of `transformers` with its default configuration, but for `more`. `is_whole`: such a network was
+    """`{stem}{model}` of `transformers` with its default configuration, but for `more`. `is_uncut`: such a network was
     published, with fewer layers than the default one."""
     row = Architecture(name, family, f"{stem}{model}", f"{stem}Config", more, inputs)
 
@@ -59,7 +59,7 @@ def hub(
         tensors = tuple(models.tensor(each, {}) for each in row.as_json()["inputs"].values())
         return models.build(row.as_json()), tensors
 
-    return Network(name, family, make, cut=lambda: "" if is_whole else _smaller(row))
+    return Network(name, family, make, cut=lambda: "" if is_uncut else _smaller(row))
 
 
 def _smaller(row: Architecture) -> str:

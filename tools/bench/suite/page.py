@@ -60,11 +60,11 @@ def summary(rows: list[Row]) -> str:
     engines = {label: (above, *below) for label, above, below in pairs(rows)}
     for label, found in tables(rows):
         mean, median, ninth, worst = distribution(found)
-        said = f"{found[worst]:.2f}"
+        message = f"{found[worst]:.2f}"
         if label in engines:
-            said += _varied(by_name[worst], engines[label])
+            message += _varied(by_name[worst], engines[label])
         lines.append(
-            f"| {label} | {len(found)} | {mean:.2f} | {median:.2f} | {ninth:.2f} | {said} | {worst} |"
+            f"| {label} | {len(found)} | {mean:.2f} | {median:.2f} | {ninth:.2f} | {message} | {worst} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -122,12 +122,12 @@ def problems(rows: list[Row]) -> list[str]:
     found = []
     for row in rows:
         for engine, answer in row["engines"].items():
-            said = answer.get("error", "")
-            if not said and is_wrong(row, engine):
-                said = f"wrong: differs from eager by {answer['difference']:.2g}"
-            if said:
-                said = " ".join(said.split())[:160].replace("|", "/")
-                found.append(f"| {row['name']} | {engine} | {said} |")
+            message = answer.get("error", "")
+            if not message and is_wrong(row, engine):
+                message = f"wrong: differs from eager by {answer['difference']:.2g}"
+            if message:
+                message = " ".join(message.split())[:160].replace("|", "/")
+                found.append(f"| {row['name']} | {engine} | {message} |")
     return found
 
 

@@ -20,9 +20,9 @@ def _x(value: float) -> float:
     return LEFT + (WIDTH - LEFT - 10) * math.log(inside / TICKS[0]) / span
 
 
-def words(x: float, y: float, said: str, **more: str) -> str:
+def words(x: float, y: float, message: str, **more: str) -> str:
     attributes = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in more.items())
-    return f'<text x="{x:.0f}" y="{y:.0f}"{attributes}>{escape(said)}</text>'
+    return f'<text x="{x:.0f}" y="{y:.0f}"{attributes}>{escape(message)}</text>'
 
 
 def document(width: int, height: int, parts: list[str], font_size: int = 10) -> str:

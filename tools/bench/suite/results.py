@@ -23,14 +23,14 @@ def key(row: Row) -> Key:
 
 def commit() -> str:
     """That of the tree, with a + where files differ from it."""
-    said = subprocess.run(
+    output = subprocess.run(
         ["git", "describe", "--always", "--exclude=*", "--dirty=+"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    return said.stdout.strip() or "unknown"
+    return output.stdout.strip() or "unknown"
 
 
 def run_name(known: dict[Key, Row], resume: bool) -> dict[str, str]:
@@ -51,6 +51,8 @@ def of_one_run(rows: list[Row]) -> list[Row]:
     """The rows; refuses those of several runs."""
     runs = {row.get("run") for row in rows}
     if len(runs) > 1:
-        said = ", ".join(sorted(map(str, runs)))
-        sys.exit(f"a page is of one run of the command, and these rows are of {len(runs)}: {said}")
+        message = ", ".join(sorted(map(str, runs)))
+        sys.exit(
+            f"a page is of one run of the command, and these rows are of {len(runs)}: {message}"
+        )
     return rows

@@ -240,12 +240,14 @@ class GraphAttention(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.inner, self.out = nn.Linear(64, 128), nn.Linear(128, 16)
-        self.sends, self.hears = nn.Linear(128, 4), nn.Linear(128, 4)
+        self.source_score, self.target_score = nn.Linear(128, 4), nn.Linear(128, 4)
 
     def forward(self, x: Tensor, source: Tensor, target: Tensor) -> Tensor:
         h, count = self.inner(x), x.shape[0]
-        score = functional.leaky_relu(self.sends(h)[source] + self.hears(h)[target], 0.2).exp()
+        score = functional.leaky_relu(
+            self.source_score(h)[source] + self.target_score(h)[target], 0.2
+        ).exp()
         total = x.new_zeros(count, 4).index_add(0, target, score)
-        said = (h[source].view(-1, 4, 32) * score[:, :, None]).flatten(1)
-        heard = x.new_zeros(count, 128).index_add(0, target, said).view(count, 4, 32)
+        scaled = (h[source].view(-1, 4, 32) * score[:, :, None]).flatten(1)
+        heard = x.new_zeros(count, 128).index_add(0, target, scaled).view(count, 4, 32)
         return self.out(functional.elu((heard / (total[:, :, None] + 1e-6)).flatten(1)))

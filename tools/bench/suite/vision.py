@@ -26,7 +26,7 @@ ROWS = [
         "resnet18",
         "convnet",
         "ResNet",
-        is_whole=True,
+        is_uncut=True,
         layer_type="basic",
         depths=[2, 2, 2, 2],
         hidden_sizes=[64, 128, 256, 512],

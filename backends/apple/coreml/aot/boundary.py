@@ -12,8 +12,8 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
 from executorch.backends.apple.coreml.aot.library import ct
-from executorch.backends.apple.coreml.aot.stored_weights import needed_target
 from executorch.backends.apple.coreml.aot.torch_ops import with_hint
+from executorch.backends.apple.coreml.aot.torchao_weights import needed_target
 from executorch.exir.backend.lowering.external.compiler import Refused
 from executorch.exir.graph_facts import input_specs
 

@@ -32,10 +32,10 @@ _LATER = re.compile(
 def compile_program(
     program: ExportedProgram, options: Mapping[str, str], place: Path | None
 ) -> bytes:
-    said = [CompileSpec(key, value.encode()) for key, value in options.items()]
-    specs.check_keys(said)
-    model = convert(program, said)
-    payload = payload_of(model, specs.model_type(said))
+    compile_specs = [CompileSpec(key, value.encode()) for key, value in options.items()]
+    specs.check_keys(compile_specs)
+    model = convert(program, compile_specs)
+    payload = payload_of(model, specs.model_type(compile_specs))
     if place:
         model.save(str(place / "model.mlpackage"))
     return payload
@@ -44,16 +44,16 @@ def compile_program(
 COREML = ExternalCompiler("coremltools", "coremltools", f"=={VERSION}", "coreml", compile_program)
 
 
-def convert(program: ExportedProgram, said: list[CompileSpec]) -> ct.models.MLModel:
+def convert(program: ExportedProgram, compile_specs: list[CompileSpec]) -> ct.models.MLModel:
     """Raises Refused, with the call that has no translation where coremltools says which. Where no target was asked
     for, it is the least that coremltools says is needed."""
-    asked = specs.min_deployment_target(said)
+    asked = specs.min_deployment_target(compile_specs)
     target = check_boundary(program, asked)
     adapt(program)
     while True:
         with quiet() as heard, without_old_garbage():
             try:
-                model = _converted(program, said, target)
+                model = _converted(program, compile_specs, target)
                 break
             except ExportError:
                 raise
@@ -70,21 +70,21 @@ def convert(program: ExportedProgram, said: list[CompileSpec]) -> ct.models.MLMo
 
 
 def _converted(
-    program: ExportedProgram, said: list[CompileSpec], target: ct.target | None
+    program: ExportedProgram, compile_specs: list[CompileSpec], target: ct.target | None
 ) -> ct.models.MLModel:
-    shapes = specs.enumerated_shapes(said)
+    shapes = specs.enumerated_shapes(compile_specs)
     model = ct.convert(
         model=program,
         source="pytorch",
         convert_to="mlprogram",
-        pass_pipeline=specs.pass_pipeline(said),
-        skip_model_load=specs.model_type(said) is not specs.MODEL_TYPE.COMPILED_MODEL,
-        compute_precision=precision(specs.compute_precision(said)),
+        pass_pipeline=specs.pass_pipeline(compile_specs),
+        skip_model_load=specs.model_type(compile_specs) is not specs.MODEL_TYPE.COMPILED_MODEL,
+        compute_precision=precision(specs.compute_precision(compile_specs)),
         minimum_deployment_target=target,
-        compute_units=specs.compute_unit(said),
+        compute_units=specs.compute_unit(compile_specs),
         inputs=None if shapes is None else shapes.inputs(program, target),
     )
-    config = specs.op_linear_quantizer_config(said)
+    config = specs.op_linear_quantizer_config(compile_specs)
     return model if config is None else _with_small_weights(model, config)
 
 
@@ -98,8 +98,8 @@ def _refusal(error: Exception, heard: list[str], program: ExportedProgram) -> Re
     text = str(error).strip() or type(error).__name__
     reason = torch_ops.with_hint(" ".join(text.split()))
     names = {node.name for node in program.graph.nodes}
-    said = [found for line in heard for found in _LOCATION.findall(line)]
-    return Refused(f"coremltools: {reason}", [name for name in said[-1:] if name in names])
+    message = [found for line in heard for found in _LOCATION.findall(line)]
+    return Refused(f"coremltools: {reason}", [name for name in message[-1:] if name in names])
 
 
 def _with_small_weights(model: ct.models.MLModel, config: Any) -> ct.models.MLModel:

@@ -52,13 +52,16 @@ def test_targets_that_an_error_asks_for() -> None:
 def test_the_call_that_is_refused() -> None:
     """The last that coremltools logged, where the program has it."""
     program = edge(lambda x: x.relu() + 1, X)
-    said = "converting 'relu' op (located at: '{}'):"
+    message = "converting 'relu' op (located at: '{}'):"
     for heard, nodes in (
         ([], set()),
         (["something"], set()),
-        ([said.format("aten_relu_default")], {"aten_relu_default"}),
-        ([said.format("aten_relu_default"), said.format("aten_add_tensor")], {"aten_add_tensor"}),
-        ([said.format("aten_relu_default"), said.format("other")], set()),
+        ([message.format("aten_relu_default")], {"aten_relu_default"}),
+        (
+            [message.format("aten_relu_default"), message.format("aten_add_tensor")],
+            {"aten_add_tensor"},
+        ),
+        ([message.format("aten_relu_default"), message.format("other")], set()),
     ):
         found = compiler._refusal(ValueError(" no\n  such "), heard, program)
         assert str(found) == "coremltools: no such" and set(found.nodes) == nodes
@@ -102,8 +105,8 @@ def test_results_are_those_of_the_program() -> None:
 def test_methods_name_the_model_that_they_share() -> None:
     """As the runtime reads it."""
     found = _reference("coreml_x", "prefill", b"model")
-    said = json.loads(found.processed_bytes.removeprefix(b"CMJR"))
-    assert said == {"version": 1, "key": "coreml_x", "functionName": "prefill"}
+    record = json.loads(found.processed_bytes.removeprefix(b"CMJR"))
+    assert record == {"version": 1, "key": "coreml_x", "functionName": "prefill"}
     (entry,) = found.data_store_output.pte_data.items()
     assert (
         entry[0] == "coreml_x"
@@ -114,28 +117,32 @@ def test_methods_name_the_model_that_they_share() -> None:
 def test_methods_that_share_no_model() -> None:
     """None where they do; empty where nobody expects it."""
 
-    def said(**given: str) -> list[CompileSpec]:
+    def compile_specs(**given: str) -> list[CompileSpec]:
         return [CompileSpec(key, text.encode()) for key, text in given.items()]
 
     sharing = "multimethod_weight_sharing_strategy"
     target = {name: str(ct.target[name].value) for name in ("iOS17", "iOS18")}
-    old, new = (said(min_deployment_target=target[each]) for each in ("iOS17", "iOS18"))
+    old, new = (compile_specs(min_deployment_target=target[each]) for each in ("iOS17", "iOS18"))
     late = "a model of several functions needs iOS18 or later, iOS17 was asked for"
     for counts, specs, expected in (
-        ((1,), [said()], ""),
+        ((1,), [compile_specs()], ""),
         ((1, 1), [], ""),
-        ((1, 1), [said(), said()], None),
+        ((1, 1), [compile_specs(), compile_specs()], None),
         ((2, 2), [new, new], None),
         ((1, 1), [new, old], late),
         ((1, 1), [old, new], late),
-        ((1, 1), [said(**{sharing: "disabled"}), said()], ""),
-        ((1, 2), [said(**{sharing: "disabled"}), said()], ""),
-        ((1, 1), [said(**{sharing: "positional"}), said()], None),
-        ((1, 1), [said(model_type="compiled_model"), said()], "compiled models stand alone"),
-        ((1, 1), [said(model_type="model"), said()], None),
+        ((1, 1), [compile_specs(**{sharing: "disabled"}), compile_specs()], ""),
+        ((1, 2), [compile_specs(**{sharing: "disabled"}), compile_specs()], ""),
+        ((1, 1), [compile_specs(**{sharing: "positional"}), compile_specs()], None),
+        (
+            (1, 1),
+            [compile_specs(model_type="compiled_model"), compile_specs()],
+            "compiled models stand alone",
+        ),
+        ((1, 1), [compile_specs(model_type="model"), compile_specs()], None),
     ):
         alone: Any = {f"method {place}": [None] * count for place, count in enumerate(counts)}
         given = {name: [each] for name, each in zip(alone, specs, strict=False)}
         assert _why_not(alone, given) == expected, (counts, specs)
     with pytest.raises(ValueError, match="Method 'b' has 2 partitions, but 'a' has 1"):
-        _why_not({"a": [None], "b": [None] * 2}, {"a": [said()]})  # type: ignore[list-item]
+        _why_not({"a": [None], "b": [None] * 2}, {"a": [compile_specs()]})  # type: ignore[list-item]

@@ -87,9 +87,9 @@ def test_inputs_of_one_size_have_one_list() -> None:
 
 def test_several_inputs_of_lists_are_of_ios_18() -> None:
     found = of(program(), x=X, y=Y, z=Z)
-    for target, said in ((None, "not set"), (ct.target.iOS17, str(ct.target.iOS17.value))):
+    for target, message in ((None, "not set"), (ct.target.iOS17, str(ct.target.iOS17.value))):
         with pytest.raises(
-            ValueError, match=f"3 enumerated inputs, but minimum_deployment_target is {said}"
+            ValueError, match=f"3 enumerated inputs, but minimum_deployment_target is {message}"
         ):
             found.inputs(program(), target)
     rows = (({0: Dim("rows", min=3, max=9)},),)

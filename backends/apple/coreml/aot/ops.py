@@ -11,10 +11,10 @@ import torch
 import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 from torch.fx import Node
 
-from executorch.backends.apple.coreml.aot import stored_weights, torch_ops
+from executorch.backends.apple.coreml.aot import torch_ops, torchao_weights
 from executorch.backends.apple.coreml.aot.library import ct, quiet
 from executorch.exir.backend.lowering import constants as lowering
-from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, WEIGHTED
+from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM, SHARED
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -27,7 +27,7 @@ from executorch.exir.backend.lowering.op_table import (
 )
 from executorch.exir.graph_facts import arguments_by_name, called_op, op_name
 
-MOST_DIMENSIONS = 5
+MAX_DIMENSIONS = 5
 _PLAIN_SPACES = ("aten", "dim_order_ops")
 _SPACES = (*_PLAIN_SPACES, "quantized_decomposed")
 DTYPES = (
@@ -63,7 +63,7 @@ def converted(*_: object) -> None:
 
 def _has_known_dtype(tensor: Node, call: Node) -> bool:
     """torchao's tables of weights are float64; a model has them in its precision."""
-    return op_name(call) == stored_weights.CODEBOOK or has_dtype_of(DTYPES)(tensor, call)
+    return op_name(call) == torchao_weights.CODEBOOK or has_dtype_of(DTYPES)(tensor, call)
 
 
 def _has_no_alpha(node: Node, constants: Constants) -> bool:
@@ -140,7 +140,7 @@ def _rows() -> dict[str, Row]:
     for name in names:
         condition = _CONDITIONS.get(name)
         rows[name] = Row(converted, (condition,) if condition else ())
-    weights = stored_weights.CONDITIONS.items()
+    weights = torchao_weights.CONDITIONS.items()
     return rows | {name: Row(converted, conditions) for name, conditions in weights}
 
 
@@ -153,13 +153,13 @@ TABLE = OpTable(
             f"dtype {', '.join(str(each).removeprefix('torch.') for each in DTYPES)} is expected",
         ),
         TensorCondition(
-            has_rank_up_to(MOST_DIMENSIONS), f"at most {MOST_DIMENSIONS} dimensions are expected"
+            has_rank_up_to(MAX_DIMENSIONS), f"at most {MAX_DIMENSIONS} dimensions are expected"
         ),
     ),
 )
 
 _QUANTIZED = {
-    replace(WEIGHTED, weight_only=True): ("convolution", "linear"),
+    replace(GEMM, weight_only=True): ("convolution", "linear"),
     ARITHMETIC: ("add.Tensor", "mul.Tensor", "matmul", "mm", "bmm", "addmm"),
     SHARED: (
         "max_pool1d", "max_pool2d", "max_pool2d_with_indices", "max_pool3d",
@@ -177,7 +177,7 @@ QUANTIZED: OpTable[Row] = OpTable(
 )
 
 
-def wanted_whole(
+def preserved_ops(
     program: torch.export.ExportedProgram, target: ct.target | None
 ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool]]:
     """Operators of a program that the frontend translates better than their pieces, and which calls of them: what is
@@ -189,7 +189,7 @@ def wanted_whole(
     ]
 
     def is_taken(node: Node) -> bool:
-        needed = None if target is None else stored_weights.needed_target(node)
+        needed = None if target is None else torchao_weights.needed_target(node)
         return not TABLE.why_not(node, constants) and (needed is None or needed[0] <= target)
 
     return wanted, is_taken

@@ -104,14 +104,16 @@ def settled(saved: Path) -> Any:
     spec.description.metadata.userDefined.pop("com.github.apple.coremltools.conversion_date", None)
     file.write_bytes(spec.SerializeToString(deterministic=True))
     manifest = saved / "Manifest.json"
-    said = json.loads(manifest.read_text())
+    record = json.loads(manifest.read_text())
     names = {
         old: str(uuid.uuid5(uuid.NAMESPACE_URL, entry["path"])).upper()
-        for old, entry in said["itemInfoEntries"].items()
+        for old, entry in record["itemInfoEntries"].items()
     }
-    said["itemInfoEntries"] = {names[old]: entry for old, entry in said["itemInfoEntries"].items()}
-    said["rootModelIdentifier"] = names[said["rootModelIdentifier"]]
-    manifest.write_text(json.dumps(said, sort_keys=True))
+    record["itemInfoEntries"] = {
+        names[old]: entry for old, entry in record["itemInfoEntries"].items()
+    }
+    record["rootModelIdentifier"] = names[record["rootModelIdentifier"]]
+    manifest.write_text(json.dumps(record, sort_keys=True))
     return spec
 
 
@@ -150,16 +152,16 @@ def debug_info_of(saved: Path) -> ModelDebugInfo | None:
     file = saved / _HANDLES
     if not file.is_file():
         return None
-    said = json.loads(file.read_text())
+    record = json.loads(file.read_text())
     paths: dict[str, list[dict[str, str]]] = {}
     handles: dict[str, list[int]] = {}
-    for handle, operations in said["mapping"].items():
+    for handle, operations in record["mapping"].items():
         for path in operations:
             symbol = debug_symbol(path)
             if symbol is not None and handle.isdigit():
                 paths[symbol] = path
                 handles.setdefault(symbol, []).append(int(handle))
-    return ModelDebugInfo(str(said["version"]), paths, handles)
+    return ModelDebugInfo(str(record["version"]), paths, handles)
 
 
 def save_json(what: Any, path: Path) -> None:

@@ -45,8 +45,8 @@ def test_what_coremltools_wrote_of_calls(tmp_path: Path) -> None:
         [step("main", "all"), step("add", "z")],
         [step("add")],
     )
-    said = {"5": [relu], "6": [add, nameless], "7": [relu], "-1": [add], "none": [add], "8": []}
-    (tmp_path / HANDLES).write_text(json.dumps({"version": 3, "mapping": said}))
+    written = {"5": [relu], "6": [add, nameless], "7": [relu], "-1": [add], "none": [add], "8": []}
+    (tmp_path / HANDLES).write_text(json.dumps({"version": 3, "mapping": written}))
     found = CoreMLBackend.get_model_debug_info(tmp_path)
     assert found == package.ModelDebugInfo(
         "3", {"y:relu": relu, "z:add": add}, {"y:relu": [5, 7], "z:add": [6]}
@@ -91,12 +91,12 @@ def saved(folder: Path, order: int) -> Path:
     )
     file.write_bytes(spec.SerializeToString())
     items = [(f"{order} {path}", {"path": path}) for path in ("weights", "model")][::order]
-    said = {
+    written = {
         "itemInfoEntries": dict(items),
         "rootModelIdentifier": f"{order} model",
         "fileFormatVersion": "1",
     }
-    (folder / "Manifest.json").write_text(json.dumps(dict(list(said.items())[::order])))
+    (folder / "Manifest.json").write_text(json.dumps(dict(list(written.items())[::order])))
     return folder
 
 

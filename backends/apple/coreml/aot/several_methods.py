@@ -22,12 +22,12 @@ from executorch.exir.backend.compile_spec_schema import CompileSpec
 
 _log = logging.getLogger(__name__)
 Results = dict[str, list[PreprocessResult]]
-Said = dict[str, list[list[CompileSpec]]]
+SpecsOfMethods = dict[str, list[list[CompileSpec]]]
 
 
-def joined(alone: Results, said: Said) -> Results:
+def joined(alone: Results, compile_specs: SpecsOfMethods) -> Results:
     """`alone`: each delegate with a model of its own."""
-    reason = _why_not(alone, said)
+    reason = _why_not(alone, compile_specs)
     if reason is not None:
         if reason:
             _log.warning("Core ML: methods share no weights: %s", reason)
@@ -37,9 +37,9 @@ def joined(alone: Results, said: Said) -> Results:
     return {method: [each[method] for each in places] for method in alone}
 
 
-def _why_not(alone: Results, said: Said) -> str | None:
+def _why_not(alone: Results, compile_specs: SpecsOfMethods) -> str | None:
     """None where methods are joined; empty where nobody expects it."""
-    given = [each for lists in said.values() for each in lists]
+    given = [each for lists in compile_specs.values() for each in lists]
     if len(alone) < 2 or not given:
         return ""
     kinds = specs.MULTIMETHOD_WEIGHT_SHARING_STRATEGY
@@ -74,8 +74,10 @@ def _one_model(alone: Results, place: int) -> dict[str, PreprocessResult]:
             unflatten_directory_contents(payload, str(own))
             saved = own / package.ROOT / package.MODEL_PATHS.MODEL.value
             descriptor.add_function(str(saved), "main", method)
-            said = json.loads(read_files(payload)[package.MODEL_PATHS.METADATA.value])
-            metadata[method] = package.MethodMetadata(said["inputNames"], said["outputNames"])
+            compile_specs = json.loads(read_files(payload)[package.MODEL_PATHS.METADATA.value])
+            metadata[method] = package.MethodMetadata(
+                compile_specs["inputNames"], compile_specs["outputNames"]
+            )
         descriptor.default_function_name = next(iter(alone))
         root = Path(folder, f"{package.ROOT}_partition_{place}")
         root.mkdir()
@@ -96,7 +98,7 @@ def _one_model(alone: Results, place: int) -> dict[str, PreprocessResult]:
 def _reference(key: str, method: str, blob: bytes) -> PreprocessResult:
     store = NamedDataStore()
     store.add_named_data(key, blob, alignment=1)
-    said = json.dumps({"version": 1, "key": key, "functionName": method})
+    compile_specs = json.dumps({"version": 1, "key": key, "functionName": method})
     return PreprocessResult(
-        MAGIC + said.encode(), data_store_output=store.get_named_data_store_output()
+        MAGIC + compile_specs.encode(), data_store_output=store.get_named_data_store_output()
     )

@@ -45,49 +45,51 @@ _KEYS = COMPILE_SPEC_KEYS
 
 
 def compute_unit(compile_specs: Specs) -> ct.ComputeUnit:
-    said = _found(compile_specs, _KEYS.COMPUTE_UNITS)
-    return ct.ComputeUnit.ALL if said is None else ct.ComputeUnit[said.upper()]
+    value = _found(compile_specs, _KEYS.COMPUTE_UNITS)
+    return ct.ComputeUnit.ALL if value is None else ct.ComputeUnit[value.upper()]
 
 
 def min_deployment_target(compile_specs: Specs) -> ct.target | None:
     """None: the smallest that the model needs."""
-    said = _found(compile_specs, _KEYS.MIN_DEPLOYMENT_TARGET)
-    return ct.target(int(said)) if said else None
+    value = _found(compile_specs, _KEYS.MIN_DEPLOYMENT_TARGET)
+    return ct.target(int(value)) if value else None
 
 
 def compute_precision(compile_specs: Specs) -> ct.precision:
-    said = _found(compile_specs, _KEYS.MODEL_COMPUTE_PRECISION)
-    return ct.precision.FLOAT16 if said is None else ct.precision(said)
+    value = _found(compile_specs, _KEYS.MODEL_COMPUTE_PRECISION)
+    return ct.precision.FLOAT16 if value is None else ct.precision(value)
 
 
 def model_type(compile_specs: Specs) -> MODEL_TYPE:
-    said = _found(compile_specs, _KEYS.MODEL_TYPE)
-    return MODEL_TYPE.MODEL if said is None else MODEL_TYPE(said)
+    value = _found(compile_specs, _KEYS.MODEL_TYPE)
+    return MODEL_TYPE.MODEL if value is None else MODEL_TYPE(value)
 
 
 def op_linear_quantizer_config(
     compile_specs: Specs,
 ) -> ct.optimize.coreml.OpLinearQuantizerConfig | None:
-    said = _found(compile_specs, _KEYS.OP_LINEAR_QUANTIZER_CONFIG)
-    return None if said is None else ct.optimize.coreml.OpLinearQuantizerConfig(**json.loads(said))
+    value = _found(compile_specs, _KEYS.OP_LINEAR_QUANTIZER_CONFIG)
+    return (
+        None if value is None else ct.optimize.coreml.OpLinearQuantizerConfig(**json.loads(value))
+    )
 
 
 def pass_pipeline(compile_specs: Specs) -> ct.PassPipeline:
-    said = _found(compile_specs, _KEYS.PASS_PIPELINE)
-    if said is None:
+    value = _found(compile_specs, _KEYS.PASS_PIPELINE)
+    if value is None:
         return ct.PassPipeline.DEFAULT
-    return ct.PassPipeline(json.loads(said), pipeline_name="executorch_user_pipeline")
+    return ct.PassPipeline(json.loads(value), pipeline_name="executorch_user_pipeline")
 
 
 def weight_sharing(compile_specs: Specs) -> MULTIMETHOD_WEIGHT_SHARING_STRATEGY:
-    said = _found(compile_specs, _KEYS.MULTIMETHOD_WEIGHT_SHARING_STRATEGY)
+    value = _found(compile_specs, _KEYS.MULTIMETHOD_WEIGHT_SHARING_STRATEGY)
     kinds = MULTIMETHOD_WEIGHT_SHARING_STRATEGY
-    return kinds.POSITIONAL if said is None else kinds(said)
+    return kinds.POSITIONAL if value is None else kinds(value)
 
 
 def enumerated_shapes(compile_specs: Specs) -> EnumeratedShapes | None:
-    said = _found(compile_specs, _KEYS.ENUMERATED_SHAPES)
-    return None if said is None else EnumeratedShapes.of_json(said)
+    value = _found(compile_specs, _KEYS.ENUMERATED_SHAPES)
+    return None if value is None else EnumeratedShapes.of_json(value)
 
 
 def check_keys(compile_specs: Specs) -> None:

@@ -15,9 +15,9 @@ from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.graph_facts import data_specs, holder_of
 
 
-def possible(program: ExportedProgram, said: Iterable[CompileSpec]) -> dict[Node, str]:
+def possible(program: ExportedProgram, compile_specs: Iterable[CompileSpec]) -> dict[Node, str]:
     """Written buffers, and why each cannot be a state; empty for those that can."""
-    target = specs.min_deployment_target(said)
+    target = specs.min_deployment_target(compile_specs)
     written = written_buffers(program)
     return {
         node: _why_not(program, spec.target, target)

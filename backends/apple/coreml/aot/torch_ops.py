@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from executorch.backends.apple.coreml.aot import stored_weights
+from executorch.backends.apple.coreml.aot import torchao_weights
 from executorch.backends.apple.coreml.aot.library import ct
 from executorch.backends.apple.coreml.aot.translations import TRANSLATIONS
 
@@ -24,8 +24,8 @@ def register() -> None:
     for names, translation in (
         (["gelu"], _gelu),
         (_both("dim_order_ops", "_clone_dim_order"), _clone_dim_order),
-        (_both("torchao", "dequantize_affine"), stored_weights.dequantize_affine),
-        (_both("quant", "dequantize_codebook"), stored_weights.dequantize_codebook),
+        (_both("torchao", "dequantize_affine"), torchao_weights.dequantize_affine),
+        (_both("quant", "dequantize_codebook"), torchao_weights.dequantize_codebook),
         *(([name], _called(function)) for name, function in TRANSLATIONS.items()),
     ):
         ct.converters.mil.frontend.torch.register_torch_op(
@@ -57,9 +57,9 @@ def _called(function: Callable[..., Any]) -> Callable[[Any, Any], None]:
 
 def _gelu(context: Any, node: Any) -> None:
     """The frontend's own does not read the keyword, and takes every gelu for the exact one."""
-    said = (node.kwinputs or {}).get("approximate", ["none"])[0]
-    said = context[said].val if said in context else said
-    mode = {"none": "EXACT", "tanh": "TANH_APPROXIMATION"}[said]
+    approximation = (node.kwinputs or {}).get("approximate", ["none"])[0]
+    approximation = context[approximation].val if approximation in context else approximation
+    mode = {"none": "EXACT", "tanh": "TANH_APPROXIMATION"}[approximation]
     builder = ct.converters.mil.Builder
     context.add(builder.gelu(x=context[node.inputs[0]], mode=mode, name=node.name))
 
@@ -71,5 +71,5 @@ def _clone_dim_order(context: Any, node: Any) -> None:
 
 
 def with_hint(reason: str) -> str:
-    is_of_weights = "constexpr" in reason or stored_weights.OTHERS in reason
+    is_of_weights = "constexpr" in reason or torchao_weights.OTHERS in reason
     return f"{reason} {_HINT}" if "iOS18" in reason and is_of_weights else reason

@@ -11,7 +11,7 @@ from torch.fx import Node
 
 from executorch.backends.apple.coreml.aot import specs, states
 from executorch.backends.apple.coreml.aot.compiler import COREML
-from executorch.backends.apple.coreml.aot.ops import TABLE, wanted_whole
+from executorch.backends.apple.coreml.aot.ops import TABLE, preserved_ops
 from executorch.backends.apple.coreml.compiler.coreml_preprocess import CoreMLBackend
 from executorch.exir.backend._partitions import TAG, written_buffers
 from executorch.exir.backend.compile_spec_schema import CompileSpec
@@ -69,7 +69,7 @@ class CoreMLPartitioner(ExternalPartitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        return wanted_whole(ep, specs.min_deployment_target(self.delegation_spec.compile_specs))
+        return preserved_ops(ep, specs.min_deployment_target(self.delegation_spec.compile_specs))
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         self._states = states.possible(exported_program, self.delegation_spec.compile_specs)

@@ -33,7 +33,7 @@ _OBSERVERS = {
 _POOLS = ("max_", "avg_", "adaptive_avg_")
 # Their results, from 0 on, are affine whatever the scheme is: half of a symmetric range would stay unused.
 _FROM_ZERO = frozenset({"relu", "relu_", "relu6", "sigmoid", "hardsigmoid", "hardsigmoid_"})
-_MOVES = frozenset({"flatten"} | {f"{kind}pool{n}d" for kind in _POOLS for n in (1, 2, 3)})
+_DATA_MOVEMENT = frozenset({"flatten"} | {f"{kind}pool{n}d" for kind in _POOLS for n in (1, 2, 3)})
 # Core ML computes these with what is before them.
 _ACTIVATIONS = _FROM_ZERO | frozenset(
     "leaky_relu leaky_relu_ silu silu_ elu elu_ celu celu_ selu selu_ mish mish_ hardtanh hardtanh_ hardswish "
@@ -55,10 +55,10 @@ class CoreMLQuantizer(TableQuantizer):
         super().__init__()
         config = config or ct.optimize.torch.quantization.LinearQuantizerConfig()
         self.set_global(_config_of(config.global_config))
-        for kind, said in config.module_type_configs.items():
-            self.set_object_type(kind, _config_of(said))
-        for name, said in config.module_name_configs.items():
-            self.set_module_name(name, _config_of(said))
+        for kind, config_given in config.module_type_configs.items():
+            self.set_object_type(kind, _config_of(config_given))
+        for name, config_given in config.module_name_configs.items():
+            self.set_module_name(name, _config_of(config_given))
 
     def _config_of(self, node: Node) -> QuantizationConfig | None:
         found = super()._config_of(node)
@@ -75,7 +75,7 @@ class CoreMLQuantizer(TableQuantizer):
 
 def _gives_from_zero(node: Node) -> bool:
     """Whether it is, or is computed with, a function that gives nothing below zero; moves keep what they are given."""
-    if function_name(node) in _MOVES:
+    if function_name(node) in _DATA_MOVEMENT:
         return _gives_from_zero(node.all_input_nodes[0])
     users = [user for user in node.users if user.op == "call_function"]
     last = users[0] if len(users) == 1 and function_name(users[0]) in _ACTIVATIONS else node
@@ -84,23 +84,26 @@ def _gives_from_zero(node: Node) -> bool:
     return name in _FROM_ZERO or is_relu6
 
 
-def _config_of(said: Any) -> QuantizationConfig | None:
-    """`said`: a ModuleLinearQuantizerConfig; None stays float."""
-    if said is None or said.weight_dtype == torch.float32:
+def _config_of(config_given: Any) -> QuantizationConfig | None:
+    """`config_given`: a ModuleLinearQuantizerConfig; None stays float."""
+    if config_given is None or config_given.weight_dtype == torch.float32:
         return None
-    is_symmetric = said.quantization_scheme.value == "symmetric"
+    is_symmetric = config_given.quantization_scheme.value == "symmetric"
     activation = None
-    if said.activation_dtype != torch.float32:
-        dtype, observer = _INTEGERS[said.activation_dtype], _observer(said.activation_observer, 0)
+    if config_given.activation_dtype != torch.float32:
+        dtype, observer = (
+            _INTEGERS[config_given.activation_dtype],
+            _observer(config_given.activation_observer, 0),
+        )
         activation = _spec(dtype, observer, is_symmetric, is_per_channel=False)
-    by_channel = bool(said.weight_per_channel)
-    observer = _observer(said.weight_observer, int(by_channel))
-    weight = _spec(_INTEGERS[said.weight_dtype], observer, is_symmetric, by_channel)
+    by_channel = bool(config_given.weight_per_channel)
+    observer = _observer(config_given.weight_observer, int(by_channel))
+    weight = _spec(_INTEGERS[config_given.weight_dtype], observer, is_symmetric, by_channel)
     return QuantizationConfig(activation, activation, weight, None)
 
 
-def _observer(said: Any, place: int) -> Any:
-    name = getattr(said, "value", said)
+def _observer(config_given: Any, place: int) -> Any:
+    name = getattr(config_given, "value", config_given)
     if name not in _OBSERVERS:
         raise ValueError(
             f"Unsupported observer type: {name}; expected one of {', '.join(_OBSERVERS)}"

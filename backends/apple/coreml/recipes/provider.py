@@ -188,13 +188,13 @@ class CoreMLRecipeProvider(RecipesOfType):
 def _partitioner(kind: _Kind, given: dict[str, Any]) -> CoreMLPartitioner:
     """A target below iOS 18 has no states: buffers that the model writes are inputs and outputs of delegates. Of a
     whole graph the partitioner itself says which buffers those are."""
-    target = _said(given, "minimum_deployment_target", ct.target, "ct.target") or kind.least
+    target = _chosen(given, "minimum_deployment_target", ct.target, "ct.target") or kind.least
     if kind.least is not None and target < kind.least:
         raise ValueError(
             f"minimum_deployment_target must be {kind.least.name} or higher for {kind.what} quantization, got "
             f"{target.name}"
         )
-    unit = _said(given, "compute_unit", ct.ComputeUnit, "ct.ComputeUnit")
+    unit = _chosen(given, "compute_unit", ct.ComputeUnit, "ct.ComputeUnit")
     specs = CoreMLBackend.generate_compile_specs(
         compute_unit=unit or ct.ComputeUnit.ALL,
         minimum_deployment_target=target,
@@ -209,7 +209,7 @@ def _partitioner(kind: _Kind, given: dict[str, Any]) -> CoreMLPartitioner:
     )
 
 
-def _said(given: dict[str, Any], name: str, kind: type, called: str) -> Any:
+def _chosen(given: dict[str, Any], name: str, kind: type, called: str) -> Any:
     found = given.get(name)
     if found is not None and not isinstance(found, kind):
         raise ValueError(f"Parameter '{name}' must be an enum of type {called}, got {type(found)}")

@@ -264,12 +264,12 @@ void Delegate::report(runtime::EventTracer* tracer, uint64_t start, uint64_t end
   OperatorEvents events(tracer, start, total > 0 ? static_cast<double>(end - start) / total : 0);
   for (const PlannedOperation& each : *plan_) {
     const std::string name = (each.outputs.empty() ? "" : each.outputs.front()) + ":" + each.kind;
-    const std::string said = coreml::text_of(Json{{"outputNames", each.outputs},
+    const std::string text = coreml::text_of(Json{{"outputNames", each.outputs},
                                                   {"operatorName", each.kind},
                                                   {"estimatedCost", each.cost},
                                                   {"preferredComputeUnit", each.preferred},
                                                   {"supportedComputeUnits", each.supported}});
-    events.add(name.c_str(), each.cost, said.data(), said.size());
+    events.add(name.c_str(), each.cost, text.data(), text.size());
   }
 }
 

@@ -49,7 +49,7 @@ TEST_F(CoreMLDelegateTest, EqualModelsAreCompiledOnce) {
   ASSERT_EQ(load(payload(), {{"compute_units", "cpu_only"}})->error(), Error::Ok);
   StandIn later(cache_);
   later.describe = stand_in_.describe;
-  later.said.prewarms = false;
+  later.preset.prewarms = false;
   const CoreMLBackendDelegate backend(later);
   const Loaded again(backend, runtime::BackendInitContext(nullptr), payload(), {});
   EXPECT_EQ(again.error(), Error::Ok);
@@ -349,7 +349,7 @@ TEST_F(CoreMLDelegateTest, WhatTheNeuralEngineRefusesRunsOnOthers) {
 }
 
 TEST_F(CoreMLDelegateTest, TheFirstRunIsOneOfZeros) {
-  stand_in_.said.prewarms = true;
+  stand_in_.preset.prewarms = true;
   Description description{
       {{"x", ScalarType::Half, {2, 3}}}, {{"y", ScalarType::Half, {2, 3}}}, true};
   stand_in_.describe = [&](const StandIn::Loaded&) { return description; };
@@ -390,7 +390,7 @@ class Recording final : public runtime::testing::IgnoringTracer {
   struct Event {
     std::string name;
     et_timestamp_t time;
-    std::string said;
+    std::string metadata;
   };
   std::vector<Event> events;
 };
@@ -413,7 +413,7 @@ TEST_F(CoreMLDelegateTest, OperationsHaveTheirPartOfTheTime) {
   EXPECT_EQ(stand_in_.count("plan"), 1u);
   ASSERT_EQ(tracer.events.size(), 4u);
   EXPECT_EQ(tracer.events[0].name, "linear_0:linear");
-  EXPECT_EQ(tracer.events[0].said,
+  EXPECT_EQ(tracer.events[0].metadata,
             R"({"estimatedCost":3.0,"operatorName":"linear","outputNames":["linear_0","other"],)"
             R"("preferredComputeUnit":"NE","supportedComputeUnits":["CPU","NE"]})");
   EXPECT_NEAR(static_cast<double>(tracer.events[0].time),

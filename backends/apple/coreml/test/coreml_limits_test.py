@@ -19,7 +19,7 @@ from executorch.backends.apple.coreml.aot import (  # noqa: E402
     package,
     specs,
     states,
-    stored_weights,
+    torchao_weights,
 )
 from executorch.backends.apple.coreml.aot.boundary import check_boundary  # noqa: E402
 from executorch.backends.apple.coreml.aot.compiler import convert  # noqa: E402
@@ -42,7 +42,7 @@ from executorch.exir.graph_facts import op_name  # noqa: E402
 
 X, IMAGE = numbers(3, 4), numbers(2, 3, 4, 4)
 q = torch.ops.quantized_decomposed
-AFFINE, CODEBOOK = stored_weights.AFFINE, stored_weights.CODEBOOK
+AFFINE, CODEBOOK = torchao_weights.AFFINE, torchao_weights.CODEBOOK
 CLONE = "dim_order_ops._clone_dim_order.default"
 BYTES, ONES, TWOS = (
     torch.arange(32, dtype=torch.int8).reshape(4, 8),
@@ -64,7 +64,7 @@ def affine(block: list[int], low: int = -8, high: int = 7, data: Any = None) -> 
 
 def cases() -> list[Case]:
     number, dtype, sizes = ops.TABLE.of_tensors
-    data, matrix, groups, bits = stored_weights.CONDITIONS[AFFINE]
+    data, matrix, groups, bits = torchao_weights.CONDITIONS[AFFINE]
     last, five = IMAGE.contiguous(memory_format=torch.channels_last), torch.zeros([2] * 5)
     norm, to = "instance_norm.default", "dim_order_ops._to_dim_order_copy.default"
     return [
@@ -102,13 +102,13 @@ def test_calls_on_both_sides() -> None:
 
 def test_every_condition_has_calls_on_both_sides() -> None:
     known = {each.reason: each for row in ops.TABLE.values() for each in row.conditions}.values()
-    tables = stored_weights.CONDITIONS[CODEBOOK][-1]
+    tables = torchao_weights.CONDITIONS[CODEBOOK][-1]
     assert without_case(known, cases()) == {tables.reason}
 
 
 def test_tables_of_numbers() -> None:
     """One for a group of rows or of columns, not of both; of numbers, not of vectors."""
-    condition = stored_weights.CONDITIONS[CODEBOOK][-1]
+    condition = torchao_weights.CONDITIONS[CODEBOOK][-1]
     for sizes, is_taken in (((4, 1, 16, 1), True), ((1, 2, 16, 1), True), ((2, 2, 16, 1), False),
                             ((4, 1, 16, 2), False), ((4, 16, 1), False), ((2, 2, 1, 1), False)):  # fmt: skip
         graph = torch.fx.Graph()
@@ -137,14 +137,14 @@ def test_what_is_wanted_whole() -> None:
         return torch.ops.aten.rsub.Scalar(rsub.lgamma(), 2.0)
 
     program = torch.export.export(Function(captured), (X,))
-    wanted, is_taken = ops.wanted_whole(program, None)
+    wanted, is_taken = ops.preserved_ops(program, None)
     assert sorted(map(str, wanted)) == ["aten.gelu.default", "aten.rsub.Scalar"]
     calls = [node for node in program.graph.nodes if op_name(node) in map(str, wanted)]
     assert [is_taken(node) for node in calls] == [True, False, True]
     program = torch.export.export(Function(by_group), (X,))
     (call_of,) = (node for node in program.graph.nodes if op_name(node) == AFFINE)
-    for target, is_whole in ((None, True), (ct.target.iOS17, False), (ct.target.iOS18, True)):
-        assert ops.wanted_whole(program, target)[1](call_of) is is_whole
+    for target, is_preserved in ((None, True), (ct.target.iOS17, False), (ct.target.iOS18, True)):
+        assert ops.preserved_ops(program, target)[1](call_of) is is_preserved
 
 
 @pytest.mark.parametrize(("dropout", "has_fewer_keys"), [(0.5, False), (0.0, True)])
@@ -271,9 +271,9 @@ def test_buffers_that_can_be_states() -> None:
         (Counter(dtype=torch.float64), None, "is of float16, found float64"),
         (Counter(start=5.0), None, "is zero at the start, and this is not"),
     ):
-        said = [CompileSpec("min_deployment_target", str(target.value).encode())] if target else []
+        specs = [CompileSpec("min_deployment_target", str(target.value).encode())] if target else []
         x = X.to(model.total.dtype)
-        (found,) = states.possible(edge(model, x), said).values()
+        (found,) = states.possible(edge(model, x), specs).values()
         assert found.endswith(reason) and bool(found) is bool(reason)
     assert states.possible(edge(torch.relu, X), []) == {}
 
@@ -306,12 +306,12 @@ def test_what_compile_specs_say() -> None:
     ):  # fmt: skip
         assert read([]) == default, key
         for text, meant in rows.items():
-            said = [
+            compile_specs = [
                 CompileSpec("other", b"x"),
                 CompileSpec(key, text.encode()),
                 CompileSpec(key, b"nobody's"),
             ]
-            assert read(said) == meant, (key, text)
+            assert read(compile_specs) == meant, (key, text)
         specs.check_keys([CompileSpec(key, b"")])
     assert specs.enumerated_shapes([]) is None and specs.op_linear_quantizer_config([]) is None
     assert specs.pass_pipeline([]).passes == ct.PassPipeline.DEFAULT.passes
@@ -349,7 +349,7 @@ def test_arguments_are_written_out() -> None:
 
 def test_a_call_that_the_frontend_counted_is_written_out_once() -> None:
     """Where it then has as many arguments as are expected."""
-    said = "node {} ({}) got 2 input(s), expected [{}]"
+    message = "node {} ({}) got 2 input(s), expected [{}]"
     for name, count, is_of_use in (
         ("aten_cumsum_default", 3, True),
         ("aten_cumsum_default", 4, False),
@@ -358,7 +358,7 @@ def test_a_call_that_the_frontend_counted_is_written_out_once() -> None:
         program = program_of(call("cumsum.default", X, 1))
         (node,) = (each for each in program.graph.nodes if op_name(each))
         node.args = node.args[:2]
-        found = adapt_more(program, ValueError(said.format(name, "cumsum", count)))
+        found = adapt_more(program, ValueError(message.format(name, "cumsum", count)))
         assert found is False or len(node.args) == count
         assert not adapt_more(program, ValueError("something else"))
         assert found is (is_of_use and count == len(node.args))

@@ -123,12 +123,19 @@ def test_skipped_operators_stay() -> None:
     ("target", "version"), [(None, 6), ("iOS15", 6), ("iOS16", 7), ("iOS17", 8), ("iOS18", 9)]
 )
 def test_targets_are_what_was_asked_for(target: str | None, version: int) -> None:
-    said = specs(target and ct.target[target], compute_unit=ct.ComputeUnit.CPU_AND_NE)
-    (payload,) = payloads(lower(torch.nn.Linear(4, 2), (torch.ones(1, 4),), compile_specs=said))
+    compile_specs = specs(target and ct.target[target], compute_unit=ct.ComputeUnit.CPU_AND_NE)
+    (payload,) = payloads(
+        lower(torch.nn.Linear(4, 2), (torch.ones(1, 4),), compile_specs=compile_specs)
+    )
     assert spec_of(payload).specificationVersion == version
-    assert CoreMLBackend.compute_unit_from_compile_specs(said) is ct.ComputeUnit.CPU_AND_NE
-    assert CoreMLBackend.model_compute_precision_from_compile_specs(said) is ct.precision.FLOAT16
-    assert CoreMLBackend.model_type_from_compile_specs(said) is CoreMLBackend.MODEL_TYPE.MODEL
+    assert CoreMLBackend.compute_unit_from_compile_specs(compile_specs) is ct.ComputeUnit.CPU_AND_NE
+    assert (
+        CoreMLBackend.model_compute_precision_from_compile_specs(compile_specs)
+        is ct.precision.FLOAT16
+    )
+    assert (
+        CoreMLBackend.model_type_from_compile_specs(compile_specs) is CoreMLBackend.MODEL_TYPE.MODEL
+    )
 
 
 @pytest.mark.req("APL-004")
@@ -247,9 +254,9 @@ def test_sizes_may_be_listed() -> None:
     program = torch.export.export(Two().eval(), inputs, dynamic_shapes=shapes)
     listed = {"x": [[1, 5, 10], [4, 6, 10]], "y": [[3, 11], [5, 11]]}
     listing = CoreMLBackend.generate_enumerated_shapes_compile_spec
-    said = [*specs(ct.target.iOS18), listing(program, listed)]
+    compile_specs = [*specs(ct.target.iOS18), listing(program, listed)]
     edge = to_edge_transform_and_lower(
-        program, partitioner=[CoreMLPartitioner(compile_specs=said, lower_full_graph=True)]
+        program, partitioner=[CoreMLPartitioner(compile_specs=compile_specs, lower_full_graph=True)]
     )
     (payload,) = payloads(edge)
     x, y = spec_of(payload).description.input
@@ -260,7 +267,7 @@ def test_sizes_may_be_listed() -> None:
         "y"
     ]
     with pytest.raises(AssertionError, match="lower_full_graph must be True"):
-        CoreMLPartitioner(compile_specs=said)
+        CoreMLPartitioner(compile_specs=compile_specs)
     with pytest.raises(ValueError, match="The input y has a symbolic shape"):
         listing(program, {"x": listed["x"]})
     for wrong in (
@@ -282,8 +289,8 @@ def test_methods_share_one_model() -> None:
     edge = to_edge_transform_and_lower(dict(programs), partitioner=[CoreMLPartitioner()])
     for method in programs:
         (payload,) = payloads(edge, method)
-        said = json.loads(payload.removeprefix(b"CMJR"))
-        assert payload.startswith(b"CMJR") and said["functionName"] == method
+        compile_specs = json.loads(payload.removeprefix(b"CMJR"))
+        assert payload.startswith(b"CMJR") and compile_specs["functionName"] == method
     shared = len(edge.to_executorch().buffer)
     old = CoreMLPartitioner(compile_specs=specs(ct.target.iOS17))
     edge = to_edge_transform_and_lower(dict(programs), partitioner=[old])
@@ -293,19 +300,19 @@ def test_methods_share_one_model() -> None:
 
 @pytest.mark.req("APL-008")
 def test_compiled_models_need_macos() -> None:
-    said = specs(model_type=CoreMLBackend.MODEL_TYPE.COMPILED_MODEL)
+    compile_specs = specs(model_type=CoreMLBackend.MODEL_TYPE.COMPILED_MODEL)
     with pytest.raises(ExportError, match="needs macOS"):
-        lower(torch.nn.Linear(4, 2), (torch.ones(1, 4),), compile_specs=said)
+        lower(torch.nn.Linear(4, 2), (torch.ones(1, 4),), compile_specs=compile_specs)
 
 
 @pytest.mark.req("APL-015")
 @pytest.mark.parametrize("precision", ["FLOAT16", "FLOAT32"])
 def test_a_model_in_halves_converts(precision: str) -> None:
     """Of the documented error, a named input has the dtype fp32 and x fp16; from iOS 16 on inputs may be halves."""
-    said = specs(ct.target.iOS17, compute_precision=ct.precision[precision])
+    compile_specs = specs(ct.target.iOS17, compute_precision=ct.precision[precision])
     torch.manual_seed(0)
     model, x = Network().half(), torch.randn(1, 3, 8, 8).half()
-    edge = lower(model, (x,), compile_specs=said)
+    edge = lower(model, (x,), compile_specs=compile_specs)
     assert left(edge) == []
     (payload,) = payloads(edge)
     (found,) = mil_evaluator.load(payload, {})([x])

@@ -59,18 +59,18 @@ def test_it_compiles(tmp_path: Path, more: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "right, wrong, said",
+    "right, wrong, message",
     [
         ("[model_ newState]", "[model_ oldState]", "oldState"),
         ("MLModel* model_ = nil", "MLState* model_ = nil", "incompatible pointer"),
         ("int latest_specification() const", "int newest() const", "override"),
     ],
 )
-def test_a_call_that_is_none_is_seen(tmp_path: Path, right: str, wrong: str, said: str) -> None:
+def test_a_call_that_is_none_is_seen(tmp_path: Path, right: str, wrong: str, message: str) -> None:
     text = SOURCE.read_text()
     assert right in text
     done = compiled(tmp_path, text.replace(right, wrong))
-    assert done.returncode != 0 and said in done.stderr
+    assert done.returncode != 0 and message in done.stderr
 
 
 def test_the_documented_targets_are_there(tmp_path: Path) -> None:

@@ -44,10 +44,10 @@ def test_a_model_is_described() -> None:
     kinds = [each.kind for each in found]
     assert "linear" in kinds and "relu" in kinds and "const" not in kinds
     assert any(each.debug_handle for each in found if each.kind == "relu")
-    said = facts(payload)
-    assert ("specification version", "9") in said and ("state", "total") in said
-    assert ("input", "x: float32 [4]") in said
-    assert dict(said)["identifier"].startswith("executorch_")
+    record = facts(payload)
+    assert ("specification version", "9") in record and ("state", "total") in record
+    assert ("input", "x: float32 [4]") in record
+    assert dict(record)["identifier"].startswith("executorch_")
 
 
 def test_methods_name_the_model_that_they_share() -> None:

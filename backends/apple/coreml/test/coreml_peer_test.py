@@ -93,18 +93,18 @@ def _described(payload: bytes) -> dict[str, Any]:
     files = read_files(payload)
     spec = ct.proto.Model_pb2.Model()
     spec.ParseFromString(files["model.mlpackage/Data/com.apple.CoreML/model.mlmodel"])
-    said, metadata = spec.description, json.loads(files["metadata.json"])
+    description, metadata = spec.description, json.loads(files["metadata.json"])
     (function,) = spec.mlProgram.functions.values()
     block = function.block_specializations[function.opset]
     kinds = Counter(each.type for each in block.operations if each.type != "const")
-    user = set(said.metadata.userDefined) - {"com.github.apple.coremltools.conversion_date"}
+    user = set(description.metadata.userDefined) - {"com.github.apple.coremltools.conversion_date"}
     return {
         "version": spec.specificationVersion,
         "opset": function.opset,
         "functions": list(spec.mlProgram.functions),
-        "inputs": [(each.name, str(each.type)) for each in said.input],
-        "outputs": [(each.name, str(each.type)) for each in said.output],
-        "states": [(each.name, str(each.type)) for each in said.state],
+        "inputs": [(each.name, str(each.type)) for each in description.input],
+        "outputs": [(each.name, str(each.type)) for each in description.output],
+        "states": [(each.name, str(each.type)) for each in description.state],
         "names": [metadata["inputNames"], metadata["outputNames"]],
         "keys": sorted(metadata),
         "made with": sorted(user),

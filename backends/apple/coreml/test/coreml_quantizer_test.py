@@ -43,19 +43,19 @@ INPUTS = (torch.randn(1, 3, 8, 8, generator=torch.Generator().manual_seed(0)),)
 
 
 def config(**of_all: Any) -> Any:
-    said = {
+    config = {
         "quantization_scheme": "symmetric",
         "activation_dtype": "quint8",
         "weight_dtype": "qint8",
         "weight_per_channel": True,
     }
-    return Config.from_dict({"global_config": said | of_all})
+    return Config.from_dict({"global_config": config | of_all})
 
 
-def quantized(said: Any, prepare: Any = prepare_pt2e) -> torch.fx.GraphModule:
+def quantized(config: Any, prepare: Any = prepare_pt2e) -> torch.fx.GraphModule:
     torch.manual_seed(0)
     model = Network().train(prepare is prepare_qat_pt2e)
-    prepared = prepare(torch.export.export(model, INPUTS).module(), CoreMLQuantizer(said))
+    prepared = prepare(torch.export.export(model, INPUTS).module(), CoreMLQuantizer(config))
     prepared(*INPUTS)
     return convert_pt2e(prepared)
 
@@ -102,14 +102,14 @@ def test_weights_alone_and_nothing() -> None:
 def test_names_count_before_types_and_types_before_all() -> None:
     base = {"activation_dtype": "float32", "weight_dtype": "float32"}
     own = {"activation_dtype": "float32", "weight_dtype": "qint8"}
-    said = Config.from_dict(
+    config = Config.from_dict(
         {
             "global_config": own,
             "module_type_configs": {torch.nn.Conv2d: base},
             "module_name_configs": {"first": own},
         }
     )
-    assert count(quantized(said), "dequantize_per_channel") == 2
+    assert count(quantized(config), "dequantize_per_channel") == 2
 
 
 def test_a_quantized_model_is_one_delegate() -> None:

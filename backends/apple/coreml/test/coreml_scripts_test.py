@@ -24,8 +24,8 @@ def test_the_script_installs_what_the_extra_does(tmp_path: Path) -> None:
     teller.write_text('#!/bin/sh\necho "$@"\n')
     teller.chmod(0o755)
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    said = subprocess.run([script], env=env, capture_output=True, text=True, check=True).stdout
-    *words, file = said.split()
+    output = subprocess.run([script], env=env, capture_output=True, text=True, check=True).stdout
+    *words, file = output.split()
     assert words == ["-m", "pip", "install", "-r"]
     (backend,) = BACKENDS
     assert tuple(Path(file).read_text().split()) == backend.extras["coreml"]

@@ -241,8 +241,8 @@ def test_keywords_go_to_the_partitioner(caplog: pytest.LogCaptureFixture) -> Non
     (partitioner,) = recipe.lowering_recipe.partitioners
     assert partitioner.skip_ops_for_coreml_delegation == skipped
     assert not partitioner.take_over_constant_data
-    said = specs_of(recipe)
-    assert (said["compute_units"], said["model_compute_precision"]) == ("cpu_only", "float32")
+    specs = specs_of(recipe)
+    assert (specs["compute_units"], specs["model_compute_precision"]) == ("cpu_only", "float32")
     assert "CoreML recipe 'coreml_fp32' ignoring unexpected parameters: ['foo']" in caplog.text
     assert CoreMLRecipeProvider().create_recipe("no recipe") is None
 
@@ -253,8 +253,8 @@ def test_keywords_go_to_the_partitioner(caplog: pytest.LogCaptureFixture) -> Non
 def test_recipes_of_ios(name: str, precision: str, target: str) -> None:
     """Core ML first, then XNNPACK; 8 bits are Core ML's alone."""
     recipe = get_ios_recipe(f"ios-arm64-coreml-{name}")
-    said = specs_of(recipe)
-    assert (said["model_compute_precision"], said["min_deployment_target"]) == (precision, target)
+    specs = specs_of(recipe)
+    assert (specs["model_compute_precision"], specs["min_deployment_target"]) == (precision, target)
     others = [type(each).__name__ for each in recipe.lowering_recipe.partitioners[1:]]
     assert others == ([] if name == "int8" else ["XnnpackPartitioner"])
     assert (recipe.quantization_recipe is not None) == (name == "int8")

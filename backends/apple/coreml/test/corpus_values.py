@@ -67,7 +67,7 @@ class FewBits(Backend):
 
 
 TABLES = (torch.nn.Linear, torch.nn.Embedding)
-WEIGHTED = {4: TABLES, 8: (torch.nn.Linear, torch.nn.modules.conv._ConvNd)}
+GEMM = {4: TABLES, 8: (torch.nn.Linear, torch.nn.modules.conv._ConvNd)}
 
 
 def in_few_bits(made_for: Backend, bits: int) -> FewBits:
@@ -75,7 +75,7 @@ def in_few_bits(made_for: Backend, bits: int) -> FewBits:
 
 
 def has_weights(row: Row, bits: int | None) -> bool:
-    return bits is None or any(isinstance(each, WEIGHTED[bits]) for each in row.module().modules())
+    return bits is None or any(isinstance(each, GEMM[bits]) for each in row.module().modules())
 
 
 def main() -> None:

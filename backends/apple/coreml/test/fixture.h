@@ -94,7 +94,7 @@ class CoreMLFixture : public ::testing::Test {
   void SetUp() override {
     runtime::runtime_init();
     ASSERT_TRUE(runtime::make_folders(folder_));
-    stand_in_.said.prewarms = false;
+    stand_in_.preset.prewarms = false;
     describes({{"x", ScalarType::Float, {2, 3}}}, {{"y", ScalarType::Float, {2, 3}}});
     computes_sum();
   }

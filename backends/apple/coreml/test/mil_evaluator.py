@@ -17,12 +17,12 @@ from executorch.backends.apple.coreml.aot.library import ct
 from executorch.backends.apple.coreml.aot.package import MODEL_PATHS
 from executorch.backends.apple.coreml.executorchcoreml import read_files
 from executorch.backends.apple.coreml.payload_reader import shared_model
-from executorch.backends.apple.coreml.test.mil_moves import MOVES
+from executorch.backends.apple.coreml.test.mil_data_movement import DATA_MOVEMENT
 from executorch.backends.apple.coreml.test.mil_operations import OPERATIONS
 from executorch.backends.test.conformance.backend import Run, Unknown
 
 _INSIDE = f"{MODEL_PATHS.MODEL.value}/Data/com.apple.CoreML"
-_TABLE = {**OPERATIONS, **MOVES}
+_TABLE = {**OPERATIONS, **DATA_MOVEMENT}
 # Values are kept in these; what PyTorch lacks is in a wider one.
 _DTYPES = {
     "BOOL": torch.bool, "FLOAT16": torch.float16, "FLOAT32": torch.float32, "FLOAT64": torch.float64,
@@ -47,8 +47,8 @@ _EDGE = {
 def load(payload: bytes, data: Mapping[str, bytes]) -> Run:
     """The reference of backends/test/conformance."""
     function = ""
-    if said := shared_model(payload):
-        payload, function = data[said["key"]], said["functionName"]
+    if record := shared_model(payload):
+        payload, function = data[record["key"]], record["functionName"]
     return Machine(read_files(payload), function).run
 
 

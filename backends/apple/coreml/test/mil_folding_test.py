@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from executorch.backends.apple.coreml.test.mil_moves import MOVES
+from executorch.backends.apple.coreml.test.mil_data_movement import DATA_MOVEMENT
 from executorch.backends.apple.coreml.test.mil_operations import OPERATIONS
 
 mil = pytest.importorskip("coremltools.converters.mil.mil")
@@ -173,7 +173,9 @@ def evaluated(name: str, call: Call) -> list[Any]:
         tensor = torch.as_tensor(np.asarray(value))
         return tensor if tensor.dtype in (torch.bool, torch.float32) else tensor.long()
 
-    found = {**OPERATIONS, **MOVES}[name](**{key: given(each) for key, each in call.items()})
+    found = {**OPERATIONS, **DATA_MOVEMENT}[name](
+        **{key: given(each) for key, each in call.items()}
+    )
     return list(found) if isinstance(found, list | tuple) else [found]
 
 
@@ -205,9 +207,9 @@ def test_the_evaluator_is_what_coremltools_folds() -> None:
 def test_each_operation_that_coremltools_folds_is_asked() -> None:
     registry = pytest.importorskip("coremltools.converters.mil.mil.ops.registry").SSAOpRegistry
     without = set()
-    for name in {**OPERATIONS, **MOVES}:
+    for name in {**OPERATIONS, **DATA_MOVEMENT}:
         newest = max(registry.core_ops[name].items(), key=lambda each: each[0].value)[1]
         if newest.value_inference is mil.Operation.value_inference:
             without.add(name)
     assert without == WITHOUT_VALUE
-    assert {*OPERATIONS, *MOVES} - without == CALLS.keys()
+    assert {*OPERATIONS, *DATA_MOVEMENT} - without == CALLS.keys()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Core ML's place in tests, on any computer: it records what it is asked, and what models are and
-// compute is said by the test.
+// compute is preset by the test.
 #pragma once
 
 #include <executorch/backends/apple/coreml/runtime/core_ml.h>
@@ -14,10 +14,10 @@ namespace executorch::backends::coreml {
 
 class StandIn final : public CoreML {
  public:
-  explicit StandIn(const std::string& cache_folder) { said.cache_folder = cache_folder; }
+  explicit StandIn(const std::string& cache_folder) { preset.cache_folder = cache_folder; }
 
   // Said before it is asked.
-  Defaults said;
+  Defaults preset;
   int latest = 9;
   bool is_there = true;
   /// Of a model that is loaded: a number of its own, where it is, and its function.
@@ -41,7 +41,7 @@ class StandIn final : public CoreML {
 
   bool is_available() const override { return is_there; }
   int latest_specification() const override { return latest; }
-  Defaults defaults() const override { return said; }
+  Defaults defaults() const override { return preset; }
   void prepare_folder(const std::string& path) const override;
   /// Moves the package, which has a Manifest.json.
   runtime::Error compile(const std::string& package, const std::string& path) const override;

@@ -85,12 +85,12 @@ class StandIn:
             assert number == len(self.machines)
             self.machines.append((root, machine))
             described = machine.described
-            said = {
+            message = {
                 "inputs": [_feature(each) for each in described.input],
                 "outputs": [_feature(each) for each in described.output],
                 "has_state": len(described.state) > 0,
             }
-            self._library.coreml_stand_in_describe(c_void_p(out), json.dumps(said).encode())
+            self._library.coreml_stand_in_describe(c_void_p(out), json.dumps(message).encode())
         except Exception:
             traceback.print_exc()
             return _FAILED

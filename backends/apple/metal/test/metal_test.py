@@ -216,8 +216,8 @@ def test_sizes_that_do_not_fit_are_named() -> None:
 
 
 def test_payloads_name_what_they_need() -> None:
-    said = payload_reader.facts(b"12ab_so_blob\n34cd_weights_blob")
-    assert said == [
+    record = payload_reader.facts(b"12ab_so_blob\n34cd_weights_blob")
+    assert record == [
         ("shared library", "named data 12ab_so_blob"),
         ("weights", "named data 34cd_weights_blob"),
     ]

@@ -37,10 +37,10 @@ def embedding(writer: Any, step: Any) -> None:
     """Without a padding_idx, which is of training alone: the runtime gives zeros for that row, whatever it holds."""
     call = step.head
     weight, indices = (writer.read(each) for each in call.args[:2])
-    said = {name: argument(call, name) for name in ("scale_grad_by_freq", "sparse")}
+    arguments = {name: argument(call, name) for name in ("scale_grad_by_freq", "sparse")}
     writer.add(
         "MPSEmbedding",
-        input1_id=weight, input2_id=indices, output_id=writer.write(call), padding_idx=-1, **said,
+        input1_id=weight, input2_id=indices, output_id=writer.write(call), padding_idx=-1, **arguments,
     )  # fmt: skip
 
 

@@ -18,10 +18,12 @@ def nodes(payloads: Sequence[bytes]) -> list[str]:
     for payload in payloads:
         for each in graph_of(payload)[0].mps_nodes:
             kind = each.mpsnode_union
-            said = {name: held for name, held in vars(kind).items() if not name.endswith(_NUMBERS)}
+            parameters = {
+                name: held for name, held in vars(kind).items() if not name.endswith(_NUMBERS)
+            }
             if each.min_max is not None:
-                said |= vars(each.min_max)
-            words = " ".join(f"{name}={held}" for name, held in said.items())
+                parameters |= vars(each.min_max)
+            words = " ".join(f"{name}={held}" for name, held in parameters.items())
             found.append(f"{type(kind).__name__} {words}".rstrip())
     return found
 

@@ -80,8 +80,8 @@ class Machine:
             self.values[place] = value if name == "MPSCast" else self._sized(place, name, value)
 
     def _sized(self, place: int, what: str, value: torch.Tensor) -> torch.Tensor:
-        said = self.graph.mps_values[place]
-        sizes, dtype = list(said.dims or ()), _DTYPES[said.datatype]
+        described = self.graph.mps_values[place]
+        sizes, dtype = list(described.dims or ()), _DTYPES[described.datatype]
         is_half = value.dtype == torch.float16 and dtype == torch.float32  # inside, with use_fp16
         if list(value.shape) != sizes or (value.dtype != dtype and not is_half):
             found = f"{value.dtype} {list(value.shape)}"
@@ -89,8 +89,10 @@ class Machine:
         return value
 
     def _checked(self, place: int, value: torch.Tensor) -> torch.Tensor:
-        said = self.graph.mps_values[place]
-        assert value.dtype == _DTYPES[said.datatype] and list(value.shape) == list(said.dims or ())
+        described = self.graph.mps_values[place]
+        assert value.dtype == _DTYPES[described.datatype] and list(value.shape) == list(
+            described.dims or ()
+        )
         return value
 
 

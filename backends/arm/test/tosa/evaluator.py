@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from executorch.backends.arm.aot.schema import SCHEMA
-from executorch.backends.arm.test.tosa import elementwise, moves, windows
+from executorch.backends.arm.test.tosa import convolution_and_pooling, data_movement, elementwise
 from executorch.backends.arm.test.tosa.arithmetic import Unpredictable, integer_range, wrap
 
 Array = np.ndarray[Any, Any]
@@ -51,8 +51,8 @@ class Call:
 
 OPERATORS: dict[str, Callable[[Call], Array]] = {
     **elementwise.OPERATORS,
-    **moves.OPERATORS,
-    **windows.OPERATORS,
+    **data_movement.OPERATORS,
+    **convolution_and_pooling.OPERATORS,
 }
 
 

@@ -9,7 +9,12 @@ import torch
 from torch import Tensor
 
 from executorch.backends.cadence.aot.operators.library import LIBRARY
-from executorch.exir.backend.lowering.kernels.formulas import Number, by_scale, float32, without
+from executorch.exir.backend.lowering.kernels.formulas import (
+    Number,
+    by_scale,
+    float32,
+    subtract_zero_point,
+)
 
 _8_BITS = ("asym8sxsym8s_asym8s", "asym8uxsym8u_asym8u")
 
@@ -69,7 +74,10 @@ def quantized_conv_nchw(
     out_shift: Number,
 ) -> Tensor:
     """By the scales; multiplier and shift say the same and are not read. Padding is the value 0."""
-    values, weights = without(input_zero_point, input), without(_first(weight_zero_point), weight)
+    values, weights = (
+        subtract_zero_point(input_zero_point, input),
+        subtract_zero_point(_first(weight_zero_point), weight),
+    )
     sums = _convolve(values, weights, bias.double(), stride, padding, dilation, groups)
     return _stored(sums, bias_scale, out_scale, out_zero_point, input.dtype)
 
@@ -149,7 +157,10 @@ def quantized_transposed_conv(
     out_shift: Tensor,
     channel_last: bool = False,
 ) -> Tensor:
-    values, weights = without(input_zero_point, input), without(_first(weight_zero_point), weight)
+    values, weights = (
+        subtract_zero_point(input_zero_point, input),
+        subtract_zero_point(_first(weight_zero_point), weight),
+    )
     sums = transposed_convolution(
         values, weights, bias.double(), stride, padding, dilation, output_padding, groups, channel_last
     )  # fmt: skip

@@ -18,7 +18,7 @@ from executorch.exir.backend.lowering.kernels.formulas import (
     float32,
     quantize_per_tensor,
     real,
-    without,
+    subtract_zero_point,
 )
 
 _WIDTHS = ("", "_asym8s", "_asym8u", "_asym16s", "_asym16u", "_asym32s")
@@ -95,7 +95,7 @@ def quantized_relu(
     out_multiplier: Number,
     out_shift: Number,
 ) -> Tensor:
-    above = torch.relu(without(X_zero_point, X))
+    above = torch.relu(subtract_zero_point(X_zero_point, X))
     return as_dtype(above, scale_of(out_multiplier, out_shift), out_zero_point, X.dtype)
 
 

@@ -15,7 +15,7 @@ from executorch.exir.backend.lowering.kernels.formulas import (
     by_scale,
     float32,
     real,
-    without,
+    subtract_zero_point,
 )
 
 # ---- Pools ----
@@ -90,7 +90,7 @@ def quantized_layer_norm(
 ) -> Tensor:
     """Mean and variance from sums of whole numbers, which lose nothing."""
     rows = X.flatten(X.dim() - len(normalized_shape))
-    steps = without(X_zero_point, rows)
+    steps = subtract_zero_point(X_zero_point, rows)
     scale, count = float32(X_scale).double(), rows.shape[-1]
     total, squares = steps.sum(-1, keepdim=True), (steps * steps).sum(-1, keepdim=True)
     mean = (scale * total / count).float()

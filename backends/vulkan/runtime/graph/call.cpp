@@ -151,12 +151,12 @@ Result<std::string_view> Call::text(size_t index) {
 }
 
 Result<std::vector<int64_t>> Call::integers(size_t index) {
-  std::vector<int64_t> out = ET_UNWRAP(whole_numbers(index));
+  std::vector<int64_t> out = ET_UNWRAP(int64_values(index));
   std::transform(out.begin(), out.end(), out.begin(), bounded);
   return out;
 }
 
-Result<std::vector<int64_t>> Call::whole_numbers(size_t index) const {
+Result<std::vector<int64_t>> Call::int64_values(size_t index) const {
   const PayloadValue& found = *ET_UNWRAP(value(index));
   switch (found.kind) {
     case GraphTypes::Null:
@@ -188,7 +188,7 @@ Result<std::vector<double>> Call::numbers(size_t index) {
   if (found.kind == GraphTypes::DoubleList) {
     return found.numbers;
   }
-  const auto whole = ET_UNWRAP(whole_numbers(index));
+  const auto whole = ET_UNWRAP(int64_values(index));
   return std::vector<double>(whole.begin(), whole.end());
 }
 

@@ -131,7 +131,7 @@ class Call final {
   void add_memory(Tensor& out);
   runtime::Result<const PayloadValue*> value(size_t index) const;
   runtime::Result<int64_t> integer_of(size_t id) const;
-  runtime::Result<std::vector<int64_t>> whole_numbers(size_t index) const;
+  runtime::Result<std::vector<int64_t>> int64_values(size_t index) const;
   runtime::Result<Tensor*> tensor_of(size_t id);
 
   Graph& graph_;

@@ -38,7 +38,7 @@ class Row {
       steps_[y] = is_inside ? of.input_pixel_stride : 0;
     }
     if (has_blocks()) {
-      size_t* move = moves_;
+      size_t* move = distances_;
       for (size_t column = 0; column < kBlock * of.step_width; ++column) {
         for (size_t y = 0; y < of.kernel_height; ++y) {
           *move++ = kBlock * of.stride_width * steps_[y];
@@ -85,7 +85,7 @@ class Row {
     const size_t size = kBlock * pointers();
     for (size_t i = 0; i < size; i += kBlock) {
       for (size_t j = i; j < i + kBlock; ++j) {
-        out[j] = (out - size)[j] + moves_[j];
+        out[j] = (out - size)[j] + distances_[j];
       }
     }
     return out + size;
@@ -102,8 +102,8 @@ class Row {
   const dwconv_indirection_init_context& of_;
   const uintptr_t zeros_;
   uintptr_t lines_[kMaxTapsDown];
-  size_t steps_[kMaxTapsDown];           // bytes from a pixel to the next; 0 outside of the image
-  size_t moves_[kBlock * kMaxTapsDown];  // from a pointer to that of the output kBlock further
+  size_t steps_[kMaxTapsDown];  // bytes from a pixel to the next; 0 outside of the image
+  size_t distances_[kBlock * kMaxTapsDown];  // from a pointer to that of the output kBlock further
 };
 
 void compute(const Depthwise& d, size_t image, size_t row, size_t ring) {

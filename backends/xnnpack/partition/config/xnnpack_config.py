@@ -34,7 +34,7 @@ class ConfigPrecisionType(Enum):
 
 _OF_KIND = {
     Kind.NONE: [ConfigPrecisionType.FP32],
-    Kind.WEIGHTED: list(ConfigPrecisionType),
+    Kind.GEMM: list(ConfigPrecisionType),
     **dict.fromkeys(
         (Kind.ARITHMETIC, Kind.SHARED, Kind.LOOKUP),
         [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],

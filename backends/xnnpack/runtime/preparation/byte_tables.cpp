@@ -61,13 +61,13 @@ class Functions {
   Function ending_with(GraphNode& last) {
     Function found{&last};
     const Operands& operands = last.operands;
-    const bool is_whole =
+    const bool is_complete =
         is_conversion(last) && is_float(graph_.values[operands.inputs[0]]) &&
         is_byte(graph_.values[operands.output]) && adds(operands.inputs[0], found) &&
         graph_.values[found.input].type() == graph_.values[operands.output].type() &&
         graph_.shapes[found.input].rank == graph_.shapes[operands.output].rank &&
         is_read_inside_alone(found);
-    if (!is_whole) {
+    if (!is_complete) {
       found.nodes.clear();
     }
     return found;

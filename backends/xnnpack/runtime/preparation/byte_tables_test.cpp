@@ -18,7 +18,7 @@ using runtime::Error;
 using GraphT = fb_xnnpack::XNNGraphT;
 
 // Values of the graph below.
-enum : uint32_t { kX, kFloats, kSigmoid, kProduct, kNumber, kSum, kY, kMore };
+enum : uint32_t { kX, kFloats, kSigmoid, kMultiply, kNumber, kSum, kY, kMore };
 
 void add_bytes(GraphT& graph, XNNDatatype type, float scale, int32_t zero_point, uint32_t flags,
                uint32_t external) {
@@ -73,8 +73,8 @@ GraphT function_graph(XNNDatatype type, bool is_seen) {
   std::memcpy(graph.constant_buffer[1]->storage.data(), &quarter, sizeof(quarter));
   add_unary(graph, XNodeUnion::XNNConvert, kX, kFloats);
   add_unary(graph, XNodeUnion::XNNSigmoid, kFloats, kSigmoid);
-  add_binary(graph, XNodeUnion::XNNMultiply, kFloats, kSigmoid, kProduct);
-  add_binary(graph, XNodeUnion::XNNAdd, kProduct, kNumber, kSum);
+  add_binary(graph, XNodeUnion::XNNMultiply, kFloats, kSigmoid, kMultiply);
+  add_binary(graph, XNodeUnion::XNNAdd, kMultiply, kNumber, kSum);
   add_unary(graph, XNodeUnion::XNNConvert, kSum, kY);
   return graph;
 }

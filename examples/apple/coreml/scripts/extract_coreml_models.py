@@ -29,11 +29,11 @@ def models(file: ProgramFile) -> Iterator[tuple[str, bytes]]:
     ]
     for number, delegate in enumerate(delegates, 1):
         payload = file.payload(delegate)
-        said = shared_model(payload)
-        if said is None:
+        record = shared_model(payload)
+        if record is None:
             yield f"model_{number}", payload
             continue
-        key = said["key"]
+        key = record["key"]
         if key in seen:
             continue
         seen.add(key)

@@ -173,8 +173,10 @@ def test_a_compiler_that_is_missing_names_the_extra(
     monkeypatch.setattr(VendorPartitioner, "compiler", missing)
     with pytest.raises(MissingCompiler) as caught:
         _lowered()
-    said = f"expected {distribution} {wanted}, found {found}; pip install '{distribution}{wanted}' "
-    assert f"{said}(the extra vendor)" in str(caught.value)
+    message = (
+        f"expected {distribution} {wanted}, found {found}; pip install '{distribution}{wanted}' "
+    )
+    assert f"{message}(the extra vendor)" in str(caught.value)
 
 
 def test_preprocess_alone_says_what_is_refused(vendor: Vendor) -> None:

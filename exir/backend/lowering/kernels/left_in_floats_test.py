@@ -46,14 +46,14 @@ def run(rank: int) -> list[str]:
 
 def test_reasons_are_those_of_rows_or_that_there_is_none() -> None:
     """A product whose result stays float was not asked for."""
-    (said,) = run(3)
-    assert said.startswith("what was quantized is computed in floats here:\n")
-    flip, add = said.splitlines()[1:]
+    (message,) = run(3)
+    assert message.startswith("what was quantized is computed in floats here:\n")
+    flip, add = message.splitlines()[1:]
     assert flip.strip().startswith("aten.flip.default: two dimensions are expected: node ")
     assert "left_in_floats_test.py" in flip and ".flip(0))" in flip
     assert add.strip().startswith("aten.add.Tensor: the backend has no such operator: node ")
-    (said,) = run(2)
-    assert "aten.flip" not in said
+    (message,) = run(2)
+    assert "aten.flip" not in message
 
 
 def test_limits_behind_a_call_are_a_part_of_it() -> None:

@@ -44,10 +44,10 @@ def value_of(node: Node) -> Any:
         return node.target(*args, **kwargs)
 
 
-def lie_alike(one: Any, other: Any) -> bool:
+def have_same_dim_order(one: Any, other: Any) -> bool:
     """Whether each element of two values of one size has the same place in memory."""
     if isinstance(one, tuple | list):
-        return all(map(lie_alike, one, other))
+        return all(map(have_same_dim_order, one, other))
     if not isinstance(one, torch.Tensor):
         return True
     sizes = zip(one.shape, one.stride(), other.stride(), strict=True)
@@ -120,12 +120,12 @@ class _Sweep:
         else:
             node.args = map_arg(node.args, self._as_before)
             return
-        if not lie_alike(node.meta["val"], self._before[node]):
+        if not have_same_dim_order(node.meta["val"], self._before[node]):
             self._moved.add(node)
 
     def _with_channels_last(self, node: Node) -> Node:
         value = node.meta["val"]
-        if not _is_image(node) or lie_alike(value, _channels_last(value)):
+        if not _is_image(node) or have_same_dim_order(value, _channels_last(value)):
             return node
         return self._version(node, self._last, self._with_channels_last, _NHWC)
 

@@ -11,7 +11,10 @@ from torch.fx import Graph, Node
 from torch.nn import functional as F
 
 from executorch.exir import to_edge
-from executorch.exir.backend.lowering.kernels.memory_order import ChannelsLastPass, lie_alike
+from executorch.exir.backend.lowering.kernels.memory_order import (
+    ChannelsLastPass,
+    have_same_dim_order,
+)
 from executorch.exir.graph_facts import op_name
 
 COPY = "dim_order_ops._clone_dim_order.default"
@@ -95,7 +98,9 @@ def turned_model(program: ExportedProgram) -> Stored:
 
 def test_sizes_of_one_say_nothing_of_the_order() -> None:
     image = torch.empty(1, 3, 4, 5)
-    assert not lie_alike(image, image.to(memory_format=torch.channels_last))
+    assert not have_same_dim_order(image, image.to(memory_format=torch.channels_last))
     row = torch.empty(2, 3, 1, 1)
-    assert lie_alike(row, row.to(memory_format=torch.channels_last))
-    assert lie_alike((row, 3), (row, 3)) and not lie_alike((image,), (image.permute(0, 2, 1, 3),))
+    assert have_same_dim_order(row, row.to(memory_format=torch.channels_last))
+    assert have_same_dim_order((row, 3), (row, 3)) and not have_same_dim_order(
+        (image,), (image.permute(0, 2, 1, 3),)
+    )

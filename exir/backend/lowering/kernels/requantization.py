@@ -22,7 +22,7 @@ class FoldRequantizationPass:
     """quantize(dequantize(x))  ->  x, where every stored value comes back."""
 
     def __call__(self, graph_module: GraphModule) -> PassResult:
-        found = [node for node in graph_module.graph.nodes if gives_stored(node)]
+        found = [node for node in graph_module.graph.nodes if is_requantization(node)]
         for node in found:
             node.replace_all_uses_with(node.args[0].args[0])
         graph_module.graph.eliminate_dead_code()
@@ -30,7 +30,7 @@ class FoldRequantizationPass:
         return PassResult(graph_module, bool(found))
 
 
-def gives_stored(node: Node) -> bool:
+def is_requantization(node: Node) -> bool:
     """Whether it quantizes what was dequantized to the same stored values."""
     if quantizes_back(node):
         return True

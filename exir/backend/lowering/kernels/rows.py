@@ -20,7 +20,7 @@ from executorch.exir.graph_facts import op_name
 QUANTIZE = "quantized_decomposed.quantize_per_tensor.default"
 DEQUANTIZE = "quantized_decomposed.dequantize_per_tensor.default"
 # Portable kernels move stored values as they move anything.
-MOVES = (
+DATA_MOVEMENT = (
     "aten.view_copy.default",
     "aten.permute_copy.default",
     "aten.constant_pad_nd.default",
@@ -54,15 +54,15 @@ def call_of(step: Step) -> Node:
     return step.named["op"]
 
 
-def said_of(node: object) -> Quantization | None:
+def qparams_of(node: object) -> Quantization | None:
     """What a call that dequantizes says; None of anything else."""
     return quantization_of(node) if isinstance(node, Node) and is_dequantize(node) else None
 
 
-def said_of_argument(step: Step, place: int) -> Quantization | None:
+def qparams_of_argument(step: Step, place: int) -> Quantization | None:
     """The same of an operand, which may be missing."""
     args = call_of(step).args
-    return said_of(args[place]) if place < len(args) else None
+    return qparams_of(args[place]) if place < len(args) else None
 
 
 def operand(step: Step, place: int) -> Quantization:
@@ -80,23 +80,23 @@ def of_call(test: Callable[[Node], bool], reason: str) -> Condition:
 
 def keeps_parameters(step: Step) -> bool:
     """All float operands, and the result, have the same."""
-    said = [said_of(each) for each in call_of(step).all_input_nodes]
-    return bool(said) and all(each == result(step) for each in said)
+    qparams = [qparams_of(each) for each in call_of(step).all_input_nodes]
+    return bool(qparams) and all(each == result(step) for each in qparams)
 
 
 def write_move(writer: KernelWriter, step: Step) -> Node:
     """The same call on what is stored, with what it fills in and the dtype that it gives as they are stored."""
-    call, said = call_of(step), result(step)
-    made = writer.graph.node_copy(call, lambda node: said_of(node).source)
+    call, qparams = call_of(step), result(step)
+    made = writer.graph.node_copy(call, lambda node: qparams_of(node).source)
     if op_name(call) == "aten.constant_pad_nd.default":
-        made.update_arg(2, stored_fill(call, said))
+        made.update_arg(2, stored_fill(call, qparams))
     if made.kwargs.get("dtype") is not None:
-        made.update_kwarg("dtype", said.dtype)
+        made.update_kwarg("dtype", qparams.dtype)
     return made
 
 
-def stored_fill(pad: Node, said: Quantization) -> int:
+def stored_fill(pad: Node, qparams: Quantization) -> int:
     """What a pad fills in, as a tensor of it is quantized: float32, ties to even."""
     value = torch.tensor(float(pad.args[2]) if len(pad.args) > 2 else 0.0)
-    steps = torch.round(value / said.scale + said.zero_point)
-    return int(steps.clamp(said.quant_min, said.quant_max))
+    steps = torch.round(value / qparams.scale + qparams.zero_point)
+    return int(steps.clamp(qparams.quant_min, qparams.quant_max))

@@ -174,8 +174,8 @@ class BlocksFormat:
             found.append(self._place(payload, at))
         names = [each.name for each in found]
         expected = [self.first, *self.names, self.last]
-        is_whole = found[-1].offset == len(payload) and not found[0].size and not found[-1].size
-        if sorted(names) != sorted(expected) or not is_whole:
+        is_complete = found[-1].offset == len(payload) and not found[0].size and not found[-1].size
+        if sorted(names) != sorted(expected) or not is_complete:
             raise ValueError(
                 f"{self.name} payload of {len(payload)} bytes: expected the blocks {', '.join(expected)}, found "
                 f"{', '.join(names)}, which end at byte {found[-1].offset}"

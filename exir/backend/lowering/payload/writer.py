@@ -26,7 +26,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
 from executorch.exir.backend.backend_details import PreprocessResult
-from executorch.exir.backend.lowering.layout import PLAIN, Layout, Ports, Way, solve
+from executorch.exir.backend.lowering.layout import PLAIN, Layout, LayoutCandidate, Ports, solve
 from executorch.exir.backend.lowering.op_table import OpTable, tensor_text
 from executorch.exir.backend.lowering.payload.constant_store import ConstantStore
 from executorch.exir.backend.lowering.steps import Step, nodes_of, sources_of
@@ -80,7 +80,7 @@ class Writer(ABC, Generic[Value, Operation]):
         self._wide: set[Node] = set()  # calls and inputs that are in float32 with `in_halves`
         self._input: Node | None = None  # that is being made
         self.layout: Layout = PLAIN  # around it
-        self.way = Way(())  # that its row runs in that
+        self.candidate = LayoutCandidate(())  # that its row runs in that
         self._ids: dict[Node, dict[Layout, int]] = {}  # by the layouts in which it exists
         self._constant_ids: dict[Hashable, int] = {}
         self.num_inputs = 0
@@ -236,11 +236,11 @@ class Writer(ABC, Generic[Value, Operation]):
         """Writes all of it; `steps` are those of the table unless given."""
         steps = self.table.steps(program.graph, self.constants) if steps is None else steps
         self._wide = wide_calls(steps, self.constants) if self.in_halves else set()
-        self._tell_arguments(program)
+        self._record_arguments(program)
         self.begin()
         chosen = self._chosen_ways(steps)
-        for step, (layout, way) in zip(steps, chosen, strict=True):
-            self.layout, self.way = layout, way
+        for step, (layout, candidate) in zip(steps, chosen, strict=True):
+            self.layout, self.candidate = layout, candidate
             self.lower_step(step)
         for node, buffer in self._written_back:
             self.write_back(node, buffer)
@@ -288,7 +288,7 @@ class Writer(ABC, Generic[Value, Operation]):
         else:
             self.transpose(node, source, target, there, wanted)
 
-    def _tell_arguments(self, program: ExportedProgram) -> None:
+    def _record_arguments(self, program: ExportedProgram) -> None:
         """What the delegate gets and gives. Rewrites before may have made an output equal to another, or to an
         input."""
         signature = program.graph_signature
@@ -305,9 +305,9 @@ class Writer(ABC, Generic[Value, Operation]):
         owned = {OutputKind.BUFFER_MUTATION} if self.writes_buffers else set()
         if not kinds_out <= {OutputKind.USER_OUTPUT, *owned}:
             raise self.refused("it writes buffers")
-        self._tell_results(program)
+        self._record_results(program)
 
-    def _tell_results(self, program: ExportedProgram) -> None:
+    def _record_results(self, program: ExportedProgram) -> None:
         buffers = {each.name: each for each in program.graph.find_nodes(op="placeholder")}
         written = written_placeholders(program.graph_signature)
         for place, node in enumerate(program.graph.output_node().args[0]):
@@ -321,33 +321,33 @@ class Writer(ABC, Generic[Value, Operation]):
 
     # ---- Layouts ----
 
-    def _chosen_ways(self, steps: Sequence[Step]) -> list[tuple[Layout, Way]]:
+    def _chosen_ways(self, steps: Sequence[Step]) -> list[tuple[Layout, LayoutCandidate]]:
         given = [
-            Ports((), node, {layout: Way((), layout)})
+            Ports((), node, {layout: LayoutCandidate((), layout)})
             for node, there in self._ids.items()
             if node not in self.constants
             for layout in there
         ]
         taken = [
-            Ports((node,), None, {layout: Way((layout,))})
+            Ports((node,), None, {layout: LayoutCandidate((layout,))})
             for node in self._outputs
             if node not in self.constants
             for layout in [self.layout_outside(node)]
         ]
         rows = [self.ports_of(step) for step in steps]
         chosen = solve([*given, *rows, *taken], num_bytes)[len(given) :]
-        return [(layout, row.ways[layout]) for row, layout in zip(rows, chosen, strict=False)]
+        return [(layout, row.candidates[layout]) for row, layout in zip(rows, chosen, strict=False)]
 
     def ports_of(self, step: Step) -> Ports:
-        """Values and ways of a step."""
+        """Values and candidates of a step."""
         reads = tuple(self.operands(step))
         has_row = step.pattern or call_name(step.head) in self.table
         row = self.table.row_of(step) if has_row else None
         if row is None or row.layouts is None:
-            ways = {PLAIN: Way((PLAIN,) * len(reads), PLAIN)}
+            candidates = {PLAIN: LayoutCandidate((PLAIN,) * len(reads), PLAIN)}
         else:
-            ways = row.layouts(step, reads)
-        return Ports(reads, step.result, ways)
+            candidates = row.layouts(step, reads)
+        return Ports(reads, step.result, candidates)
 
 
 def _named(node: Node) -> str:

@@ -13,7 +13,7 @@ from torch.fx import Node
 
 from executorch.exir import to_edge
 from executorch.exir.backend.lowering.constants import Constants
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
 from executorch.exir.backend.lowering.op_table import Condition, OpTable, Row
 from executorch.exir.backend.lowering.payload.writer import NotCompiled, Writer, narrowed
 from executorch.exir.backend.lowering.steps import Step
@@ -58,12 +58,12 @@ def _written(name: str) -> Callable[[Lines, Step], None]:
     return lambda writer, step: writer.result_of(step, name)
 
 
-def _last(step: Step, operands: list[Node]) -> dict[Layout, Way]:
-    return {NHWC: Way((NHWC,) * len(operands), NHWC)}
+def _last(step: Step, operands: list[Node]) -> dict[Layout, LayoutCandidate]:
+    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
 
 
-def _either(step: Step, operands: list[Node]) -> dict[Layout, Way]:
-    return {each: Way((each,) * len(operands), each) for each in (NHWC, PLAIN)}
+def _either(step: Step, operands: list[Node]) -> dict[Layout, LayoutCandidate]:
+    return {each: LayoutCandidate((each,) * len(operands), each) for each in (NHWC, PLAIN)}
 
 
 def _fails(writer: Lines, step: Step) -> None:

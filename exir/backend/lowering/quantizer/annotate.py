@@ -65,8 +65,8 @@ class Annotator:
                 continue
             config = self._config_of(node)
             match annotation.kind:
-                case Kind.WEIGHTED if config is not None:
-                    self._weighted(node, annotation, config)
+                case Kind.GEMM if config is not None:
+                    self._gemm(node, annotation, config)
                 case Kind.ARITHMETIC | Kind.FIXED if config is not None:
                     self._arithmetic(node, annotation, config)
                 case Kind.LOOKUP if config is not None and self._is_moved_or_added(node):
@@ -91,7 +91,7 @@ class Annotator:
                 return False
         return all(is_float(each) and each not in self._large for each in values)
 
-    def _weighted(self, node: Node, annotation: Annotation, config: QuantizationConfig) -> None:
+    def _gemm(self, node: Node, annotation: Annotation, config: QuantizationConfig) -> None:
         places = [node.args[place] for place in annotation.places if place < len(node.args)]
         source, weight, bias = (*places, None)[:3]
         if weight.op != "get_attr" or source.op == "get_attr" or config.weight is None:
@@ -188,7 +188,7 @@ class Annotator:
         for node in reversed(self._model.graph.nodes):
             kind = self._table.kind_of(node)
             passes = captured_name(node) == _BATCH_NORM or kind is not Kind.NONE
-            if node.op == "output" or kind is Kind.WEIGHTED or (passes and node in found):
+            if node.op == "output" or kind is Kind.GEMM or (passes and node in found):
                 found.update(node.all_input_nodes)
         return found
 
@@ -201,7 +201,7 @@ class Annotator:
     def _is_moved_or_added(self, node: Node) -> bool:
         """Whether an activation's values are only moved, added and multiplied by weights: they are rounded there
         anyway, and moves of floats would part what computes on bytes. Gates and means lose by it."""
-        kinds = (Kind.WEIGHTED, Kind.SHARED)
+        kinds = (Kind.GEMM, Kind.SHARED)
         return self._everywhere or all(
             function_name(user) == "add" or self._table.kind_of(user) in kinds
             for user in node.users

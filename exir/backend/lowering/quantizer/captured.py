@@ -106,8 +106,8 @@ class CapturedTable:
         return name in _DROPPED or self._of(name).kind is not Kind.NONE
 
     def has_weights(self, name: str) -> bool:
-        """Whether calls of that name in captured graphs are WEIGHTED."""
-        return self._of(name).kind is Kind.WEIGHTED
+        """Whether calls of that name in captured graphs are GEMM."""
+        return self._of(name).kind is Kind.GEMM
 
     def operators(self) -> list[OpOverload]:
         """Operators of captured graphs that are quantized for themselves."""

@@ -73,7 +73,7 @@ def paddings_to_numbers(model: GraphModule, table: CapturedTable) -> None:
     model.recompile()
 
 
-def products_to_linear(model: GraphModule, table: CapturedTable) -> None:
+def matmul_to_linear(model: GraphModule, table: CapturedTable) -> None:
     """x @ w and addmm(b, x, w) -> linear(x, w.T, b), for a parameter w: a linear layer that is written with its weight
     as [inputs, outputs]. A table whose linear layers have no weights, or whose products do, is left its products."""
     if not table.has_weights(_LINEAR):
@@ -82,7 +82,7 @@ def products_to_linear(model: GraphModule, table: CapturedTable) -> None:
         first = _FIRST_FACTORS.get(captured_name(node))
         if first is None or node.kwargs or len(node.args) != first + 2:
             continue
-        if table.kind_of(node) is Kind.WEIGHTED:
+        if table.kind_of(node) is Kind.GEMM:
             continue
         bias = node.args[0] if first else None
         x, weight = node.args[first:]
@@ -104,7 +104,7 @@ def computed_weights_to_tensors(model: GraphModule, table: CapturedTable) -> Non
         if node.op == "get_attr" or _is_of(node, constants):
             constants.add(node)
             continue
-        if table.kind_of(node) is not Kind.WEIGHTED:
+        if table.kind_of(node) is not Kind.GEMM:
             continue
         weight = node.args[table.annotation_of(node).places[1]]
         if weight.op != "get_attr" and weight in constants:

@@ -25,9 +25,9 @@ from executorch.exir.backend.lowering.quantizer.captured import (
 )
 from executorch.exir.backend.lowering.quantizer.rewrites import (
     computed_weights_to_tensors,
+    matmul_to_linear,
     numbers_to_tensors,
     paddings_to_numbers,
-    products_to_linear,
 )
 
 Config = QuantizationConfig | None
@@ -122,7 +122,7 @@ class TableQuantizer(Quantizer):
         if any(config.output_activation is not None for config in self._configs()):
             numbers_to_tensors(model, captured)
         if not any(config.is_qat for config in self._configs()):
-            products_to_linear(model, captured)
+            matmul_to_linear(model, captured)
             computed_weights_to_tensors(model, captured)
         return model
 

@@ -16,10 +16,10 @@ from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
     FROM_0_TO_1,
     FROM_MINUS_1_TO_1,
+    GEMM,
     LOOKUP,
     SHARED,
     SHARED_FLOATS,
-    WEIGHTED,
     Annotation,
     FixedParameters,
     Kind,
@@ -37,10 +37,10 @@ from executorch.exir.backend.lowering.quantizer.configs import (
 from executorch.exir.backend.lowering.quantizer.table_quantizer import TableQuantizer
 
 ATEN = torch.ops.aten
-LINEAR = Annotation(Kind.WEIGHTED, dynamic=("aten.linear.default",), weight_only=True)
+LINEAR = Annotation(Kind.GEMM, dynamic=("aten.linear.default",), weight_only=True)
 KINDS = {
     "aten.linear.default": LINEAR,
-    "aten.convolution.default": WEIGHTED,
+    "aten.convolution.default": GEMM,
     "aten.add.Tensor": ARITHMETIC,
     "aten.gelu.default": LOOKUP,
     "aten.hardtanh.default": SHARED,
@@ -65,7 +65,7 @@ class OfAll(OfKinds):
 class Products(TableQuantizer):
     """Takes products as they are, not as linear layers."""
 
-    table = table(**{"aten.addmm.default": Annotation(Kind.WEIGHTED, places=(1, 2, 0))})
+    table = table(**{"aten.addmm.default": Annotation(Kind.GEMM, places=(1, 2, 0))})
 
 
 def quantized(
@@ -335,7 +335,7 @@ def test_inputs_and_outputs_of_their_own() -> None:
 
 
 def test_products_stay_products_where_a_row_takes_them() -> None:
-    class Product(nn.Module):
+    class Multiply(nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.weight, self.bias = nn.Parameter(torch.eye(8)), nn.Parameter(torch.ones(8))
@@ -344,11 +344,11 @@ def test_products_stay_products_where_a_row_takes_them() -> None:
             return torch.addmm(self.bias, x, self.weight)
 
     config = quantization_config(has_int32_bias=True)
-    model = quantized(Product(), Products().set_global(config), X)
+    model = quantized(Multiply(), Products().set_global(config), X)
     kinds = [each.dtype for each in inputs_of(model, "addmm")]
     assert kinds == [torch.int32, torch.int8, torch.int8]  # bias, input, weight
     torch.testing.assert_close(model(X), X + 1, rtol=0, atol=0.03)
-    assert inputs_of(quantized(Product(), OfKinds().set_global(config), X), "linear")
+    assert inputs_of(quantized(Multiply(), OfKinds().set_global(config), X), "linear")
 
 
 QD = "quantized_decomposed"
@@ -361,7 +361,7 @@ class Fused(TableQuantizer):
 
     table = OpTable(
         {
-            Call(f"{QD}.quantize_per_tensor.default", LIMITED): Row(print, annotation=WEIGHTED),
+            Call(f"{QD}.quantize_per_tensor.default", LIMITED): Row(print, annotation=GEMM),
             Call("aten.neg.default", Call("aten.add.Tensor")): Row(print, annotation=ARITHMETIC),
         }
     )

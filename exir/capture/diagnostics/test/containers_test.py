@@ -96,7 +96,7 @@ def test_train_mode_is_the_only_finding_where_it_is_the_cause() -> None:
     assert finding.cause == "train mode" and finding.code == "model.eval()"
     assert (
         finding.source == "if self.training and x.mean() > 100:"
-        and "data-dependent" in finding.said
+        and "data-dependent" in finding.torch_text
     )
     assert model.training and model.drop.training  # as before
     export_module(model.eval(), (X,))

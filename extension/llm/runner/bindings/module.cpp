@@ -348,11 +348,11 @@ void set_sampling(GenerationConfig* config, const std::string& name, const py::h
       continue;
     }
     try {
-      return setting.set(config, setting.is_whole ? value.cast<int32_t>() : value.cast<double>());
+      return setting.set(config, setting.is_integer ? value.cast<int32_t>() : value.cast<double>());
     } catch (const py::cast_error&) {
       throw py::type_error("GenerationConfig: " + name + ": expected a " +
-                           (setting.is_whole ? "whole number of 32 bits" : "number") + ", found " +
-                           std::string(py::repr(value)));
+                           (setting.is_integer ? "whole number of 32 bits" : "number") +
+                           ", found " + std::string(py::repr(value)));
     }
   }
   throw py::type_error("GenerationConfig: no setting is called " + name);
@@ -427,8 +427,8 @@ void define_config(py::module_& module) {
       });
   for (const SamplingSetting& setting : kSamplingSettings) {
     const py::cpp_function get([&setting](const GenerationConfig& config) {
-      return setting.is_whole ? py::object(py::int_(static_cast<int64_t>(setting.get(config))))
-                              : py::object(py::float_(setting.get(config)));
+      return setting.is_integer ? py::object(py::int_(static_cast<int64_t>(setting.get(config))))
+                                : py::object(py::float_(setting.get(config)));
     });
     const py::cpp_function set([&setting](GenerationConfig& config, const py::handle& value) {
       set_sampling(&config, setting.name, value);

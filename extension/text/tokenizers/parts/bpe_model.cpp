@@ -145,7 +145,7 @@ void BpeModel::encode(std::string_view piece, std::vector<uint64_t>& out,
                       MergeScratch& scratch) const {
   const uint32_t known = (bytes_ ? by_bytes_ : vocabulary_).find(piece);
   if (known != kNone &&
-      (ignores_merges_ || whole_[known].load(std::memory_order_relaxed) == kIsWhole)) {
+      (ignores_merges_ || whole_[known].load(std::memory_order_relaxed) == kIsOnePiece)) {
     out.push_back(known);
     return;
   }
@@ -160,8 +160,8 @@ void BpeModel::encode(std::string_view piece, std::vector<uint64_t>& out,
     return merges_.find(left.id, right.id);
   });
   if (known != kNone) {
-    const bool is_whole = symbols.size() == 1 && symbols[0].id == known;
-    whole_[known].store(is_whole ? kIsWhole : kIsSplit, std::memory_order_relaxed);
+    const bool is_complete = symbols.size() == 1 && symbols[0].id == known;
+    whole_[known].store(is_complete ? kIsOnePiece : kIsSplit, std::memory_order_relaxed);
   }
   for (const Symbol& symbol : symbols) {
     out.push_back(symbol.id);

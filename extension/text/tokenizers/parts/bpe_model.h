@@ -21,7 +21,7 @@ class BpeModel : public Model {
   static bool reads_bytes(const nlohmann::json& part);
 
  private:
-  enum Whole : uint8_t { kNotSeen, kIsWhole, kIsSplit };
+  enum Whole : uint8_t { kNotSeen, kIsOnePiece, kIsSplit };
 
   void take_merges(const TokenizerJson& file);
   void take_bytes();

@@ -69,11 +69,11 @@ void HFPipeline::take_added_tokens(const std::vector<AddedToken>& list) {
     // is free.
     const uint32_t known = model_->vocabulary().find(token.content);
     const AddedToken* before = added_.of_content(token.content);
-    const uint64_t said = token.id;
+    const uint64_t given_id = token.id;
     token.id = known != kNone ? known : before != nullptr ? before->id : next;
-    if (said != token.id) {
+    if (given_id != token.id) {
       TK_LOG(Info, "added token %s has id %llu in the file but counts as %llu",
-             token.content.c_str(), static_cast<unsigned long long>(said),
+             token.content.c_str(), static_cast<unsigned long long>(given_id),
              static_cast<unsigned long long>(token.id));
     }
     next = std::max(next, token.id + 1);

@@ -289,7 +289,7 @@ SentencePieceModel::Normalized SentencePieceModel::normalize_prefix(std::string_
     return {rule->becomes, rule->length};
   }
   const Utf8Step step = utf8_step(text, 0);
-  if (step.kind != Utf8Step::kWhole) {
+  if (step.kind != Utf8Step::kComplete) {
     return {"\uFFFD", 1};
   }
   return {text.substr(0, step.length), step.length};
@@ -354,14 +354,14 @@ SentencePieceModel::Cut SentencePieceModel::cut_bpe(std::string_view text) const
     const std::string_view word = text.substr(at, end - at);
     at = end;
     const uint32_t id = pieces_.find(word);
-    if (id != kNone && whole_[id].load(std::memory_order_relaxed) == kIsWhole) {
+    if (id != kNone && whole_[id].load(std::memory_order_relaxed) == kIsOnePiece) {
       cut.emplace_back(word, id);
       continue;
     }
     const size_t before = cut.size();
     merge(word, scratch, cut);
     if (id != kNone) {
-      const uint8_t found = cut.size() == before + 1 ? kIsWhole : kIsSplit;
+      const uint8_t found = cut.size() == before + 1 ? kIsOnePiece : kIsSplit;
       whole_[id].store(found, std::memory_order_relaxed);
     }
   }
@@ -457,9 +457,9 @@ std::string SentencePieceModel::decode(const std::vector<uint64_t>& ids) const {
   const auto write_bytes = [&] {
     for (size_t at = 0; at < bytes.size();) {
       const Utf8Step step = utf8_step(bytes, at);
-      const bool is_whole = step.kind == Utf8Step::kWhole;
-      text += is_whole ? bytes.substr(at, step.length) : "\uFFFD";
-      at += is_whole ? step.length : 1;
+      const bool is_complete = step.kind == Utf8Step::kComplete;
+      text += is_complete ? bytes.substr(at, step.length) : "\uFFFD";
+      at += is_complete ? step.length : 1;
     }
     bytes.clear();
   };

@@ -73,7 +73,7 @@ class SentencePieceModel {
   /// No merge joins a word to the space before the next one: words can be merged one by one.
   bool has_words_ = false;
   /// By id, of words: whether merging the piece's own text gives the piece. Any thread writes it.
-  enum : uint8_t { kNotTried, kIsWhole, kIsSplit };
+  enum : uint8_t { kNotTried, kIsOnePiece, kIsSplit };
   std::unique_ptr<std::atomic<uint8_t>[]> whole_;
   LiteralTrie user_defined_;
   PrefixTrie trie_;

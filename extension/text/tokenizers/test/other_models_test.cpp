@@ -215,9 +215,9 @@ TEST(LoadTokenizer, SaysWhatFormatsMissOnlyWhenAllDo) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   testing::internal::CaptureStderr();
   EXPECT_EQ(load_tokenizer(TemporaryFile("{\"short").path()), nullptr);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HasSubstr("Error parsing json file"));
-  EXPECT_THAT(said, HasSubstr("expected a tokenizer of a known format"));
+  const std::string message = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(message, HasSubstr("Error parsing json file"));
+  EXPECT_THAT(message, HasSubstr("expected a tokenizer of a known format"));
 }
 
 TEST(Llama2c, RefusesCorruptedFiles) {

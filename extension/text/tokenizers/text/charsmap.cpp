@@ -50,7 +50,7 @@ std::optional<Charsmap> Charsmap::read(std::string bytes) {
   Charsmap map;
   map.bytes_ = std::move(bytes);
   map.num_units_ = size / 4;
-  if (!map.is_whole()) {
+  if (!map.is_complete()) {
     return std::nullopt;
   }
   return map;
@@ -61,13 +61,13 @@ uint32_t Charsmap::unit(size_t at) const {
 }
 
 /// Whether every way leads on, and every leaf to the beginning of a text.
-bool Charsmap::is_whole() const {
+bool Charsmap::is_complete() const {
   // Leaves and ways are mixed as if by chance: without branches this takes a third of the time.
   const char* const units = bytes_.data() + 4;
   const size_t num_units = num_units_;
   const std::string_view texts = this->texts();
   const size_t last = texts.size() - 1;  // a NUL
-  uint32_t is_whole = 1;
+  uint32_t is_complete = 1;
   for (size_t at = 0; at < num_units; ++at) {
     const uint32_t unit = little_endian(units + 4 * at);
     const size_t start = value(unit);
@@ -76,9 +76,9 @@ bool Charsmap::is_whole() const {
     const bool leads = next < num_units;
     const bool goes_on =
         leads & (!has_leaf(unit) | is_leaf(little_endian(units + (leads ? 4 * next : 0))));
-    is_whole &= is_leaf(unit) ? begins : goes_on;
+    is_complete &= is_leaf(unit) ? begins : goes_on;
   }
-  return is_whole != 0 && is_utf8(texts);
+  return is_complete != 0 && is_utf8(texts);
 }
 
 bool Charsmap::has_rule_of(uint8_t first) const {

@@ -29,7 +29,7 @@ class Charsmap {
   bool is_empty() const { return num_units_ == 0; }
 
  private:
-  bool is_whole() const;
+  bool is_complete() const;
   uint32_t unit(size_t at) const;
   std::string_view texts() const { return std::string_view(bytes_).substr(4 + 4 * num_units_); }
 

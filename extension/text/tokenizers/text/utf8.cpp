@@ -9,7 +9,7 @@ namespace tokenizers::detail {
 Utf8Step utf8_step(std::string_view text, size_t at) {
   const auto first = static_cast<uint8_t>(text[at]);
   if (first < 0x80) {
-    return {Utf8Step::kWhole, 1};
+    return {Utf8Step::kComplete, 1};
   }
   if (first < 0xC2 || first > 0xF4) {
     return {Utf8Step::kBad, 1};
@@ -29,7 +29,7 @@ Utf8Step utf8_step(std::string_view text, size_t at) {
     low = 0x80;
     high = 0xBF;
   }
-  return {Utf8Step::kWhole, length};
+  return {Utf8Step::kComplete, length};
 }
 
 namespace {
@@ -67,7 +67,7 @@ bool is_utf8(std::string_view text) {
       continue;
     }
     const Utf8Step step = utf8_step(text, at);
-    if (step.kind != Utf8Step::kWhole) {
+    if (step.kind != Utf8Step::kComplete) {
       return false;
     }
     at += step.length;
@@ -80,7 +80,7 @@ std::string with_replacements(std::string_view text) {
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const Utf8Step step = utf8_step(text, at);
-    if (step.kind == Utf8Step::kWhole) {
+    if (step.kind == Utf8Step::kComplete) {
       out.append(text, at, step.length);
     } else {
       append_utf8(kReplacement, out);

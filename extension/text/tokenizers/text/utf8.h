@@ -69,7 +69,7 @@ inline void append_utf8(char32_t code, std::string& out) {
 /// neither; and how many bytes that takes (for neither: the longest beginning of a character, at
 /// least one, as Unicode recommends).
 struct Utf8Step {
-  enum Kind { kWhole, kUnfinished, kBad } kind;
+  enum Kind { kComplete, kUnfinished, kBad } kind;
   size_t length;
 };
 Utf8Step utf8_step(std::string_view text, size_t at);

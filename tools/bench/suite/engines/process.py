@@ -113,7 +113,7 @@ def prepare(
             refused[name] = f"{type(problem).__name__}: {problem}"[:600]
     signal.alarm(0)
     if not ways:
-        raise RuntimeError("; ".join(f"{name}: {said}" for name, said in refused.items()))
+        raise RuntimeError("; ".join(f"{name}: {message}" for name, message in refused.items()))
     best = min(ways, key=lambda name: ways[name][:2])
     answer = {"difference": ways[best][2]}
     if best:

@@ -87,7 +87,7 @@ Error run(Call& call, const Convolution& c) {
 
 /// One of 1x1, one group: rows are output channels, columns places.
 Error run_pointwise(Call& call, const Convolution& c) {
-  Product product;
+  Matmul product;
   const int64_t plane = c.in.h * c.in.w;
   product.a = c.w;
   product.w = c.x;
@@ -118,8 +118,8 @@ Error read_pair(Call& call, size_t index, bool is_row, int64_t least, int64_t (&
   }
   const int64_t last = found.back();
   const int64_t first = is_row ? out[0] : found.front();
-  constexpr int64_t kMost = 1 << 20;
-  if (found.size() > 2 || first < least || last < least || first > kMost || last > kMost) {
+  constexpr int64_t kMax = 1 << 20;
+  if (found.size() > 2 || first < least || last < least || first > kMax || last > kMax) {
     return call.mismatch("expected one number for each of its dimensions");
   }
   out[0] = first;

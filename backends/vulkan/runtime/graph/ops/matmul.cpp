@@ -10,7 +10,7 @@ namespace executorch::backends::vulkan {
 
 using runtime::Error;
 
-Error multiply(Call& call, const Product& product) {
+Error multiply(Call& call, const Matmul& product) {
   const Tensor& a = *product.a;
   const auto or_a = [&](const Tensor* tensor) -> const Tensor& {
     return tensor == nullptr ? a : *tensor;
@@ -61,7 +61,7 @@ Error matmul(Call& call) {
       (rank == 3 && a.shape[0] != b.shape[0])) {
     return call.mismatch("expected matrices that go together");
   }
-  Product product;
+  Matmul product;
   product.batches = rank == 3 ? a.shape[0] : 1;
   product.m = a.shape.at(-2);
   product.n = b.shape.at(-1);
@@ -95,7 +95,7 @@ Error addmm(Call& call) {
   if (!broadcast(bias.shape, shape, both) || both != shape) {
     return call.mismatch("expected a first argument that is added to their product");
   }
-  Product product;
+  Matmul product;
   product.a = &a;
   product.w = &b;
   product.y = &out;
@@ -118,7 +118,7 @@ Error addmm(Call& call) {
 }
 
 /// x [..., K], weights by row of the output; `num_columns` where packed weights do not say it.
-Error linear_with(Call& call, Product product, int64_t num_columns) {
+Error linear_with(Call& call, Matmul product, int64_t num_columns) {
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
   Tensor& out = *ET_UNWRAP(call.output());
   if (x.shape.rank < 1 || num_columns < 1) {
@@ -149,7 +149,7 @@ Error linear(Call& call) {
   if (weight.shape.rank != 2 || x.shape.rank < 1 || x.shape.at(-1) != weight.shape[1]) {
     return call.mismatch("expected weights [outputs, inputs] for its input");
   }
-  Product product;
+  Matmul product;
   product.w = &weight;
   product.bias = ET_UNWRAP(call.optional_tensor(2));
   product.w_strides[1] = 1;
@@ -158,7 +158,7 @@ Error linear(Call& call) {
 }
 
 /// Weights of integers: whether there are enough for `columns` and its input.
-Error check_packed(Call& call, const Product& product, int64_t columns) {
+Error check_packed(Call& call, const Matmul& product, int64_t columns) {
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
   const int64_t k = x.shape.rank < 1 ? 0 : x.shape.at(-1);
   const bool is_bytes = product.format == WeightFormat::kInt8;
@@ -175,7 +175,7 @@ Error check_packed(Call& call, const Product& product, int64_t columns) {
 
 /// _weight_int8pack_mm, linear_qcs4w: x, weights, scales[, bias].
 Error linear_by_channel(Call& call) {
-  Product product;
+  Matmul product;
   product.w = ET_UNWRAP(call.tensor(1));
   product.scales = ET_UNWRAP(call.tensor(2));
   product.format = static_cast<WeightFormat>(call.code());
@@ -190,7 +190,7 @@ Error linear_by_channel(Call& call) {
 
 /// Weights of 4 bits in groups, from argument `first` on: weights[, sums], scales, group size,
 /// bias.
-Error linear_in_groups(Call& call, size_t first, bool has_sums, Product product) {
+Error linear_in_groups(Call& call, size_t first, bool has_sums, Matmul product) {
   const size_t after = first + (has_sums ? 2 : 1);
   product.w = ET_UNWRAP(call.tensor(first));
   product.scales = ET_UNWRAP(call.tensor(after));
@@ -211,7 +211,7 @@ Error linear_4_bits(Call& call) {
 }
 
 Error linear_dynamic_4_bits(Call& call) {
-  Product product;
+  Matmul product;
   const Tensor& x = *ET_UNWRAP(call.tensor(0));
   product.row_scales = ET_UNWRAP(call.tensor(1));
   product.row_zeros = ET_UNWRAP(call.tensor(2));

@@ -17,7 +17,7 @@ enum class WeightFormat : int32_t {
 
 /// y[b, m, n] = alpha * sum over k of a[b, m, k] * w[b, k, n] + beta * bias[b, m, n], within
 /// limits. Strides in elements: batch, row, column (of a: batch, row, k; of w: batch, k, column).
-struct Product {
+struct Matmul {
   const Tensor* a = nullptr;
   const Tensor* w = nullptr;
   const Tensor* bias = nullptr;
@@ -45,6 +45,6 @@ struct Product {
   const Tensor* row_zeros = nullptr;
 };
 
-ET_NODISCARD runtime::Error multiply(Call& call, const Product& product);
+ET_NODISCARD runtime::Error multiply(Call& call, const Matmul& product);
 
 }  // namespace executorch::backends::vulkan

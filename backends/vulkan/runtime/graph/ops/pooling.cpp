@@ -17,9 +17,9 @@ Error read_pair(Call& call, size_t index, int64_t least, int64_t (&out)[2]) {
   if (found.empty()) {
     return Error::Ok;
   }
-  constexpr int64_t kMost = 1 << 20;
+  constexpr int64_t kMax = 1 << 20;
   const auto [low, high] = std::minmax(found.front(), found.back());
-  if (found.size() > 2 || low < least || high > kMost) {
+  if (found.size() > 2 || low < least || high > kMax) {
     return call.mismatch("expected one or two numbers");
   }
   out[0] = found.front();

@@ -14,15 +14,15 @@ from executorch.backends.cortex_m.passes.calls import (
     int8_operands,
     stored_limits,
 )
-from executorch.exir.backend.lowering.annotation import ARITHMETIC, WEIGHTED
+from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernels.rows import (
     call_of,
     of_call,
     operand,
+    qparams_of,
     quantized,
     result,
-    said_of,
 )
 from executorch.exir.backend.lowering.kernels.writer import KernelWriter
 from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
@@ -38,15 +38,15 @@ OWN = ops.edge.cortex_m
 def _weights_are_data(step: Step, constants: Constants) -> bool:
     op = call_of(step)
     given = [each for each in op.args[1:3] if each is not None]
-    sources = [said.source if (said := said_of(each)) else each for each in given]
-    weight = said_of(op.args[1])
+    sources = [qparams.source if (qparams := qparams_of(each)) else each for each in given]
+    weight = qparams_of(op.args[1])
     return weight is not None and weight.dtype == torch.int8 and all(
         source in constants for source in sources
     )  # fmt: skip
 
 
 def _has_one_scale(step: Step, constants: Constants) -> bool:
-    return said_of(call_of(step).args[1]).is_static
+    return qparams_of(call_of(step).args[1]).is_static
 
 
 WEIGHTS = Condition(
@@ -68,9 +68,9 @@ def _bias(
     given = (*call_of(step).args[2:3], None)[0]
     if given is None:
         return None, None
-    said = said_of(given)
-    if said is not None and said.dtype == torch.int32:
-        return said.source, writer.data(said.source)
+    qparams = qparams_of(given)
+    if qparams is not None and qparams.dtype == torch.int32:
+        return qparams.source, writer.data(qparams.source)
     steps = writer.data(given).double() / (torch.tensor(scales, dtype=torch.float64) * x.scale)
     stored = steps.round().clamp(-(2**30), 2**30).int()  # sums have room beside it in 32 bits
     return writer.constant(f"{call_of(step).name}_bias", stored), stored
@@ -91,7 +91,7 @@ def _multipliers(writer: KernelWriter, step: Step, scales: list[float]) -> list[
 
 def _write_linear(writer: KernelWriter, step: Step) -> Node:
     op, x, y = call_of(step), operand(step, 0), result(step)
-    weight = said_of(op.args[1])
+    weight = qparams_of(op.args[1])
     bias, values = _bias(writer, step, x, [weight.scale])
     kernel_sum = None
     if writer.options.backend is Backend.MVE:
@@ -125,7 +125,7 @@ def _write_conv(writer: KernelWriter, step: Step) -> Node:
 
 def _common(writer: KernelWriter, step: Step, channels: int) -> tuple[Node | None, list[object]]:
     """The bias, and the numbers from the input's offset to the limits."""
-    x, y, weight = operand(step, 0), result(step), said_of(call_of(step).args[1])
+    x, y, weight = operand(step, 0), result(step), qparams_of(call_of(step).args[1])
     scales = _scales(writer, weight, channels)
     bias, _ = _bias(writer, step, x, scales)
     multipliers = _multipliers(writer, step, scales)
@@ -147,7 +147,7 @@ def _sizes(step: Step, filter_nhwc: list[int], padding: list[int]) -> dict[str, 
 
 def _write_forward(writer: KernelWriter, step: Step) -> Node:
     op, x = call_of(step), operand(step, 0)
-    data = writer.data(said_of(op.args[1]).source)
+    data = writer.data(qparams_of(op.args[1]).source)
     channels, groups = data.shape[0], op.args[8]
     batch, inputs = op.args[0].meta["val"].shape[:2]
     is_depthwise = groups == inputs and channels % inputs == 0 and batch == 1
@@ -171,7 +171,7 @@ def _write_forward(writer: KernelWriter, step: Step) -> Node:
 
 def _write_transposed(writer: KernelWriter, step: Step) -> Node:
     op, x = call_of(step), operand(step, 0)
-    stored = writer.data(said_of(op.args[1]).source).permute(1, 2, 3, 0)
+    stored = writer.data(qparams_of(op.args[1]).source).permute(1, 2, 3, 0)
     stride, padding, dilation, output_padding = (_pair(op.args[place]) for place in (3, 4, 5, 7))
     bias, numbers = _common(writer, step, stored.shape[0])
     weight = writer.constant(f"{op.name}_weight_nhwc", stored)
@@ -219,7 +219,7 @@ def _are_contiguous(op: Node) -> bool:
 
 ROWS = {
     quantized("aten.linear.default", limits=True): Row(
-        _write_linear, (int8_operands(0), WEIGHTS, ONE_SCALE), annotation=WEIGHTED
+        _write_linear, (int8_operands(0), WEIGHTS, ONE_SCALE), annotation=GEMM
     ),
     quantized("aten.convolution.default", limits=True): Row(
         _write_conv,
@@ -231,7 +231,7 @@ ROWS = {
             ),
             IMAGES,
         ),
-        annotation=WEIGHTED,
+        annotation=GEMM,
     ),
     quantized("aten.bmm.default"): Row(
         _write_bmm,

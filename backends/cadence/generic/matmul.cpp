@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include <executorch/backends/cadence/CustomOpsNativeFunctions.h>
-#include <executorch/backends/cadence/generic/stored.h>
+#include <executorch/backends/cadence/generic/quantized_values.h>
 
 namespace impl::generic::native {
 
@@ -73,13 +73,13 @@ Tensor& linear(KernelRuntimeContext& context, const Tensor& src, const Tensor& w
                     take_linear_size(src, weight, out),
                 "quantized_linear: expected weights [outputs, inputs], a bias of each output");
   const ssize_t inputs = weight.size(1), outputs = weight.size(0);
-  const bool is_known = with_weighted_types(src, weight, [&](auto type, auto weight_type) {
+  const bool is_known = with_types_of_weights(src, weight, [&](auto type, auto weight_type) {
     using T = decltype(type);
     const auto* weights = weight.const_data_ptr<decltype(weight_type)>();
     const T* from = src.const_data_ptr<T>();
     T* to = out.mutable_data_ptr<T>();
     for (ssize_t j = 0; j < outputs; ++j) {
-      const Storing store = Storing::whole<T>(numbers.factor(j), out_zero_point);
+      const Quantizer store = Quantizer::of_factor<T>(numbers.factor(j), out_zero_point);
       for (ssize_t row = 0; row * outputs < out.numel(); ++row) {
         const int64_t total =
             bias.const_data_ptr<int32_t>()[j] + dot(from + row * inputs, weights + j * inputs,
@@ -146,7 +146,7 @@ bool make_matmul(const Tensor& X, const Tensor& Y, bool transposed, MatmulSizes&
 
 template <typename T, typename W>
 void multiply(const MatmulSizes& sizes, const T* x, int64_t x_point, const W* y, int64_t y_point,
-              const int32_t* bias, bool transposed, const Storing& store, T* to) {
+              const int32_t* bias, bool transposed, const Quantizer& store, T* to) {
   const ssize_t step = transposed ? 1 : sizes.columns;
   for (ssize_t batch = 0; batch < sizes.batch; ++batch) {
     for (ssize_t i = 0; i < sizes.rows; ++i, x += sizes.inner) {
@@ -177,11 +177,11 @@ Tensor& quantized_matmul_out(KernelRuntimeContext& context, const Tensor& X, int
                     (bias->scalar_type() == ScalarType::Int && bias->numel() == sizes.columns),
                 "quantized_matmul: expected a bias of int32 of each column, or none");
   const int32_t* added = bias.has_value() ? bias->const_data_ptr<int32_t>() : nullptr;
-  const bool is_known = with_weighted_types(X, Y, [&](auto type, auto right) {
+  const bool is_known = with_types_of_weights(X, Y, [&](auto type, auto right) {
     using T = decltype(type);
     multiply(sizes, X.const_data_ptr<T>(), X_zero_point, Y.const_data_ptr<decltype(right)>(),
              Y_zero_point, added, transposed,
-             Storing::whole<T>(scale_of(out_multiplier, out_shift), out_zero_point),
+             Quantizer::of_factor<T>(scale_of(out_multiplier, out_shift), out_zero_point),
              out.mutable_data_ptr<T>());
   });
   CADENCE_CHECK(is_known, "quantized_matmul: expected int8, uint8 or int16, int8 beside int16");

@@ -64,10 +64,10 @@ def program_of(
             )
         return LanguageProgram(model.stem, model, tokenizer)
     if model.suffix == ".pte":
-        own = _unpacked(model, kept or kept_folder()) if model.is_file() else None
+        own = _unpacked(model, kept or cache_folder()) if model.is_file() else None
         return LanguageProgram(model.stem, model, own or find_tokenizer(model))
     if str(model) in FETCHED and not model.exists():
-        model = fetch(str(model), (kept or kept_folder()) / "fetched")
+        model = fetch(str(model), (kept or cache_folder()) / "fetched")
     if not model.exists():
         raise FileNotFoundError(
             f"there is no {model}: expected a .pte or .gguf file, a folder of Hugging Face, or a name of "
@@ -79,7 +79,7 @@ def program_of(
         )
     if not model.is_dir() and model.suffix != ".gguf":
         raise ValueError(f"{model}: expected a .pte or .gguf file, or a folder of Hugging Face")
-    folder = kept or kept_folder()
+    folder = kept or cache_folder()
     name = model.resolve().stem if model.is_file() else model.resolve().name
     digest = _digest([_known_digest(model, folder), str(_VERSION), str(sessions), *options])
     place = folder / f"{name}-{digest[:16]}"
@@ -152,7 +152,7 @@ def fetch(name: str, folder: Path) -> Path:
     return path
 
 
-def kept_folder() -> Path:
+def cache_folder() -> Path:
     """EXECUTORCH_CACHE_DIR, or executorch in the user's folder for what can be made again."""
     if given := os.environ.get("EXECUTORCH_CACHE_DIR"):
         return Path(given)

@@ -14,7 +14,7 @@ from executorch.exir.graph_facts import called_op
 from executorch.exir.retrace.undelegated import decompose_calls
 
 
-class DecomposeLeftPass:
+class DecomposePreservedPass:
     """`ops`: what the edge program keeps whole for the table alone. Behind the pass of the table."""
 
     def __init__(self, program: ExportedProgram, ops: Collection[torch._ops.OpOverload]) -> None:

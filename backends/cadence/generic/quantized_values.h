@@ -57,7 +57,7 @@ inline int32_t int32(int64_t value) {
 
 // value * factor in steps from `zero_point`, ties to even, within the limits; NaN is the least.
 // Limits are double: float has not those of int32.
-struct Storing {
+struct Quantizer {
   float factor, zero_point;
   double least, largest;
 
@@ -70,13 +70,13 @@ struct Storing {
 
   // All values of a dtype.
   template <typename T>
-  static Storing whole(float factor, int64_t zero_point) {
+  static Quantizer of_factor(float factor, int64_t zero_point) {
     return {factor, static_cast<float>(zero_point), std::numeric_limits<T>::min(),
             std::numeric_limits<T>::max()};
   }
   template <typename T>
-  static Storing of_scale(double scale, int64_t zero_point) {
-    return whole<T>(1.0f / static_cast<float>(scale), zero_point);
+  static Quantizer of_scale(double scale, int64_t zero_point) {
+    return of_factor<T>(1.0f / static_cast<float>(scale), zero_point);
   }
 };
 
@@ -137,7 +137,7 @@ inline float number_of(const Tensor& tensor) {
 
 // Calls `run` with a value of the type of the dtype; false of a dtype that kernels have not.
 template <typename Run>
-bool with_stored_type(ScalarType dtype, Run&& run) {
+bool with_integer_type(ScalarType dtype, Run&& run) {
   switch (dtype) {
     case ScalarType::Char:
       run(int8_t{});
@@ -164,19 +164,19 @@ bool with_wide_type(ScalarType dtype, Run&& run) {
       run(int32_t{});
       return true;
     default:
-      return with_stored_type(dtype, run);
+      return with_integer_type(dtype, run);
   }
 }
 
 // Of an input and its weights, which have its dtype, or are int8 beside int16.
 template <typename Run>
-bool with_weighted_types(const Tensor& input, const Tensor& weight, Run&& run) {
+bool with_types_of_weights(const Tensor& input, const Tensor& weight, Run&& run) {
   if (input.scalar_type() == ScalarType::Short && weight.scalar_type() == ScalarType::Char) {
     run(int16_t{}, int8_t{});
     return true;
   }
   return input.scalar_type() == weight.scalar_type() &&
-         with_stored_type(input.scalar_type(), [&](auto type) { run(type, type); });
+         with_integer_type(input.scalar_type(), [&](auto type) { run(type, type); });
 }
 
 }  // namespace executorch::backends::cadence

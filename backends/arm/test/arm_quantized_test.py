@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from executorch.backends.arm.test.arm_operators_test import is_whole
+from executorch.backends.arm.test.arm_operators_test import is_fully_delegated
+from executorch.backends.arm.test.arm_quantized_rows import FAMILIES
 from executorch.backends.arm.test.arm_reference import lowered, through_reference_all
-from executorch.backends.arm.test.arm_stored_rows import FAMILIES
 
 SPEC = "TOSA-1.0+INT+int16"
 OTHER_SPECS = {"turns": "TOSA-1.0+INT+int16+u55"}
@@ -22,7 +22,9 @@ def test_rows_round_once(family: str) -> None:
     rows, spec = list(FAMILIES[family]()), OTHER_SPECS.get(family, SPEC)
     programs = [(lowered(each.call, each.inputs, spec), each.inputs) for each in rows]
     outside = [
-        each.name for each, (edge, _) in zip(rows, programs, strict=True) if not is_whole(edge)
+        each.name
+        for each, (edge, _) in zip(rows, programs, strict=True)
+        if not is_fully_delegated(edge)
     ]
     assert outside == []
     found = through_reference_all(programs)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from executorch.backends.cadence.aot.passes import cadence_passes
-from executorch.backends.cadence.test.cadence_stored_rows import FAMILIES
+from executorch.backends.cadence.test.cadence_quantized_rows import FAMILIES
 from executorch.backends.test.quantized_calls import Row
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.graph_facts import op_name

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from executorch.backends.cortex_m.passes.edge_config import edge_config
-from executorch.backends.cortex_m.test.cortex_m_stored_rows import FAMILIES
+from executorch.backends.cortex_m.test.cortex_m_quantized_rows import FAMILIES
 from executorch.backends.cortex_m.test.lowered import lowered
 from executorch.backends.test.quantized_calls import Row
 from executorch.exir import EdgeProgramManager, to_edge
@@ -19,7 +19,7 @@ from executorch.runtime import Runtime
 
 FIRST, LAST = torch.contiguous_format, torch.channels_last
 CASES = [(family, FIRST) for family in FAMILIES]
-CASES += [(family, LAST) for family in ("softmaxes", "moves", "convolutions")]
+CASES += [(family, LAST) for family in ("softmaxes", "data_movement", "convolutions")]
 
 
 def inputs_of(row: Row, form: torch.memory_format) -> tuple[torch.Tensor, ...]:

@@ -14,7 +14,7 @@ namespace executorch::kernels::optimized {
 // c[batch][m][n] = a[batch][m][k] * b (+ col_bias, or + c): b is [batch][k][n], or [batch][n][k]
 // when b_transposed. All of `dtype`: Float, Half, BFloat16; an integer type when it wraps; or Char
 // with a c of Int and no bias.
-struct Product {
+struct Matmul {
   executorch::aten::ScalarType dtype;
   int64_t batch, m, k, n;
   const void* a;
@@ -28,9 +28,9 @@ struct Product {
 };
 
 // Threaded; scratch memory comes from ctx. On MemoryAllocationFailed c holds what it held.
-[[nodiscard]] runtime::Error multiply(runtime::KernelRuntimeContext& ctx, const Product& product);
+[[nodiscard]] runtime::Error multiply(runtime::KernelRuntimeContext& ctx, const Matmul& product);
 
 // The part of multiply() for products that wrap; takes no memory.
-void multiply_whole(const Product& product);
+void matmul_integers(const Matmul& product);
 
 }  // namespace executorch::kernels::optimized

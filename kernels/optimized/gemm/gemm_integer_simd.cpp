@@ -2,11 +2,11 @@
 // Matmuls of integers that wrap around in their own type: tiles of four rows by two vectors over
 // packed panels of b. Bytes are multiplied as 16 bits, of which the lower ones are exact.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/gemm/gemm_whole_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/gemm/gemm_integer_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/kernels/optimized/gemm/product.h>
+#include <executorch/kernels/optimized/gemm/dense_matmul.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
@@ -141,7 +141,7 @@ void multiply_by_dots(const Matrices<T>& p) {
 
 // c holds what is added to. Threads share panels, and blocks of rows where there are few panels.
 template <typename T>
-void multiply_all(const Product& p) {
+void multiply_all(const Matmul& p) {
   constexpr int64_t kRowBlock = 64;
   if (p.b_transposed && p.batch == 1 && p.m <= 2 * kRows) {
     return multiply_by_dots(Matrices<T>{static_cast<const T*>(p.a), static_cast<const T*>(p.b),
@@ -169,7 +169,7 @@ void multiply_all(const Product& p) {
       });
 }
 
-void multiply_by_type(const Product& p) {
+void multiply_by_type(const Matmul& p) {
   switch (p.dtype) {
     case ScalarType::Byte:
       return multiply_all<uint8_t>(p);
@@ -193,7 +193,7 @@ namespace executorch::kernels::optimized {
 
 HWY_EXPORT(multiply_by_type);
 
-void multiply_whole(const Product& p) {
+void matmul_integers(const Matmul& p) {
   const auto row = static_cast<size_t>(p.n) * executorch::runtime::elementSize(p.dtype);
   auto* const c = static_cast<char*>(p.c);
   for (int64_t i = 0; !p.accumulate && i < p.batch * p.m; ++i) {

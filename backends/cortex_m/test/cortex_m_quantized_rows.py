@@ -64,7 +64,7 @@ def softmaxes() -> Iterator[Row]:
         )
 
 
-def moves() -> Iterator[Row]:
+def data_movement() -> Iterator[Row]:
     functions: dict[str, Callable[..., Tensor]] = {
         "average": lambda x: F.avg_pool2d(x, (2, 3)),
         "average padded": lambda x: F.avg_pool2d(x, 3, 2, 1),
@@ -166,4 +166,6 @@ def of_one_scale(stored: Stored, scale: float, *sizes: int) -> list[tuple[Tensor
     return [(weight.draw(*sizes), weight), (bias, Stored(stored.scale * scale, dtype=torch.int32))]
 
 
-FAMILIES = {each.__name__: each for each in (elementwise, softmaxes, moves, convolutions, products)}
+FAMILIES = {
+    each.__name__: each for each in (elementwise, softmaxes, data_movement, convolutions, products)
+}

@@ -16,7 +16,7 @@ import pytest
 
 from executorch.extension.llm.checkpoint.gguf import GGUFFile
 from executorch.extension.llm.checkpoint.tokenizer import chat_settings
-from executorch.extension.llm.export import companions, kept
+from executorch.extension.llm.export import companions, program_cache
 from executorch.extension.llm.runner import TextLLMRunner
 from executorch.extension.llm.runner.test import tiny_llama
 
@@ -33,14 +33,14 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_checkpoint_is_exported_once(checkpoint: Path, tmp_path: Path) -> None:
-    first = kept.program_of(checkpoint, kept=tmp_path)
+    first = program_cache.program_of(checkpoint, kept=tmp_path)
     assert first.name == "tiny" and first.path == first.tokenizer / "tiny.pte"
     settings = json.loads((first.tokenizer / "tokenizer_config.json").read_text())
     assert settings["chat_template"] == tiny_llama.TEMPLATE
     written = first.path.stat().st_mtime_ns
-    assert kept.program_of(checkpoint, kept=tmp_path) == first
+    assert program_cache.program_of(checkpoint, kept=tmp_path) == first
     assert first.path.stat().st_mtime_ns == written
-    other = kept.program_of(
+    other = program_cache.program_of(
         checkpoint, ["export.max_seq_length=64", "export.max_context_length=64"], tmp_path
     )
     assert other.path != first.path
@@ -52,11 +52,11 @@ def test_a_checkpoint_is_exported_once(checkpoint: Path, tmp_path: Path) -> None
 def test_a_folders_weights_may_have_a_budget(
     checkpoint: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    floats = kept.program_of(checkpoint, kept=tmp_path)
+    floats = program_cache.program_of(checkpoint, kept=tmp_path)
     assert "weights stay floats; -x quantization.budget=" in capfd.readouterr().err
-    fewer = kept.program_of(checkpoint, ["quantization.budget='perplexity +3%'"], tmp_path)
-    told = capfd.readouterr().err
-    assert "weights stay floats" not in told and "tiny.budget.md, beside the program" in told
+    fewer = program_cache.program_of(checkpoint, ["quantization.budget='perplexity +3%'"], tmp_path)
+    output = capfd.readouterr().err
+    assert "weights stay floats" not in output and "tiny.budget.md, beside the program" in output
     assert (fewer.tokenizer / "tiny.budget.md").is_file()
     assert fewer.path.stat().st_size < 0.8 * floats.path.stat().st_size
 
@@ -64,7 +64,7 @@ def test_a_folders_weights_may_have_a_budget(
 def test_programs_do_not_wait_for_torch(checkpoint: Path, tmp_path: Path) -> None:
     """Importing it takes longer than reading a program and writing the first token."""
     options = ["export.max_seq_length=64", "export.max_context_length=64"]
-    made = kept.program_of(checkpoint, options, tmp_path / "kept")
+    made = program_cache.program_of(checkpoint, options, tmp_path / "kept")
     (tmp_path / "torch.py").write_text("raise AssertionError('torch was imported')\n")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     environment = {"PYTHONPATH": path, "EXECUTORCH_CACHE_DIR": str(tmp_path / "kept")}
@@ -78,37 +78,37 @@ def test_programs_do_not_wait_for_torch(checkpoint: Path, tmp_path: Path) -> Non
 
 
 def test_one_file_is_enough(checkpoint: Path, tmp_path: Path) -> None:
-    made = kept.program_of(checkpoint, kept=tmp_path / "made")
+    made = program_cache.program_of(checkpoint, kept=tmp_path / "made")
     alone = tmp_path / "alone" / "model.pte"
     alone.parent.mkdir()
     shutil.copy(made.path, alone)
-    found = kept.program_of(alone, kept=tmp_path / "kept")
+    found = program_cache.program_of(alone, kept=tmp_path / "kept")
     names = {each.name for each in checkpoint.iterdir()} & set(companions.NAMES)
     assert {"tokenizer.json", "tokenizer_config.json"} <= names
     assert {each.name for each in found.tokenizer.iterdir()} == names
     for name in names:
         assert (found.tokenizer / name).read_bytes() == (checkpoint / name).read_bytes()
     written = found.tokenizer.stat().st_mtime_ns
-    again = kept.program_of(alone, kept=tmp_path / "kept")
+    again = program_cache.program_of(alone, kept=tmp_path / "kept")
     assert again == found and again.tokenizer.stat().st_mtime_ns == written
-    said = TextLLMRunner(found.path, found.tokenizer).encode("a b")
-    assert said == TextLLMRunner(made.path, made.tokenizer).encode("a b")
+    message = TextLLMRunner(found.path, found.tokenizer).encode("a b")
+    assert message == TextLLMRunner(made.path, made.tokenizer).encode("a b")
 
 
 def test_a_tokenizer_may_stay_beside_the_program(checkpoint: Path, tmp_path: Path) -> None:
     options = ["export.tokenizer_in_program=False"]
-    made = kept.program_of(checkpoint, options, tmp_path / "made")
+    made = program_cache.program_of(checkpoint, options, tmp_path / "made")
     assert companions.read_companions(made.path) == {}
     shutil.copy(made.path, tmp_path / "alone.pte")
     with pytest.raises(FileNotFoundError, match="no tokenizer beside"):
-        kept.program_of(tmp_path / "alone.pte", kept=tmp_path / "kept")
+        program_cache.program_of(tmp_path / "alone.pte", kept=tmp_path / "kept")
 
 
 @pytest.mark.parametrize("content", [b"", b"no program", b"\0" * 64])
 def test_what_is_no_program_says_so(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "m.pte").write_bytes(content)
     with pytest.raises(ValueError, match="expected"):
-        kept.program_of(tmp_path / "m.pte", kept=tmp_path / "kept")
+        program_cache.program_of(tmp_path / "m.pte", kept=tmp_path / "kept")
 
 
 def test_all_tokens_that_end_an_answer_are_known() -> None:
@@ -123,22 +123,22 @@ def test_all_tokens_that_end_an_answer_are_known() -> None:
 def test_bytes_decide_and_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = tmp_path / "model.gguf"
     model.write_bytes(b"one")
-    first = kept._known_digest(model, tmp_path / "kept")
+    first = program_cache._known_digest(model, tmp_path / "kept")
     with monkeypatch.context() as patch:
-        patch.setattr(kept, "_digest_of_file", lambda path: pytest.fail("read again"))
-        assert kept._known_digest(model, tmp_path / "kept") == first
+        patch.setattr(program_cache, "_digest_of_file", lambda path: pytest.fail("read again"))
+        assert program_cache._known_digest(model, tmp_path / "kept") == first
     model.write_bytes(b"two")
     os.utime(model, ns=(1, 1))
-    assert kept._known_digest(model, tmp_path / "kept") != first
+    assert program_cache._known_digest(model, tmp_path / "kept") != first
 
 
 def test_the_contexts_are_the_checkpoints_up_to_the_memory(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    length, shape = kept._length_and_shape(checkpoint)
+    length, shape = program_cache._length_and_shape(checkpoint)
     assert length == tiny_llama.CONTEXT
     # 2 layers of 2 heads of 16: 512 bytes a token in floats; a quarter of 1 MiB is 512 tokens
-    monkeypatch.setattr(kept, "_memory", lambda: 1 << 20)
+    monkeypatch.setattr(program_cache, "_memory", lambda: 1 << 20)
     rows = {
         (4, 4096, 8): (512, 1),
         (2, 4096, 8): (1024, 1),
@@ -146,9 +146,9 @@ def test_the_contexts_are_the_checkpoints_up_to_the_memory(
         (4, 128, 2): (128, 2),
     }
     for (size, wanted, sessions), expected in rows.items():
-        assert kept.caches_for(shape, size, wanted, sessions) == expected
-    monkeypatch.setattr(kept, "_memory", lambda: 1 << 10)
-    assert kept.caches_for(shape, 4, 4096, 8) == (128, 1), "never less"
+        assert program_cache.caches_for(shape, size, wanted, sessions) == expected
+    monkeypatch.setattr(program_cache, "_memory", lambda: 1 << 10)
+    assert program_cache.caches_for(shape, 4, 4096, 8) == (128, 1), "never less"
 
 
 @pytest.mark.parametrize("shape, expected", [
@@ -156,7 +156,7 @@ def test_the_contexts_are_the_checkpoints_up_to_the_memory(
     ({"layer_types": ["sliding_attention"], "sliding_window": 64}, False),
     ({"layer_types": ["sliding_attention"], "sliding_window": 128}, True)])  # fmt: skip
 def test_several_answers_at_once_are_for_layers_that_see_all(shape: dict, expected: bool) -> None:
-    assert kept.serves_sessions(shape, 128) == expected
+    assert program_cache.serves_sessions(shape, 128) == expected
 
 
 @pytest.mark.parametrize("option, sessions", [
@@ -165,15 +165,15 @@ def test_a_server_gets_a_program_of_several_sessions(
     checkpoint: Path, option: str, sessions: int
 ) -> None:
     """Where the other options allow it; the user's come last and win."""
-    assert kept._options(checkpoint, [option], 3)[-1] == f"export.max_sessions={sessions}"
-    assert kept._options(checkpoint, [option], 1)[-1] == "export.max_sessions=1"
+    assert program_cache._options(checkpoint, [option], 3)[-1] == f"export.max_sessions={sessions}"
+    assert program_cache._options(checkpoint, [option], 1)[-1] == "export.max_sessions=1"
 
 
 @pytest.mark.parametrize("options, size", [([], 4), (["model.kv_cache_dtype=fp16"], 2),
     (["model.dtype_override=bf16"], 2), (["model.quantize_kv_cache=True"], 1)])  # fmt: skip
 def test_the_memory_of_caches_is_that_of_their_numbers(options: list[str], size: int) -> None:
     given = ["model.use_kv_cache=True", "model.use_sdpa_with_kv_cache=True"]
-    assert kept._bytes_of_a_key([*given, *options]) == size
+    assert program_cache._bytes_of_a_key([*given, *options]) == size
 
 
 def test_a_gguf_files_caches_are_of_half_the_memory(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_gguf_files_caches_are_of_half_the_memory(tmp_path: Path) -> None:
         "model.use_kv_cache=True",
         "model.use_sdpa_with_kv_cache=True",
     ]
-    assert kept._bytes_of_a_key(words) == 2
+    assert program_cache._bytes_of_a_key(words) == 2
 
 
 def test_a_gguf_file_keeps_its_chat_template(tmp_path: Path) -> None:
@@ -212,15 +212,15 @@ def test_a_gguf_file_keeps_its_chat_template(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name, said",
+    "name, message",
     [
         ("missing.gguf", "there is no .*missing.gguf"),
         ("words.txt", "expected a .pte or .gguf file"),
         ("folder", "expected config.json"),
     ],
 )
-def test_what_is_no_model_is_refused(name: str, said: str, tmp_path: Path) -> None:
+def test_what_is_no_model_is_refused(name: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("a")
     (tmp_path / "folder").mkdir()
-    with pytest.raises((OSError, ValueError), match=said):
-        kept.program_of(tmp_path / name, kept=tmp_path)
+    with pytest.raises((OSError, ValueError), match=message):
+        program_cache.program_of(tmp_path / name, kept=tmp_path)

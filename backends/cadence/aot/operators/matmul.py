@@ -8,7 +8,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from executorch.backends.cadence.aot.operators.library import LIBRARY, of_8_bits, scale_of
-from executorch.exir.backend.lowering.kernels.formulas import Number, as_dtype, real, without
+from executorch.exir.backend.lowering.kernels.formulas import (
+    Number,
+    as_dtype,
+    real,
+    subtract_zero_point,
+)
 
 
 @LIBRARY.implement(
@@ -31,8 +36,8 @@ def quantized_linear(
     offset: Tensor | None,
 ) -> Tensor:
     """Multiplier and shift: one, or one of each output. `offset` is not read."""
-    weights = without(_of_rows(weight_zero_point), weight)
-    sums = F.linear(without(src_zero_point, src), weights, bias.double())
+    weights = subtract_zero_point(_of_rows(weight_zero_point), weight)
+    sums = F.linear(subtract_zero_point(src_zero_point, src), weights, bias.double())
     return as_dtype(sums, scale_of(out_multiplier, out_shift), out_zero_point, src.dtype)
 
 
@@ -54,8 +59,8 @@ def quantized_matmul(
     transposed: bool = False,
 ) -> Tensor:
     """`transposed`: Y is [.., n, k]."""
-    right = without(Y_zero_point, Y)
-    sums = torch.matmul(without(X_zero_point, X), right.mT if transposed else right)
+    right = subtract_zero_point(Y_zero_point, Y)
+    sums = torch.matmul(subtract_zero_point(X_zero_point, X), right.mT if transposed else right)
     if bias is not None:
         sums = sums + bias.double()
     return as_dtype(sums, scale_of(out_multiplier, out_shift), out_zero_point, X.dtype)

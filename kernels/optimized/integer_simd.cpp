@@ -2,7 +2,7 @@
 // Functions of one and two arguments and comparisons of integers and Bool, in their own type: the
 // functors of the portable kernels in loops that compilers vectorize for each target.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/whole_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/integer_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
@@ -124,7 +124,7 @@ void comparison_rows(Compare f, const BinaryRows<T, uint8_t>& rows) {
 
 // Calls body(value of the type) for the integers; Bool is what Byte is.
 template <class Body>
-void with_whole_type(ScalarType type, const Body& body) {
+void with_integer_type(ScalarType type, const Body& body) {
   switch (type) {
     case ScalarType::Char:
       return body(int8_t());
@@ -141,7 +141,7 @@ void with_whole_type(ScalarType type, const Body& body) {
 
 void whole_rows(ScalarType type, Binary f, int64_t alpha, const Broadcast& walk,
                 const WalkRows& rows, const void* x, const void* y, void* out) {
-  with_whole_type(type, [&](auto zero) {
+  with_integer_type(type, [&](auto zero) {
     using T = decltype(zero);
     const BinaryRows<T> typed = of_operands(walk, rows, static_cast<const T*>(x),
                                             static_cast<const T*>(y), static_cast<T*>(out));
@@ -149,9 +149,9 @@ void whole_rows(ScalarType type, Binary f, int64_t alpha, const Broadcast& walk,
   });
 }
 
-void whole_comparison_rows(ScalarType type, Compare f, const Broadcast& walk, const WalkRows& rows,
-                           const void* x, const void* y, bool* out) {
-  with_whole_type(type, [&](auto zero) {
+void integer_comparison_rows(ScalarType type, Compare f, const Broadcast& walk,
+                             const WalkRows& rows, const void* x, const void* y, bool* out) {
+  with_integer_type(type, [&](auto zero) {
     using T = decltype(zero);
     comparison_rows(f, of_operands(walk, rows, static_cast<const T*>(x), static_cast<const T*>(y),
                                    reinterpret_cast<uint8_t*>(out)));
@@ -165,9 +165,9 @@ void map_values(const F& f, const T* in, T* out, int64_t n) {
   }
 }
 
-void whole_unary_range(ScalarType type, WholeUnary f, int64_t low, int64_t high, const void* in,
-                       void* out, int64_t first, int64_t last) {
-  with_whole_type(type, [&](auto zero) {
+void integer_unary_range(ScalarType type, IntegerUnary f, int64_t low, int64_t high, const void* in,
+                         void* out, int64_t first, int64_t last) {
+  with_integer_type(type, [&](auto zero) {
     using T = decltype(zero);
     constexpr int64_t kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
     const T least = static_cast<T>(std::clamp(low, kLow, kHigh));
@@ -176,11 +176,11 @@ void whole_unary_range(ScalarType type, WholeUnary f, int64_t low, int64_t high,
     T* const to = static_cast<T*>(out) + first;
     const auto negative = [](T x) { return Sub()(T(0), x); };
     switch (f) {
-      case WholeUnary::kAbs:
+      case IntegerUnary::kAbs:
         return map_values([&](T x) { return x < T(0) ? negative(x) : x; }, from, to, last - first);
-      case WholeUnary::kNeg:
+      case IntegerUnary::kNeg:
         return map_values(negative, from, to, last - first);
-      case WholeUnary::kClamp:
+      case IntegerUnary::kClamp:
         return map_values([&](T x) { return std::min(std::max(x, least), most); }, from, to,
                           last - first);
     }
@@ -195,35 +195,35 @@ HWY_AFTER_NAMESPACE();
 namespace executorch::kernels::optimized {
 
 HWY_EXPORT(whole_rows);
-HWY_EXPORT(whole_comparison_rows);
-HWY_EXPORT(whole_unary_range);
+HWY_EXPORT(integer_comparison_rows);
+HWY_EXPORT(integer_unary_range);
 
 using executorch::aten::ScalarType;
 
-bool has_whole_loop(ScalarType type, Binary f) {
+bool has_integer_loop(ScalarType type, Binary f) {
   const bool chooses = f == Binary::kMax || f == Binary::kMin || f >= Binary::kAnd;
   return chooses || (type != ScalarType::Bool &&
                      (f == Binary::kAdd || f == Binary::kSub || f == Binary::kMul));
 }
 
-void map_binary_whole(ScalarType type, Binary f, int64_t alpha, const Broadcast& walk,
-                      const void* x, const void* y, void* out) {
+void map_binary_integer(ScalarType type, Binary f, int64_t alpha, const Broadcast& walk,
+                        const void* x, const void* y, void* out) {
   walk_parallel(walk, [&](const WalkRows& rows) {
     HWY_DYNAMIC_DISPATCH(whole_rows)(type, f, alpha, walk, rows, x, y, out);
   });
 }
 
-void map_unary_whole(ScalarType type, WholeUnary f, int64_t low, int64_t high, const void* in,
-                     void* out, int64_t n) {
+void map_unary_integer(ScalarType type, IntegerUnary f, int64_t low, int64_t high, const void* in,
+                       void* out, int64_t n) {
   extension::parallel_for(0, n, kWalkGrain, [&](int64_t first, int64_t last) {
-    HWY_DYNAMIC_DISPATCH(whole_unary_range)(type, f, low, high, in, out, first, last);
+    HWY_DYNAMIC_DISPATCH(integer_unary_range)(type, f, low, high, in, out, first, last);
   });
 }
 
-void map_compare_whole(ScalarType type, Compare f, const Broadcast& walk, const void* x,
-                       const void* y, bool* out) {
+void map_compare_integer(ScalarType type, Compare f, const Broadcast& walk, const void* x,
+                         const void* y, bool* out) {
   walk_parallel(walk, [&](const WalkRows& rows) {
-    HWY_DYNAMIC_DISPATCH(whole_comparison_rows)(type, f, walk, rows, x, y, out);
+    HWY_DYNAMIC_DISPATCH(integer_comparison_rows)(type, f, walk, rows, x, y, out);
   });
 }
 

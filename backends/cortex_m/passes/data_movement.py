@@ -19,7 +19,7 @@ from executorch.backends.cortex_m.passes.calls import (
 from executorch.exir.backend.lowering.annotation import SHARED, Annotation, Kind
 from executorch.exir.backend.lowering.fixed_point import quantize_multiplier
 from executorch.exir.backend.lowering.kernels.rows import (
-    MOVES,
+    DATA_MOVEMENT,
     call_of,
     keeps_parameters,
     of_call,
@@ -184,5 +184,5 @@ ROWS = {
         (int8_operands(0), SAME, of_call(has_limits, "limits that are numbers are expected")),
         annotation=SHARED,
     ),
-    quantized(*MOVES): Row(write_move, (SAME,), annotation=SHARED),
+    quantized(*DATA_MOVEMENT): Row(write_move, (SAME,), annotation=SHARED),
 }

@@ -292,7 +292,7 @@ def _band_part(x: Tensor, lower: Any = -1, upper: Any = -1) -> Tensor:
     return x if int(lower) < 0 else x.triu(-int(lower))
 
 
-MOVES: dict[str, Callable[..., Any]] = {
+DATA_MOVEMENT: dict[str, Callable[..., Any]] = {
     "reshape": _reshape,
     "squeeze": _squeeze,
     "expand_dims": _expand_dims,

@@ -171,7 +171,7 @@ def layers() -> Iterator[Row]:
     )
 
 
-def moves() -> Iterator[Row]:
+def data_movement() -> Iterator[Row]:
     x = [(X, IMAGE)]
     functions = {
         "view": lambda x: X.between(x.flip(1)).reshape(8, 42),
@@ -325,5 +325,5 @@ def norms() -> Iterator[Row]:
 
 FAMILIES = {
     each.__name__: each
-    for each in (sums, products, tables, layers, moves, turns, along_axes, norms)
+    for each in (sums, products, tables, layers, data_movement, turns, along_axes, norms)
 }

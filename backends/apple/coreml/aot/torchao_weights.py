@@ -38,8 +38,8 @@ def _has_groups_in_rows(node: Node, constants: Constants) -> bool:
 
 
 def _has_known_bits(node: Node, constants: Constants) -> bool:
-    said = arguments_by_name(node)
-    return (said["quant_min"], said["quant_max"]) in _BITS
+    arguments = arguments_by_name(node)
+    return (arguments["quant_min"], arguments["quant_max"]) in _BITS
 
 
 def _looks_up_numbers(node: Node, constants: Constants) -> bool:
@@ -71,9 +71,9 @@ def needed_target(node: Node) -> tuple[ct.target, str] | None:
     """The first that has such weights, and what they are called; None for any other call."""
     if op_name(node) not in CONDITIONS:
         return None
-    said, sizes = arguments_by_name(node), node.args[0].meta["val"].shape
-    has_bytes = op_name(node) == AFFINE and said["quant_min"] == -128
-    is_by_row = has_bytes and said["block_size"][1] == sizes[1]
+    arguments, sizes = arguments_by_name(node), node.args[0].meta["val"].shape
+    has_bytes = op_name(node) == AFFINE and arguments["quant_min"] == -128
+    is_by_row = has_bytes and arguments["block_size"][1] == sizes[1]
     return (ct.target.iOS16, ROWS) if is_by_row else (ct.target.iOS18, OTHERS)
 
 

@@ -12,17 +12,17 @@ from torch.fx import Node
 
 from executorch.backends.arm.aot.steps import Step, quantized_result, static
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, Way, dims_in
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, dims_in
 from executorch.exir.backend.lowering.payload.writer import num_bytes
 
-Ways = Mapping[Layout, Way]
+LayoutCandidates = Mapping[Layout, LayoutCandidate]
 
 
 def moved(w: TosaWriter, step: Step, value: int) -> None:
     """Gives what was moved."""
     if step.is_quantized:
-        value = w.requantized(value, w.said_of(step.head.args[0]))
-    w.give(value)
+        value = w.requantized(value, w.qparams_of(step.head.args[0]))
+    w.set_result(value)
 
 
 def plain_of(w: TosaWriter, node: Node) -> int:
@@ -43,11 +43,11 @@ def _is_same_in_both(node: Node) -> bool:
     return len(sizes) < 3 or sizes[1] == 1 or prod(sizes[2:]) == 1
 
 
-def view_ways(step: Step, operands: Sequence[Node]) -> Ways:
+def view_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Where a memory is the same in both layouts, either is taken, and given."""
     if operands and _is_same_in_both(step.head.args[0]):
-        return {PLAIN: Way((None,), PLAIN)}
-    return {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
+        return {PLAIN: LayoutCandidate((None,), PLAIN)}
+    return {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
 
 
 def view(w: TosaWriter, step: Step) -> None:
@@ -56,26 +56,26 @@ def view(w: TosaWriter, step: Step) -> None:
     moved(w, step, w.reshape(w.read(node, layout), shape_of(step.head)))
 
 
-def permute_ways(step: Step, operands: Sequence[Node]) -> Ways:
+def permute_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """From channels last to plain, and back, the memory stays: the result has the other name."""
     rank = step.head.meta["val"].dim()
     if not operands or rank < 3:
-        return {PLAIN: Way((PLAIN,) * len(operands), PLAIN)}
+        return {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
     perm = [dim % rank for dim in step.head.args[1]]
     last = dims_in(NHWC, rank)
-    ways = {}
+    candidates = {}
     if perm == last:
-        ways[NHWC] = Way((NHWC,), PLAIN)
+        candidates[NHWC] = LayoutCandidate((NHWC,), PLAIN)
     elif [perm[dim] for dim in last] == sorted(perm):
-        ways[NHWC] = Way((PLAIN,), NHWC)
-    return {**ways, PLAIN: Way((PLAIN,), PLAIN, cost=num_bytes(step.head))}
+        candidates[NHWC] = LayoutCandidate((PLAIN,), NHWC)
+    return {**candidates, PLAIN: LayoutCandidate((PLAIN,), PLAIN, cost=num_bytes(step.head))}
 
 
 def permute(w: TosaWriter, step: Step) -> None:
     node, dims = step.head.args
     rank = len(dims)
     if w.layout == NHWC:
-        moved(w, step, w.read(node, w.way.wants[0]))
+        moved(w, step, w.read(node, w.candidate.wants[0]))
     else:
         moved(w, step, w.permute(plain_of(w, node), [dim % rank for dim in dims]))
 
@@ -95,7 +95,7 @@ def concat(w: TosaWriter, step: Step) -> None:
     parts = [each for each in parts if each.meta["val"].numel() or each.meta["val"].dim() > 1]
     values = [w.as_result(each) if step.is_quantized else w.take(each) for each in parts]
     rank = step.head.meta["val"].dim()
-    w.give(w.concat(values, dims_in(w.layout, rank).index(dim % rank)))
+    w.set_result(w.concat(values, dims_in(w.layout, rank).index(dim % rank)))
 
 
 def stack(w: TosaWriter, step: Step) -> None:
@@ -104,7 +104,7 @@ def stack(w: TosaWriter, step: Step) -> None:
     axis = dim % len(sizes)
     sizes[axis] = 1
     values = [w.as_result(each) if step.is_quantized else plain_of(w, each) for each in parts]
-    w.give(w.concat([w.reshape(each, sizes) for each in values], axis))
+    w.set_result(w.concat([w.reshape(each, sizes) for each in values], axis))
 
 
 def _window(node: Node) -> tuple[int, int, int, int]:
@@ -175,12 +175,12 @@ def unbind(w: TosaWriter, step: Step) -> None:
 
 
 def item_result(w: TosaWriter, step: Step, item: Node, value: int) -> None:
-    layout = w.way.gives or PLAIN
+    layout = w.candidate.gives or PLAIN
     if not step.is_quantized:
         w.define(item, value, layout)
         return
     stored = quantized_result(item)
-    before, after = w.said_of(step.head.args[0]), static(stored)
+    before, after = w.qparams_of(step.head.args[0]), static(stored)
     if before != after:
         value = w.rescale(
             value,
@@ -241,17 +241,17 @@ def pad(w: TosaWriter, step: Step) -> None:
             x = w.slice_axis(x, axis, max(0, -before), size + min(0, before) + min(0, after))
     kept = [(max(0, before), max(0, after)) for before, after in kept]
     if step.is_quantized:
-        said = w.said_of(node)
-        info = torch.iinfo(said.dtype)
-        stored = round(number / said.scale) + said.zero_point
+        qparams = w.qparams_of(node)
+        info = torch.iinfo(qparams.dtype)
+        stored = round(number / qparams.scale) + qparams.zero_point
         number = min(max(stored, info.min), info.max)
     moved(w, step, w.pad(x, kept, number))
 
 
-def image_ways(step: Step, operands: Sequence[Node]) -> Ways:
+def image_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
     """Either, of an image."""
     layouts = (PLAIN, NHWC) if step.head.meta["val"].dim() == 4 else (PLAIN,)
-    return {each: Way((each,) * len(operands), each) for each in layouts}
+    return {each: LayoutCandidate((each,) * len(operands), each) for each in layouts}
 
 
 def pixel_shuffle(w: TosaWriter, step: Step) -> None:

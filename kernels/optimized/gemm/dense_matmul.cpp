@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // f32 in place; BFloat16 and int8 by the processor's dot products; BFloat16 without them, and Half,
 // through f32 sums.
-#include <executorch/kernels/optimized/gemm/product.h>
+#include <executorch/kernels/optimized/gemm/dense_matmul.h>
 
 #include <algorithm>
 #include <utility>
@@ -67,7 +67,7 @@ void pack_widened_columns(const Gemm& g, const GemmPanel& panel, float* out) {
 }
 
 // The transposed result, for few rows of a and many of b: then only a is packed.
-bool is_swapped(const Product& p) {
+bool is_swapped(const Matmul& p) {
   return p.b_transposed && p.m < kSwapBelowRows;
 }
 
@@ -79,7 +79,7 @@ void turn(Problem& g) {
   g.c_transposed = true;
 }
 
-Gemm f32_problem(const Product& p, int64_t index) {
+Gemm f32_problem(const Matmul& p, int64_t index) {
   Gemm g;
   g.m = p.m;
   g.n = p.n;
@@ -103,7 +103,7 @@ Gemm f32_problem(const Product& p, int64_t index) {
   return g;
 }
 
-NarrowGemm narrow_problem(const Product& p, const float* bias, int64_t index) {
+NarrowGemm narrow_problem(const Matmul& p, const float* bias, int64_t index) {
   const int64_t value_bytes = p.dtype == ScalarType::Char ? 1 : 2;
   const int64_t sum_bytes = p.dtype == ScalarType::Char || p.c_is_f32 ? 4 : 2;
   NarrowGemm g;
@@ -130,9 +130,9 @@ NarrowGemm narrow_problem(const Product& p, const float* bias, int64_t index) {
 
 // Half or BFloat16 through f32: the left operand and the result are copied, the right one is
 // converted in packing.
-Gemm widened_problem(const Product& p, const float* a, float* c, const float* bias, int64_t index) {
+Gemm widened_problem(const Matmul& p, const float* a, float* c, const float* bias, int64_t index) {
   const bool half = p.dtype == ScalarType::Half;
-  Product wide = p;
+  Matmul wide = p;
   wide.m = std::max(p.m, kSwapBelowRows);  // never swapped: what is packed is b
   wide.a = a;
   wide.c = c;
@@ -152,11 +152,11 @@ Gemm widened_problem(const Product& p, const float* a, float* c, const float* bi
   return g;
 }
 
-bool is_dot(const Product& p) {
+bool is_dot(const Matmul& p) {
   return p.b_transposed && p.m <= kMaxDotVectors && p.batch == 1 && !p.accumulate;
 }
 
-void multiply_by_dots(const Product& p, const float* a, const float* bias, float* c) {
+void multiply_by_dots(const Matmul& p, const float* a, const float* bias, float* c) {
   DotRows d;
   d.num_rows = p.n;
   d.num_x = p.m;
@@ -172,7 +172,7 @@ void multiply_by_dots(const Product& p, const float* a, const float* bias, float
   dot_rows(d);
 }
 
-Error multiply_f32(KernelRuntimeContext& ctx, const Product& p) {
+Error multiply_f32(KernelRuntimeContext& ctx, const Matmul& p) {
   if (is_dot(p)) {
     multiply_by_dots(p, static_cast<const float*>(p.a), static_cast<const float*>(p.col_bias),
                      static_cast<float*>(p.c));
@@ -181,7 +181,7 @@ Error multiply_f32(KernelRuntimeContext& ctx, const Product& p) {
   return gemm(ctx, p.batch, [&](int64_t index) { return f32_problem(p, index); });
 }
 
-Error multiply_widened(KernelRuntimeContext& ctx, const Product& p, const float* bias) {
+Error multiply_widened(KernelRuntimeContext& ctx, const Matmul& p, const float* bias) {
   float* a = scratch<float>(ctx, p.batch * p.m * p.k);
   float* c = p.c_is_f32 ? static_cast<float*>(p.c) : scratch<float>(ctx, p.batch * p.m * p.n);
   if (a == nullptr || c == nullptr) {
@@ -206,12 +206,12 @@ Error multiply_widened(KernelRuntimeContext& ctx, const Product& p, const float*
 
 }  // namespace
 
-Error multiply(KernelRuntimeContext& ctx, const Product& p) {
+Error multiply(KernelRuntimeContext& ctx, const Matmul& p) {
   if (p.batch == 0 || p.m == 0 || p.n == 0) {
     return Error::Ok;  // nothing to compute, and none of the operands need have memory
   }
   if (p.wraps) {
-    multiply_whole(p);
+    matmul_integers(p);
     return Error::Ok;
   }
   if (p.dtype == ScalarType::Float) {
@@ -226,7 +226,7 @@ Error multiply(KernelRuntimeContext& ctx, const Product& p) {
     widen_all(p.dtype, p.col_bias, p.n, bias);
   }
   const bool dot_products =
-      p.dtype == ScalarType::Char || (p.dtype == ScalarType::BFloat16 && has_bfloat16_products());
+      p.dtype == ScalarType::Char || (p.dtype == ScalarType::BFloat16 && has_bfloat16_matmul());
   if (!dot_products || (is_dot(p) && p.dtype != ScalarType::Char)) {
     return multiply_widened(ctx, p, bias);
   }

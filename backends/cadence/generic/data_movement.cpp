@@ -77,7 +77,7 @@ Tensor& rows_of(KernelRuntimeContext& context, const char* name, const Tensor& i
                channel_by_channel, out.mutable_data_ptr<float>());
     return out;
   }
-  const bool is_known = with_stored_type(input.scalar_type(), [&](auto type) {
+  const bool is_known = with_integer_type(input.scalar_type(), [&](auto type) {
     using T = decltype(type);
     write_rows(c, input.const_data_ptr<T>(), static_cast<T>(arguments.zero_point),
                channel_by_channel, out.mutable_data_ptr<T>());
@@ -159,7 +159,7 @@ Tensor& quantized_embedding_byte_out(KernelRuntimeContext& context, const Tensor
   sizes.add(width);
   CADENCE_CHECK(is_contiguous(indices) && sizes.take(out),
                 "quantized_embedding_byte: expected an output [indices.., columns]");
-  const bool is_known = with_stored_type(weight.scalar_type(), [&](auto type) {
+  const bool is_known = with_integer_type(weight.scalar_type(), [&](auto type) {
     const auto* values = weight.const_data_ptr<decltype(type)>();
     float* to = out.mutable_data_ptr<float>();
     for (ssize_t i = 0; i < indices.numel(); ++i) {
