@@ -37,3 +37,4 @@ class SkeletonCompilerPartitioner(ExternalPartitioner):
     def prepare(self, exported_program: ExportedProgram) -> None:
         """What dequantizes is part of a pattern, where nothing else reads it."""
         copy_for_each_reader(exported_program, is_dequantize)
+        super().prepare(exported_program)

@@ -70,9 +70,9 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const Payload& payload,
 }
 
 Delegate::~Delegate() {
-  if (run_.runtime != nullptr) {
+  if (!run_.runtimes.empty()) {
     const std::lock_guard<std::mutex> lock(run_.workspace->mutex);
-    run_.runtime.reset();
+    run_.runtimes.clear();
     if (!has_run_) {
       run_.workspace->end_first_run();
     }
@@ -110,59 +110,85 @@ Error Delegate::propagate_shapes() {
                              "XNNPACK %s: inputs of these sizes do not go through the graph",
                              name_of(*node.node));
   }
-  for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
-    const Shape& shape = shapes_[run_.graph.externals[place].value];
-    if (!run_.graph.externals[place].is_output) {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-          xnn_reshape_external_value(run_.runtime.get(), place, shape.rank, shape.dims),
-          "a shape"));
-    }
+  ET_CHECK_OK_OR_RETURN_ERROR(run_.boundaries.plan(run_.graph, run_.plan, shapes_));
+  for (size_t place = 0; place < run_.plan.size(); ++place) {
+    ET_CHECK_OK_OR_RETURN_ERROR(reshape(run_.plan[place], run_.runtimes[place].runtime.get()));
   }
-  return check_status(xnn_reshape_runtime(run_.runtime.get()), "new shapes");
+  return Error::Ok;
 }
 
-Error Delegate::resize_outputs(Span<EValue*> args) {
-  for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
-    if (!run_.graph.externals[place].is_output) {
+Error Delegate::reshape(const Segment& segment, xnn_runtime_t runtime) {
+  for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
+    const Shape& shape = shapes_[segment.arguments[place].value];
+    if (!segment.arguments[place].is_output) {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_status(
+          xnn_reshape_external_value(runtime, place, shape.rank, shape.dims), "a shape"));
+    }
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_reshape_runtime(runtime), "new shapes"));
+  for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
+    if (!segment.arguments[place].is_output) {
       continue;
     }
     Shape found;
     ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-        xnn_get_external_value_shape(run_.runtime.get(), place, &found.rank, found.dims),
-        "a shape"));
-    const Shape& expected = shapes_[run_.graph.externals[place].value];
-    ET_CHECK_OR_RETURN_ERROR(found == expected, Internal,
-                             "XNNPACK: output %" PRIu32 " has another shape than its nodes say",
-                             static_cast<uint32_t>(place));
-    ET_CHECK_OK_OR_RETURN_ERROR(resize_in_memory_order(args[place]->toTensor(), expected));
+        xnn_get_external_value_shape(runtime, place, &found.rank, found.dims), "a shape"));
+    ET_CHECK_OR_RETURN_ERROR(found == shapes_[segment.arguments[place].value], Internal,
+                             "XNNPACK: value %" PRIu32 " has another shape than its nodes say",
+                             segment.arguments[place].value);
+  }
+  return Error::Ok;
+}
+
+Error Delegate::resize_outputs(Span<EValue*> args) {
+  for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
+    const auto& [value, is_output, type] = run_.graph.externals[place];
+    if (is_output) {
+      ET_CHECK_OK_OR_RETURN_ERROR(resize_in_memory_order(args[place]->toTensor(), shapes_[value]));
+    }
   }
   return Error::Ok;
 }
 
 Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
-  pointers_.resize(run_.graph.externals.size());
-  pointers_.insert(pointers_.end(), run_.matrices.begin(), run_.matrices.end());
+  addresses_.resize(run_.graph.values.size());
   for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
     void* data = args[place]->toTensor().mutable_data_ptr();
     ET_CHECK_OR_RETURN_ERROR(data != nullptr, InvalidArgument,
-                             "argument %" PRIu32 " of an XNNPACK delegate has no memory",
-                             static_cast<uint32_t>(place));
-    is_needed = is_needed || pointers_[place].data != data;
-    pointers_[place] = {place, data};
+                             "argument %" PRIu32 " of an XNNPACK delegate has no memory", place);
+    addresses_[run_.graph.externals[place].value] = data;
   }
-  // When others move the workspace, XNNPACK sets up those that share it.
-  if (!is_needed) {
-    return Error::Ok;
+  for (size_t index = 0; index < run_.plan.size(); ++index) {
+    const Segment& segment = run_.plan[index];
+    SegmentRuntime& run = run_.runtimes[index];
+    bool is_new = is_needed || run.pointers.empty();
+    if (run.pointers.empty()) {
+      run.pointers.resize(segment.arguments.size());
+      run.pointers.insert(run.pointers.end(), run.matrices.begin(), run.matrices.end());
+    }
+    for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
+      const uint32_t value = segment.arguments[place].value;
+      void* data = addresses_[value] != nullptr ? addresses_[value] : run_.boundaries.data(value);
+      is_new = is_new || run.pointers[place].data != data;
+      run.pointers[place] = {place, data};
+    }
+    // When others move the workspace, XNNPACK sets up those that share it.
+    if (is_new) {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_status(
+          xnn_setup_runtime_v2(run.runtime.get(), run.pointers.size(), run.pointers.data()),
+          "the arguments"));
+    }
   }
-  return check_status(xnn_setup_runtime_v2(run_.runtime.get(), pointers_.size(), pointers_.data()),
-                      "the arguments");
+  return Error::Ok;
 }
 
 Error Delegate::invoke(runtime::EventTracer* tracer) {
-  const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
-  ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(run_.runtime.get()), "to run"));
-  if (is_profiled_ && tracer != nullptr) {
-    report_operators(run_.runtime.get(), run_.titles, *tracer, start);
+  for (const SegmentRuntime& run : run_.runtimes) {
+    const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
+    ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(run.runtime.get()), "to run"));
+    if (is_profiled_ && tracer != nullptr) {
+      report_operators(run.runtime.get(), run.titles, *tracer, start);
+    }
   }
   return Error::Ok;
 }

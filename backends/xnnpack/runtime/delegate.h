@@ -42,14 +42,16 @@ class Delegate final {
 
   runtime::Error read_input_shapes(runtime::Span<runtime::EValue*> args, bool& changed);
   runtime::Error propagate_shapes();
+  /// Tells a segment's runtime the shapes of what it reads, and compares what it writes.
+  runtime::Error reshape(const Segment& segment, xnn_runtime_t runtime);
   runtime::Error resize_outputs(runtime::Span<runtime::EValue*> args);
   /// Hands the arguments to XNNPACK, unless it has them. `is_needed`: it has been changed.
   runtime::Error set_up(runtime::Span<runtime::EValue*> args, bool is_needed);
 
   Executable run_;
-  std::unique_ptr<RuntimeMaker> maker_;       // while matrices are to be packed
-  Shapes shapes_;                             // of this run, by value id
-  std::vector<xnn_external_value> pointers_;  // that XNNPACK has
+  std::unique_ptr<RuntimeMaker> maker_;  // while matrices are to be packed
+  Shapes shapes_;                        // of this run, by value id
+  std::vector<void*> addresses_;         // of arguments, by value id; null for others
   bool is_profiled_ = false;
   bool has_shapes_ = false;  // XNNPACK knows shapes_
   bool has_run_ = false;

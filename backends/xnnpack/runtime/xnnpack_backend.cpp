@@ -62,7 +62,8 @@ struct Settings {
   std::string precision = "float32";
   bool winograd = true;
   std::string packed_path;  // empty: none
-  bool saves = false;       // for set_option() alone
+  int segment_nodes = 0;
+  bool saves = false;  // for set_option() alone
 };
 
 template <auto Member>
@@ -78,6 +79,7 @@ constexpr runtime::Option<Settings> kRows[] = {
     option<&Settings::winograd>(winograd_option_key),
     option<&Settings::packed_path>(packed_cache_path_option_key),
     option<&Settings::precision>(compute_precision_option_key),
+    option<&Settings::segment_nodes>(segment_nodes_option_key),
     {save_weight_cache_on_disk_option_key, runtime::read_option<&Settings::saves>,
      runtime::OptionSource::kRuntime},
 };
@@ -104,6 +106,9 @@ Error read_settings(Span<const runtime::BackendOption> options, Settings& settin
       read.workspaces >= 0 && read.workspaces < static_cast<int>(WorkspaceSharingMode::Count),
       InvalidArgument, "XNNPACK: expected %s of 0 to 2, found %d",
       workspace_sharing_mode_option_key, read.workspaces);
+  ET_CHECK_OR_RETURN_ERROR(read.segment_nodes >= 0, InvalidArgument,
+                           "XNNPACK: expected %s of 0 or more, found %d", segment_nodes_option_key,
+                           read.segment_nodes);
   ET_CHECK_OR_RETURN_ERROR(read.packed_path.empty() || read.share_weights, InvalidArgument,
                            "XNNPACK: %s needs %s, found it false", packed_cache_path_option_key,
                            weight_cache_option_key);
@@ -173,6 +178,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
     options.precision =
         static_cast<ComputePrecision>(find_precision(settings.precision) - kPrecisions);
     options.winograd = settings.winograd;
+    options.segment_nodes = static_cast<size_t>(settings.segment_nodes);
     if (!settings.packed_path.empty()) {
       options.packed_file = ET_UNWRAP(PackedFile::open(settings.packed_path));
     }

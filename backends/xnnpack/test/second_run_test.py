@@ -18,6 +18,7 @@ from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
 )
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.exir import to_edge_transform_and_lower
+from executorch.runtime import Runtime
 from executorch.test.e2e.cpp_calls import POISON, call_in_cpp
 
 pytestmark = needs_runtime
@@ -96,3 +97,27 @@ def _quantized(model: nn.Module, x: torch.Tensor, quantizer: XNNPACKQuantizer) -
     prepared = prepare_pt2e(torch.export.export(model, (x,)).module(), quantizer)
     prepared(x)
     return convert_pt2e(prepared)
+
+
+@pytest.mark.parametrize("nodes", [1, 4])
+@pytest.mark.parametrize("is_int8", [False, True], ids=["float", "int8"])
+def test_parts_that_run_by_themselves_give_the_same_bits(is_int8: bool, nodes: int) -> None:
+    """Delegates cut after every node, or a few: what lies between has memory of its own, and other sizes each run."""
+    model, x = drawn("depthwise 3x3")
+    sizes = None if is_int8 else ({0: torch.export.Dim("batch", min=1, max=4)},)
+    example = x if is_int8 else x.repeat(2, 1, 1, 1)
+    if is_int8:
+        config = get_symmetric_quantization_config(is_per_channel=True)
+        model = _quantized(model, x, XNNPACKQuantizer().set_global(config))
+    exported = torch.export.export(model, (example,), dynamic_shapes=sizes)
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    data = manager.to_executorch().buffer
+    whole, parts = (
+        Runtime.get()
+        .load_program(data, backend_options={"XnnpackBackend": {"segment_nodes": given}})
+        .load_method("forward")
+        for given in (0, nodes)
+    )
+    for batch in (1, 1) if is_int8 else (2, 4, 1, 2):
+        given = torch.randn(batch, *x.shape[1:])
+        assert torch.equal(whole.execute([given])[0], parts.execute([given])[0])

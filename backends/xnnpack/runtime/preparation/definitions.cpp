@@ -17,6 +17,10 @@ namespace {
 /// What 4-bit weights store for zero.
 constexpr int32_t kNibbleZero = 8;
 
+uint32_t external_flag(bool is_output) {
+  return is_output ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT : XNN_VALUE_FLAG_EXTERNAL_INPUT;
+}
+
 }  // namespace
 
 Error check_status(xnn_status status, const char* what) {
@@ -148,39 +152,49 @@ xnn_status Definitions::define_as_is(xnn_subgraph_t subgraph, uint32_t id, uint3
                    flags, out);
 }
 
-Error Definitions::define_values(xnn_subgraph_t subgraph, Ids& ids) const {
-  const auto define = [&](uint32_t id) {
+Error Definitions::define_values(xnn_subgraph_t subgraph, const Segment& segment, Ids& ids) const {
+  const auto define = [&](uint32_t id, uint32_t external, uint32_t flags) {
     return ids[id] != XNN_INVALID_VALUE_ID
                ? Error::Ok
-               : check_status(define_as_is(subgraph, id, ids[id]), "a value");
+               : check_status(define_in(subgraph, id, external, flags, ids[id]), "a value");
   };
-  for (uint32_t id = 0; id < ids.size(); ++id) {
-    if (graph_.values[id].is_constant() || graph_.is_input(id)) {
-      ET_CHECK_OK_OR_RETURN_ERROR(define(id));
-    }
+  for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
+    const auto [id, is_output] = segment.arguments[place];
+    const bool is_widened = graph_.values[id].is_widened;
+    ET_CHECK_OK_OR_RETURN_ERROR(define(id, is_widened ? XNN_INVALID_VALUE_ID : place,
+                                       is_widened ? 0 : external_flag(is_output)));
   }
-  for (const GraphNode& node : graph_.nodes) {
-    if (node.is_needed) {
-      ET_CHECK_OK_OR_RETURN_ERROR(define(node.operands.output));
+  Error error = Error::Ok;
+  for (size_t place = segment.begin; place < segment.end; ++place) {
+    const GraphNode& node = graph_.nodes[place];
+    if (!node.is_needed) {
+      continue;
     }
+    for_each_read(node, [&](uint32_t id) {
+      if (graph_.values[id].is_constant() && error == Error::Ok) {
+        error = define(id, XNN_INVALID_VALUE_ID, 0);
+      }
+    });
+    ET_CHECK_OK_OR_RETURN_ERROR(error);
+    ET_CHECK_OK_OR_RETURN_ERROR(define(node.operands.output, XNN_INVALID_VALUE_ID, 0));
   }
   return Error::Ok;
 }
 
-Error Definitions::convert_arguments(xnn_subgraph_t subgraph, const Ids& ids,
-                                     bool are_outputs) const {
-  for (const External& external : graph_.externals) {
-    if (external.is_output != are_outputs || !graph_.values[external.value].is_widened) {
+Error Definitions::convert_arguments(xnn_subgraph_t subgraph, const Segment& segment,
+                                     const Ids& ids, bool are_outputs) const {
+  for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
+    const auto [id, is_output] = segment.arguments[place];
+    if (is_output != are_outputs || !graph_.values[id].is_widened) {
       continue;
     }
-    const Shape& shape = graph_.shapes[external.value];
-    const fb_xnnpack::XNNTensorValue& tensor = *graph_.values[external.value].tensor;
+    const Shape& shape = graph_.shapes[id];
     uint32_t half = XNN_INVALID_VALUE_ID;
     ET_CHECK_OK_OR_RETURN_ERROR(
         check_status(xnn_define_tensor_value(subgraph, xnn_datatype_fp16, shape.rank, shape.dims,
-                                             nullptr, tensor.external_id(), tensor.flags(), &half),
+                                             nullptr, place, external_flag(is_output), &half),
                      "an argument of half precision"));
-    const uint32_t whole = ids[external.value];
+    const uint32_t whole = ids[id];
     ET_CHECK_OK_OR_RETURN_ERROR(
         check_status(xnn_define_unary(subgraph, xnn_unary_convert, nullptr,
                                       are_outputs ? whole : half, are_outputs ? half : whole, 0),
@@ -189,15 +203,16 @@ Error Definitions::convert_arguments(xnn_subgraph_t subgraph, const Ids& ids,
   return Error::Ok;
 }
 
-Error Definitions::define_graph(xnn_subgraph_t subgraph, Ids& ids, const DefineNode& define) const {
-  ET_CHECK_OK_OR_RETURN_ERROR(define_values(subgraph, ids));
-  ET_CHECK_OK_OR_RETURN_ERROR(convert_arguments(subgraph, ids, false));
-  for (const GraphNode& node : graph_.nodes) {
-    if (node.is_needed) {
-      ET_CHECK_OK_OR_RETURN_ERROR(define(node));
+Error Definitions::define_segment(xnn_subgraph_t subgraph, const Segment& segment, Ids& ids,
+                                  const DefineNode& define) const {
+  ET_CHECK_OK_OR_RETURN_ERROR(define_values(subgraph, segment, ids));
+  ET_CHECK_OK_OR_RETURN_ERROR(convert_arguments(subgraph, segment, ids, false));
+  for (size_t place = segment.begin; place < segment.end; ++place) {
+    if (graph_.nodes[place].is_needed) {
+      ET_CHECK_OK_OR_RETURN_ERROR(define(graph_.nodes[place]));
     }
   }
-  return convert_arguments(subgraph, ids, true);
+  return convert_arguments(subgraph, segment, ids, true);
 }
 
 Error Definitions::define_node(xnn_subgraph_t subgraph, const GraphNode& node, const Ids& ids) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <executorch/backends/xnnpack/runtime/constants.h>
-#include <executorch/backends/xnnpack/runtime/graph.h>
+#include <executorch/backends/xnnpack/runtime/plan/segments.h>
 
 #include <xnnpack.h>
 
@@ -57,16 +57,19 @@ class Definitions final {
   xnn_status define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t external, uint32_t flags,
                        uint32_t& out) const;
   xnn_status define_as_is(xnn_subgraph_t subgraph, uint32_t id, uint32_t& out) const;
-  /// The whole graph: values but those that `ids` has already, and needed nodes, by `define`.
-  /// Arguments that are widened are converted, before and after all nodes.
-  runtime::Error define_graph(xnn_subgraph_t subgraph, Ids& ids, const DefineNode& define) const;
+  /// A segment: its arguments, the constants that it reads, values but those that `ids` has
+  /// already, and needed nodes, by `define`. Arguments that are widened are converted, before and
+  /// after all nodes.
+  runtime::Error define_segment(xnn_subgraph_t subgraph, const Segment& segment, Ids& ids,
+                                const DefineNode& define) const;
   /// A node, whose values are defined. Internal when XNNPACK refuses.
   static runtime::Error define_node(xnn_subgraph_t subgraph, const GraphNode& node, const Ids& ids);
 
  private:
   /// Sources and the results of needed nodes.
-  runtime::Error define_values(xnn_subgraph_t subgraph, Ids& ids) const;
-  runtime::Error convert_arguments(xnn_subgraph_t subgraph, const Ids& ids, bool are_outputs) const;
+  runtime::Error define_values(xnn_subgraph_t subgraph, const Segment& segment, Ids& ids) const;
+  runtime::Error convert_arguments(xnn_subgraph_t subgraph, const Segment& segment, const Ids& ids,
+                                   bool are_outputs) const;
   runtime::Error load_constant(uint32_t id);
   runtime::Error load_scales(uint32_t id);
 

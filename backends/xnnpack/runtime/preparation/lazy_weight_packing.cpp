@@ -108,13 +108,14 @@ Error LazyWeightPacking::define(Subgraph& out, std::vector<xnn_external_value>& 
     ET_CHECK_OK_OR_RETURN_ERROR(
         check_status(define_matrix(out.get(), place, ids[filters_[place]], pointers), "a matrix"));
   }
-  return definitions_.define_graph(out.get(), ids, [&](const GraphNode& node) {
-    const bool is_lazy = std::any_of(packings_.begin(), packings_.end(),
-                                     [&](const Packing& each) { return each.node == &node; });
-    return is_lazy
-               ? check_status(define_matmul(out.get(), node.operands, node.limits, ids), "a matmul")
-               : Definitions::define_node(out.get(), node, ids);
-  });
+  return definitions_.define_segment(
+      out.get(), whole_graph(graph), ids, [&](const GraphNode& node) {
+        const bool is_lazy = std::any_of(packings_.begin(), packings_.end(),
+                                         [&](const Packing& each) { return each.node == &node; });
+        return is_lazy ? check_status(define_matmul(out.get(), node.operands, node.limits, ids),
+                                      "a matmul")
+                       : Definitions::define_node(out.get(), node, ids);
+      });
 }
 
 }  // namespace executorch::backends::xnnpack

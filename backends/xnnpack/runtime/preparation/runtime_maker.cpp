@@ -42,19 +42,27 @@ void RuntimeMaker::choose_convolutions() {
   }
 }
 
-Error RuntimeMaker::define_graph() {
+Error RuntimeMaker::define_segments() {
   const Graph& graph = out_.graph;
-  ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(graph.externals.size(), subgraph_));
-  ids_.assign(graph.values.size(), XNN_INVALID_VALUE_ID);
-  return definitions_.define_graph(subgraph_.get(), ids_, [&](const GraphNode& node) {
-    if (node.operands.num_packed > 0 && out_.weights != nullptr) {
-      packings_.push_back({&node, {}, nullptr});
-    }
-    return Definitions::define_node(subgraph_.get(), node, ids_);
-  });
+  out_.plan = cut_into_segments(graph, options_.segment_nodes);
+  segments_.resize(out_.plan.size());
+  for (size_t place = 0; place < segments_.size(); ++place) {
+    auto& [subgraph, ids] = segments_[place];
+    const Segment& segment = out_.plan[place];
+    ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(segment.arguments.size(), subgraph));
+    ids.assign(graph.values.size(), XNN_INVALID_VALUE_ID);
+    const auto define = [&, &subgraph = subgraph, &ids = ids](const GraphNode& node) {
+      if (node.operands.num_packed > 0 && out_.weights != nullptr) {
+        packings_.push_back({&node, {}, nullptr});
+      }
+      return Definitions::define_node(subgraph.get(), node, ids);
+    };
+    ET_CHECK_OK_OR_RETURN_ERROR(definitions_.define_segment(subgraph.get(), segment, ids, define));
+  }
+  return Error::Ok;
 }
 
-Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph) {
+Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph, const Ids& ids, SegmentRuntime& out) {
   PackedWeights* const weights = out_.weights.get();
   const bool halves = options_.precision == ComputePrecision::Float16;
   const uint32_t flags = (options_.profile ? XNN_FLAG_BASIC_PROFILING : 0u) |
@@ -64,23 +72,28 @@ Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph) {
       xnn_create_runtime_v4(subgraph, weights == nullptr ? nullptr : weights->provider(),
                             out_.workspace->handle(), options_.pool, flags, &runtime),
       "a runtime"));
-  out_.runtime.reset(runtime);
+  out.runtime.reset(runtime);
+  out.pointers.clear();
   if (options_.profile) {
-    out_.titles = titles_of_operators(runtime, out_.graph, ids_);
+    out.titles = titles_of_operators(runtime, out_.graph, ids);
   }
   return Error::Ok;
 }
 
 Error RuntimeMaker::make_first_runtime() {
   Subgraph first_run;
-  ET_CHECK_OK_OR_RETURN_ERROR(lazy_packing_.define(first_run, out_.matrices));
-  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get()));
+  SegmentRuntime& run = out_.runtimes[0];
+  ET_CHECK_OK_OR_RETURN_ERROR(lazy_packing_.define(first_run, run.matrices));
+  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get(), segments_[0].ids, run));
   give_back_packed();
   return Error::Ok;
 }
 
 Error RuntimeMaker::make_last_runtime() {
-  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph_.get()));
+  for (size_t place = 0; place < segments_.size(); ++place) {
+    const auto& [subgraph, ids] = segments_[place];
+    ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph.get(), ids, out_.runtimes[place]));
+  }
   if (out_.weights != nullptr) {
     out_.weights->forget_sources();
   }
@@ -124,12 +137,13 @@ Error RuntimeMaker::make() {
   }
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
   ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));
-  ET_CHECK_OK_OR_RETURN_ERROR(define_graph());
+  ET_CHECK_OK_OR_RETURN_ERROR(define_segments());
+  out_.runtimes.resize(segments_.size());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
   // What is measured is measured as it will run; what a file may hold need not be packed; a matrix
-  // that is not packed is multiplied in float32.
-  if (!options_.pack_at_load && !options_.profile && options_.packed_file == nullptr &&
-      options_.precision == ComputePrecision::Float32) {
+  // that is not packed is multiplied in float32. The first run's graph is the whole one.
+  if (segments_.size() == 1 && !options_.pack_at_load && !options_.profile &&
+      options_.packed_file == nullptr && options_.precision == ComputePrecision::Float32) {
     lazy_packing_.choose(packings_, options_.large_from);
   }
   pack(packings_);
@@ -142,7 +156,7 @@ Error RuntimeMaker::make() {
 Error RuntimeMaker::finish() {
   pack(lazy_packing_.packings());
   ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtime());
-  out_.matrices.clear();
+  out_.runtimes[0].matrices.clear();
   return Error::Ok;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
+#include <executorch/backends/xnnpack/runtime/plan/boundary_memory.h>
 #include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
 #include <executorch/backends/xnnpack/runtime/preparation/lazy_weight_packing.h>
 #include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
@@ -35,21 +36,31 @@ struct DelegateOptions {
   const void* model = nullptr;
   /// Whether the time of every operator is measured.
   bool profile = false;
+  /// Nodes that a segment has at least, where it may end; 0: all are one segment.
+  size_t segment_nodes = 0;
 };
 
 struct DeleteRuntime {
   void operator()(xnn_runtime* runtime) const { xnn_delete_runtime(runtime); }
 };
 
-/// What a delegate runs with. The runtime uses all that stands before it.
+/// A segment as XNNPACK runs it.
+struct SegmentRuntime {
+  std::vector<xnn_external_value> matrices;  // of the file, arguments behind the others
+  std::vector<xnn_external_value> pointers;  // that XNNPACK has
+  std::string titles;                        // of operators that are measured
+  std::unique_ptr<xnn_runtime, DeleteRuntime> runtime;
+};
+
+/// What a delegate runs with. The runtimes use all that stands before them.
 struct Executable {
   Graph graph;
   Kept kept;
-  std::vector<xnn_external_value> matrices;  // of the file, arguments behind the others
   std::unique_ptr<PackedWeights> weights;
   std::shared_ptr<Workspace> workspace;
-  std::string titles;  // of operators that are measured
-  std::unique_ptr<xnn_runtime, DeleteRuntime> runtime;
+  std::vector<Segment> plan;
+  BoundaryMemory boundaries;
+  std::vector<SegmentRuntime> runtimes;  // one for each segment
 };
 
 /// Used once. All members return what Delegate::create() does.
@@ -72,8 +83,8 @@ class RuntimeMaker final {
  private:
   void choose_precision();
   void choose_convolutions();
-  runtime::Error define_graph();
-  runtime::Error make_runtime(xnn_subgraph_t subgraph);
+  runtime::Error define_segments();
+  runtime::Error make_runtime(xnn_subgraph_t subgraph, const Ids& ids, SegmentRuntime& out);
   runtime::Error make_first_runtime();
   runtime::Error make_last_runtime();
   void pack(std::vector<Packing>& packings);
@@ -84,8 +95,11 @@ class RuntimeMaker final {
   LazyWeightPacking lazy_packing_;
   DelegateOptions options_;
   Executable& out_;
-  Subgraph subgraph_;  // the whole graph
-  Ids ids_;            // XNNPACK's, in that
+  struct Defined {
+    Subgraph subgraph;
+    Ids ids;  // XNNPACK's, in that
+  };
+  std::vector<Defined> segments_;
 };
 
 }  // namespace executorch::backends::xnnpack

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The largest value first, each at the lowest offset that is free for as long as it lives.
+#include <executorch/backends/xnnpack/runtime/plan/boundary_memory.h>
+
+#include <xnnpack.h>
+
+#include <algorithm>
+#include <new>
+
+namespace executorch::backends::xnnpack {
+
+using runtime::Error;
+
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+struct Block {
+  uint32_t value;
+  size_t size;
+  size_t first;  // segment that writes it
+  size_t last;   // segment that reads it last
+  size_t offset = 0;
+};
+
+std::vector<Block> blocks_of(const Graph& graph, const std::vector<Segment>& segments,
+                             const Shapes& shapes) {
+  std::vector<bool> is_delegates(graph.values.size());
+  for (const External& external : graph.externals) {
+    is_delegates[external.value] = true;
+  }
+  std::vector<Block> blocks;
+  std::vector<size_t> block_of(graph.values.size(), SIZE_MAX);
+  for (size_t place = 0; place < segments.size(); ++place) {
+    for (const SegmentArgument& argument : segments[place].arguments) {
+      if (is_delegates[argument.value]) {
+        continue;
+      }
+      if (block_of[argument.value] == SIZE_MAX) {
+        const size_t size = size_of(graph.values[argument.value].type(), shapes[argument.value]);
+        block_of[argument.value] = blocks.size();
+        blocks.push_back({argument.value,
+                          (size + XNN_EXTRA_BYTES + kAlignment - 1) / kAlignment * kAlignment,
+                          place, place});
+      }
+      blocks[block_of[argument.value]].last = place;
+    }
+  }
+  return blocks;
+}
+
+/// The lowest place beside those of `placed` that live at the same time.
+size_t offset_beside(const Block& block, const std::vector<Block>& placed) {
+  std::vector<std::pair<size_t, size_t>> taken;
+  for (const Block& other : placed) {
+    if (other.first <= block.last && block.first <= other.last) {
+      taken.push_back({other.offset, other.offset + other.size});
+    }
+  }
+  std::sort(taken.begin(), taken.end());
+  size_t offset = 0;
+  for (const auto& [begin, end] : taken) {
+    if (offset + block.size <= begin) {
+      break;
+    }
+    offset = std::max(offset, end);
+  }
+  return offset;
+}
+
+}  // namespace
+
+void BoundaryMemory::Free::operator()(uint8_t* bytes) const {
+  operator delete[](bytes, std::align_val_t{kAlignment});
+}
+
+Error BoundaryMemory::plan(const Graph& graph, const std::vector<Segment>& segments,
+                           const Shapes& shapes) {
+  std::vector<Block> blocks = blocks_of(graph, segments, shapes);
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const Block& a, const Block& b) { return a.size > b.size; });
+  offsets_.assign(graph.values.size(), kNone);
+  std::vector<Block> placed;
+  size_t needed = 0;
+  for (Block& block : blocks) {
+    block.offset = offset_beside(block, placed);
+    placed.push_back(block);
+    offsets_[block.value] = block.offset;
+    needed = std::max(needed, block.offset + block.size);
+  }
+  if (needed > size_) {
+    bytes_.reset();
+    size_ = 0;
+    auto* made =
+        static_cast<uint8_t*>(operator new[](needed, std::align_val_t{kAlignment}, std::nothrow));
+    ET_CHECK_OR_RETURN_ERROR(made != nullptr, MemoryAllocationFailed,
+                             "XNNPACK: no memory for %zu bytes between segments", needed);
+    bytes_.reset(made);
+    size_ = needed;
+  }
+  return Error::Ok;
+}
+
+}  // namespace executorch::backends::xnnpack

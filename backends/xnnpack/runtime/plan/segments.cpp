@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cuts where everything that lies across has memory of its own.
+#include <executorch/backends/xnnpack/runtime/plan/segments.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace executorch::backends::xnnpack {
+
+using fb_xnnpack::XNNDatatype;
+
+namespace {
+
+constexpr size_t kNever = std::numeric_limits<size_t>::max();
+
+/// Of a value that a node writes.
+struct Life {
+  size_t written = kNever;   // by this node
+  size_t last_read = 0;      // by this node
+  bool is_argument = false;  // an output of the delegate
+};
+
+bool has_memory_between(const Value& value) {
+  switch (value.type()) {
+    case XNNDatatype::xnn_datatype_fp32:
+    case XNNDatatype::xnn_datatype_fp16:
+    case XNNDatatype::xnn_datatype_qint8:
+    case XNNDatatype::xnn_datatype_quint8:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<Life> lives_of(const Graph& graph) {
+  std::vector<Life> lives(graph.values.size());
+  for (size_t place = 0; place < graph.nodes.size(); ++place) {
+    if (graph.nodes[place].is_needed) {
+      lives[graph.nodes[place].operands.output].written = place;
+      for_each_read(graph.nodes[place], [&](uint32_t id) { lives[id].last_read = place; });
+    }
+  }
+  for (const External& external : graph.externals) {
+    lives[external.value].is_argument = external.is_output;
+  }
+  return lives;
+}
+
+/// By place: whether the nodes before it and those from it on may be of two segments.
+std::vector<bool> places_to_cut(const Graph& graph, const std::vector<Life>& lives) {
+  std::vector<bool> may_cut(graph.nodes.size() + 1, true);
+  for (uint32_t id = 0; id < lives.size(); ++id) {
+    if (lives[id].written != kNever && !has_memory_between(graph.values[id])) {
+      for (size_t place = lives[id].written + 1; place <= lives[id].last_read; ++place) {
+        may_cut[place] = false;
+      }
+    }
+  }
+  return may_cut;
+}
+
+std::vector<SegmentArgument> arguments_of(const Graph& graph, const std::vector<Life>& lives,
+                                          size_t begin, size_t end) {
+  std::vector<SegmentArgument> arguments;
+  std::vector<bool> is_read(lives.size());
+  for (size_t place = begin; place < end; ++place) {
+    if (!graph.nodes[place].is_needed) {
+      continue;
+    }
+    for_each_read(graph.nodes[place], [&](uint32_t id) {
+      const bool is_inside = lives[id].written != kNever && lives[id].written >= begin;
+      if (!graph.values[id].is_constant() && !is_inside && !is_read[id]) {
+        is_read[id] = true;
+        arguments.push_back({id, false});
+      }
+    });
+    const uint32_t output = graph.nodes[place].operands.output;
+    if (lives[output].is_argument || lives[output].last_read >= end) {
+      arguments.push_back({output, true});
+    }
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Segment whole_graph(const Graph& graph) {
+  Segment segment{0, graph.nodes.size(), {}};
+  for (const External& external : graph.externals) {
+    segment.arguments.push_back({external.value, external.is_output});
+  }
+  return segment;
+}
+
+std::vector<Segment> cut_into_segments(const Graph& graph, size_t max_nodes) {
+  const bool widens = std::any_of(graph.values.begin(), graph.values.end(),
+                                  [](const Value& value) { return value.is_widened; });
+  if (max_nodes == 0 || widens) {
+    return {whole_graph(graph)};
+  }
+  const std::vector<Life> lives = lives_of(graph);
+  const std::vector<bool> may_cut = places_to_cut(graph, lives);
+  std::vector<Segment> segments;
+  size_t begin = 0;
+  size_t num_nodes = 0;
+  for (size_t place = 1; place <= graph.nodes.size(); ++place) {
+    num_nodes += graph.nodes[place - 1].is_needed ? 1 : 0;
+    const bool is_end = place == graph.nodes.size();
+    if (num_nodes > 0 && (is_end || (num_nodes >= max_nodes && may_cut[place]))) {
+      segments.push_back({begin, place, arguments_of(graph, lives, begin, place)});
+      begin = place;
+      num_nodes = 0;
+    }
+  }
+  return segments;
+}
+
+}  // namespace executorch::backends::xnnpack
