@@ -75,7 +75,7 @@ class _QuantizeIo(ExportPass):
         self._signature = program.graph_signature
         self._found: dict[int, QuantParams] = {}
 
-    def _tell(self, index: int, values: QuantParams) -> None:
+    def _record_qparams(self, index: int, values: QuantParams) -> None:
         methods = dict(self._manager._config_methods or {})
         for key, value in zip(_KEYS, values, strict=True):
             name = get_config_method_name(self._method_name, self._arg_type, index, key)
@@ -84,7 +84,7 @@ class _QuantizeIo(ExportPass):
 
     def edge_manager_update_quant_config_methods_all(self) -> None:
         for index, values in self._found.items():
-            self._tell(index, values)
+            self._record_qparams(index, values)
 
     def _done(self, graph_module: GraphModule) -> PassResult:
         self.edge_manager_update_quant_config_methods_all()

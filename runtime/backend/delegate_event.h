@@ -23,7 +23,7 @@ class DelegateEvent final {
   DelegateEvent& operator=(const DelegateEvent&) = delete;
 
   /// What the event carries; it lives as long as the event.
-  void tell(const void* metadata, size_t nbytes) {
+  void set_metadata(const void* metadata, size_t nbytes) {
     metadata_ = metadata;
     nbytes_ = nbytes;
   }

@@ -53,7 +53,7 @@ class DelegateEventTest : public ::testing::Test {
 TEST_F(DelegateEventTest, LastsAsLongAsItsScope) {
   {
     DelegateEvent event(&tracer_, "whole");
-    event.tell("bytes", 5);
+    event.set_metadata("bytes", 5);
     EXPECT_EQ(tracer_.begun, std::vector<std::string>{"whole"});
     EXPECT_TRUE(tracer_.ended.empty());
   }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Convolutions and products of matrices. Quantized, sums are INT32, or INT48 of INT16 values, and rescaled once by
+"""Convolutions and matmuls. Quantized, sums are INT32, or INT48 of INT16 values, and rescaled once by
 channel."""
 
 from __future__ import annotations

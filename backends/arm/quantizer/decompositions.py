@@ -99,7 +99,7 @@ def _attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout_p: float = 0.0,
     is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
-    """By products of matrices and a softmax, with a mask that is finite."""
+    """By matmuls and a softmax, with a mask that is finite."""
     if enable_gqa:
         times = query.shape[-3] // key.shape[-3]
         key, value = (each.repeat_interleave(times, -3) for each in (key, value))

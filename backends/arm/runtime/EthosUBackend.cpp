@@ -96,7 +96,7 @@ Error run(const Payload& payload, uint8_t* scratch, EventTracer* tracer) {
       ethosu_invoke_v3(driver, payload.commands.data(), static_cast<int>(payload.commands.size()),
                        bases, sizes, static_cast<int>(std::size(bases)), nullptr);
   read_counters(driver, counters);
-  event.tell(&counters, sizeof(counters));
+  event.set_metadata(&counters, sizeof(counters));
   ethosu_release_driver(driver);
   ET_CHECK_OR_RETURN_ERROR(status == 0, InvalidProgram,
                            "%s: the driver refused a command stream of %zu bytes, status %d", kName,

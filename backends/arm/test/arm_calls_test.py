@@ -107,7 +107,7 @@ def test_tensors_have_names_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(("operand", "result", "family"), STORED)
-def test_stored_calls_round_once(operand: Numbers, result: Numbers, family: str) -> None:
+def test_quantized_calls_round_once(operand: Numbers, result: Numbers, family: str) -> None:
     torch.manual_seed(0)
     calls = list(FAMILIES[family]())
     found, left = computed(calls, "TOSA-1.0+INT+int16", operand, result)

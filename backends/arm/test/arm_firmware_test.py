@@ -157,7 +157,7 @@ def delegated(path: Path) -> tuple[str, torch.Tensor]:
     arrays, calls = zip(*described, strict=True)
     header = "#include <executorch/backends/arm/runtime/stub_driver.h>\n"
     body = "\n".join(calls)
-    once = f"static const bool is_told = [] {{\n{body}\nreturn true;\n}}();\n"
+    once = f"static const bool is_set_up = [] {{\n{body}\nreturn true;\n}}();\n"
     return "\n".join((header, *arrays, once)), module(*inputs)
 
 

@@ -15,7 +15,7 @@ from executorch.backends.test.quantized_calls import Row, Stored, row, weights
 X, Y, Z = Stored(0.05, 3), Stored(0.11, -20), Stored(0.09, -128)
 W, V = Stored(2.0**-9, dtype=torch.int16), Stored(3e-3, dtype=torch.int16)  # around zero
 S, L, IMAGE = (6, 7), (2, 3, 4), (2, 4, 6, 7)
-# A product of matrices is rounded in float64 as it is here: what is lost is in multipliers.
+# A matmul is rounded in float64 as it is here: what is lost is in multipliers.
 _SCALES = (0.01, 0.003, 0.02, 0.007, 0.013, 0.004, 0.009, 0.006)
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of matrices: of stored values, whose sums are int64, and of floats.
+// Matmuls: of quantized values, whose sums are int64, and of floats.
 #include <cstdlib>
 
 #include <executorch/backends/cadence/CustomOpsNativeFunctions.h>

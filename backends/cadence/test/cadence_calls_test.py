@@ -106,7 +106,7 @@ CASES = [
 
 @pytest.mark.req("NPU-047")
 @pytest.mark.parametrize(("family", "operand", "result"), CASES)
-def test_stored_calls_round_once(family: object, operand: Numbers, result: Numbers) -> None:
+def test_quantized_calls_round_once(family: object, operand: Numbers, result: Numbers) -> None:
     torch.manual_seed(0)
     errors = []
     for each in family():

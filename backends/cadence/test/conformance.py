@@ -107,7 +107,7 @@ ROWS = (
         int8(4),
         int8(4),
     ),
-    row("a product of matrices of int8", stored(torch.bmm, (2.0, 3)), int8(2, 3, 8), int8(2, 8, 4)),
+    row("a matmul of int8", stored(torch.bmm, (2.0, 3)), int8(2, 3, 8), int8(2, 8, 4)),
     row("the largest of int8", stored(lambda x: F.max_pool2d(x, 3, 2, 1), _X), int8(2, 3, 8, 6)),
     row("a layer norm of int8", stored(lambda x: F.layer_norm(x, (9,)), (0.03, 1)), int8(3, 9)),
     row("a softmax of int8", stored(lambda x: x.softmax(-1), (1 / 256, -128)), int8(3, 16)),

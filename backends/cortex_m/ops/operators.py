@@ -121,7 +121,7 @@ def _as(like: Tensor, x: Tensor) -> Tensor:
     return torch.empty_like(like, dtype=x.dtype).copy_(x)
 
 
-# ---- Products of matrices. Sums of int8 products are exact in float64 ----
+# ---- Matmuls. Sums of int8 products are exact in float64 ----
 
 
 @LIBRARY.implement("quantized_linear")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of linear, convolutions and products of matrices: weights in the kernels' order, multipliers, scratch."""
+"""Rows of linear, convolutions and matmuls: weights in the kernels' order, multipliers, scratch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of what leaves scale and zero point as they are: pools, pads, largest and least values, moves, limits."""
+"""Rows of what leaves scale and zero point as they are: pools, pads, extreme values, data movement, limits."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ CASES = [*((family, "cortex-m55") for family in FAMILIES), (products, "cortex-m4
 
 @pytest.mark.req("ARM-037")
 @pytest.mark.parametrize(("family", "cpu"), CASES)
-def test_stored_calls_round_once(family: object, cpu: str) -> None:
+def test_quantized_calls_round_once(family: object, cpu: str) -> None:
     torch.manual_seed(0)
     result, loss = FAMILIES[family]
     target = CortexMTargetConfig.from_target_string(cpu)

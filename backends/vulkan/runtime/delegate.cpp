@@ -144,7 +144,7 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   ET_CHECK_OK_OR_RETURN_ERROR(fit_outputs(args.size()));
   uint64_t num_bytes = 0;
   DelegateEvent whole(tracer, "ETVK_EXECUTE");
-  whole.tell(&num_bytes, sizeof(num_bytes));
+  whole.set_metadata(&num_bytes, sizeof(num_bytes));
   const size_t num_inputs = ports_.inputs.size();
   {
     const DelegateEvent inputs(tracer, "ETVK_COPY_INPUTS");

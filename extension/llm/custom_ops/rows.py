@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the operators on rows between products compute (op_rows.h), in operators of PyTorch."""
+"""What the operators on rows between matmuls compute (op_rows.h), in operators of PyTorch."""
 
 from __future__ import annotations
 

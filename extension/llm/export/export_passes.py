@@ -177,7 +177,7 @@ def _join(calls: Sequence[Node]) -> bool:
 
 
 class FuseRows(ExportPass):
-    """What layers do with rows between products -> one call each, in a program that calls llama::linear_of_blocks,
+    """What layers do with rows between matmuls -> one call each, in a program that calls llama::linear_of_blocks,
     which opens nowhere else anyway.
 
     before: x * rsqrt(mean(x * x) + eps) * weight       after: llama::rms_norm(x, weight, eps)

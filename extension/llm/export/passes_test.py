@@ -139,7 +139,7 @@ def test_layers_of_blocks_that_read_one_input_are_one_call(
 
 
 class Layer(nn.Module):
-    """What stands between products in a layer, and one product, of blocks or of floats."""
+    """What stands between matmuls in a layer, and one matmul, of blocks or of floats."""
 
     def __init__(self, halves: bool, of_blocks: bool) -> None:
         super().__init__()

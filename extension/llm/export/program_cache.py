@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program of a checkpoint, exported on first use and kept by content: `executorch chat model.gguf` names it alone.
+"""A content-addressed cache of programs, each exported on first use: `executorch chat model.gguf` names a checkpoint.
 
 checkpoint -> digest of its bytes (known again by path, size and time) -> KEPT/NAME-DIGEST/NAME.pte, and beside it
 tokenizer.json, tokenizer_config.json (chat template) and generation_config.json, as far as the checkpoint has them

@@ -97,7 +97,7 @@ class Search:
             chosen, lost = _within_loss(sites, self.budget.loss, loss)
         self.report = (
             f"Budget: {self.budget}. Perplexity on a part of the text that chose nothing: {math.exp(floats):.4g} in "
-            f"floats, {math.exp(floats + lost):.4g} as chosen ({math.expm1(lost):+.2%}; errors foretold "
+            f"floats, {math.exp(floats + lost):.4g} as chosen ({math.expm1(lost):+.2%}; estimated errors "
             f"{math.expm1(_error(chosen)):+.2%}).\n\n{_described(sites, chosen, rest)}"
         )
         return sites, chosen

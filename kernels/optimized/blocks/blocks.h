@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix products with weights that keep the codes, scales and minima of a block format.
+// Matmuls with weights that keep the codes, scales and minima of a block format.
 #pragma once
 
 #include <cstdint>

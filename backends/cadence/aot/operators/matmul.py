@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Products of matrices: of stored values, of floats with stored weights, and of floats."""
+"""Matmuls: of quantized values, of floats with quantized weights, and of floats."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class CadenceQuantizer(TableQuantizer):
         return list(self.kept)
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
-        """Attention becomes its two products of matrices, where those are taken: each of them has a range."""
+        """Attention becomes its two matmuls, where those are taken: each of them has a range."""
         if not self._by_function.keys().isdisjoint(p.MatmulPattern.functions):
             DecomposeScaledDotProductAttention()(model)
         return super().transform_for_annotation(model)

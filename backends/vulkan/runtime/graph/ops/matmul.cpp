@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of matrices; linear layers, also with weights of 8 and 4 bits.
+// Matmuls; linear layers, also with weights of 8 and 4 bits.
 #include <executorch/backends/vulkan/runtime/graph/ops/elementwise.h>
 #include <executorch/backends/vulkan/runtime/graph/ops/matmul.h>
 #include <executorch/backends/vulkan/runtime/graph/ops/table.h>

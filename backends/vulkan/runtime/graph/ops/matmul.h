@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of matrices, for several families: matmul.glsl's parameters.
+// Matmuls, for several families: matmul.glsl's parameters.
 #pragma once
 
 #include <executorch/backends/vulkan/runtime/graph/call.h>
