@@ -81,10 +81,22 @@ void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& bloc
   }
 }
 
+// How many rows of B a block has: all about as many.
+int64_t rows_of_block(int64_t k) {
+  const int64_t k_blocks = std::max<int64_t>(1, div_up(k, kBlockK));
+  return std::max<int64_t>(1, div_up(k, k_blocks));
+}
+
+// Where the panel that begins at (k, n) stands in what pack_matrix() wrote: blocks of rows one
+// after the other, each with all of its panels.
+int64_t place_of_panel(const Gemm& g, int64_t width, int64_t k, int64_t k_size, int64_t n) {
+  return k * (div_up(g.n, width) * width) + n * k_size;
+}
+
 // Columns of [n_begin, n_end) that can be read in place: whole panels of a B that lies in rows,
 // when it is read rarely.
 int64_t unpacked_end(const Gemm& g, const Rectangle& r, int64_t width) {
-  if (!g.b_in_rows || r.m_end - r.m_begin > kUnpackedRows) {
+  if (g.packed != nullptr || !g.b_in_rows || r.m_end - r.m_begin > kUnpackedRows) {
     return r.n_begin;
   }
   return r.n_begin + (r.n_end - r.n_begin) / width * width;
@@ -92,15 +104,16 @@ int64_t unpacked_end(const Gemm& g, const Rectangle& r, int64_t width) {
 
 void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, float* scratch) {
   const int64_t width = kTileVectors * kernels.lanes;
-  const int64_t k_blocks = std::max<int64_t>(1, div_up(g.k, kBlockK));
-  const int64_t k_step = std::max<int64_t>(1, div_up(g.k, k_blocks));
+  const int64_t k_step = rows_of_block(g.k);
   const int64_t in_place = unpacked_end(g, r, width);
   for (int64_t n = r.n_begin; n < r.n_end;) {
     const bool packed = n >= in_place;
     const int64_t n_end = packed ? std::min(n + kBlockPanels * width, r.n_end) : in_place;
     for (int64_t k = 0; k == 0 || k < g.k; k += k_step) {
       Block block{k, std::min(k_step, g.k - k), nullptr};
-      if (packed) {
+      if (g.packed != nullptr) {
+        block.panels = g.packed + place_of_panel(g, width, k, block.k_size, n);
+      } else if (packed) {
         float* out = scratch;
         for (int64_t j = n; j < n_end; j += width, out += width * block.k_size) {
           g.pack(g, {k, k + block.k_size, j, std::min(j + width, n_end), width}, out);
@@ -136,6 +149,27 @@ void pack_columns(const Gemm& g, const GemmPanel& panel, float* out) {
   }
 }
 
+size_t num_packed(int64_t n, int64_t k) {
+  const int64_t width = kTileVectors * gemm_kernels().lanes;
+  return static_cast<size_t>(div_up(n, width) * width * std::max<int64_t>(k, 0));
+}
+
+void pack_matrix(const Gemm& g, float* out) {
+  const int64_t width = kTileVectors * gemm_kernels().lanes;
+  const int64_t k_step = rows_of_block(g.k);
+  const int64_t panels = div_up(g.n, width);
+  const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / (width * k_step));
+  parallel_for(0, panels * div_up(g.k, k_step), grain, [&](int64_t first, int64_t last) {
+    for (int64_t task = first; task < last; ++task) {
+      const int64_t k = task / panels * k_step;
+      const int64_t k_size = std::min(k_step, g.k - k);
+      const int64_t n = task % panels * width;
+      g.pack(g, {k, k + k_size, n, std::min(n + width, g.n), width},
+             out + place_of_panel(g, width, k, k_size, n));
+    }
+  });
+}
+
 Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
            runtime::FunctionRef<Gemm(int64_t)> problem) {
   if (batch <= 0) {
@@ -156,14 +190,17 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
   const int64_t panels = std::min(kBlockPanels, div_up(shape.n, width));
   const int64_t per_thread = panels * width * std::min(kBlockK, std::max<int64_t>(shape.k, 1));
   const int64_t threads = std::min(get_num_threads(), tasks);
-  auto memory =
-      ctx.allocate_temp(static_cast<size_t>(threads * per_thread) * sizeof(float), kAlignment);
-  if (!memory.ok()) {
-    return memory.error();
+  float* scratch = nullptr;
+  if (shape.packed == nullptr) {
+    auto memory =
+        ctx.allocate_temp(static_cast<size_t>(threads * per_thread) * sizeof(float), kAlignment);
+    if (!memory.ok()) {
+      return memory.error();
+    }
+    scratch = static_cast<float*>(memory.get());
   }
-  auto* scratch = static_cast<float*>(memory.get());
   parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
-    float* own = scratch + get_thread_num() * per_thread;
+    float* own = scratch == nullptr ? nullptr : scratch + get_thread_num() * per_thread;
     for (int64_t task = first; task < last; ++task) {
       const Gemm g = problem(task / parts);
       multiply_rectangle(kernels, g, part_of(split, task % parts, g.m, g.n), own);

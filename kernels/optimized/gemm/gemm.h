@@ -43,8 +43,9 @@ struct Gemm {
   const void* b = nullptr;  // these three are read by `pack` alone
   int64_t ldb = 0;
   const void* layout = nullptr;
-  bool b_in_rows = false;  // B is f32 in pack_rows' layout: it may be read without packing
-  float* c = nullptr;      // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
+  bool b_in_rows = false;         // B is f32 in pack_rows' layout: it may be read without packing
+  const float* packed = nullptr;  // all of B, by pack_matrix(): then none of the above is read
+  float* c = nullptr;  // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
   int64_t ldc = 0;
   bool c_transposed = false;
   bool accumulate = false;          // add to what C holds; the biases are then left alone
@@ -58,6 +59,11 @@ struct Gemm {
 // has been written then.
 [[nodiscard]] runtime::Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
                                   runtime::FunctionRef<Gemm(int64_t)> problem);
+
+// The right operand of many multiplications, packed once: `g.packed` of later ones that have its n,
+// k and values. For this process alone, as the layout is that of the processor's vectors.
+size_t num_packed(int64_t n, int64_t k);      // floats
+void pack_matrix(const Gemm& g, float* out);  // of g's n, k, pack and what that reads; threaded
 
 // Operands of 16 or 8 bits, sums of 32: as Gemm, with both operands dense.
 enum class NarrowType {

@@ -22,8 +22,10 @@ using executorch::kernels::optimized::dot_rows;
 using executorch::kernels::optimized::DotRows;
 using executorch::kernels::optimized::gemm;
 using executorch::kernels::optimized::Gemm;
+using executorch::kernels::optimized::num_packed;
 using executorch::kernels::optimized::on_every_target;
 using executorch::kernels::optimized::pack_columns;
+using executorch::kernels::optimized::pack_matrix;
 using executorch::kernels::optimized::pack_rows;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
@@ -107,6 +109,31 @@ TEST_P(GemmTest, MultipliesRowsAndColumns) {
       ASSERT_EQ(gemm(ctx_, 1, [&](int64_t) { return problem(a, b, by_rows, c); }), Error::Ok);
       allocator_.reset();
       expect_near(c, expected);
+    });
+  }
+}
+
+TEST_P(GemmTest, PackedOnceGivesTheSameBits) {
+  const Case& p = GetParam();
+  const auto a = random_values(static_cast<size_t>(p.m * p.k), 1);
+  const auto b = random_values(static_cast<size_t>(p.k * p.n), 2);
+  for (bool by_rows : {true, false}) {
+    on_every_target([&] {
+      std::vector<float> expected(static_cast<size_t>(p.m * p.n), NAN);
+      std::vector<float> found = expected;
+      Gemm g = problem(a, b, by_rows, expected);
+      ASSERT_EQ(gemm(ctx_, 1, [&](int64_t) { return g; }), Error::Ok);
+      allocator_.reset();
+      std::vector<float> packed(num_packed(p.n, p.k) + 1, NAN);
+      packed.back() = 3;
+      pack_matrix(g, packed.data());
+      EXPECT_EQ(packed.back(), 3);
+      g.packed = packed.data();
+      g.b = nullptr;
+      g.c = found.data();
+      KernelRuntimeContext without_memory;
+      ASSERT_EQ(gemm(without_memory, 1, [&](int64_t) { return g; }), Error::Ok);
+      EXPECT_EQ(found, expected);
     });
   }
 }
