@@ -48,8 +48,10 @@ void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& bloc
   tile.tail = cols - (vectors - 1) * kernels.lanes;
   tile.col_bias = first && g.col_bias != nullptr ? g.col_bias + j0 : nullptr;
   tile.accumulate = !g.c_transposed && (g.accumulate || !first);
-  for (int64_t i = m_begin; i < m_end; i += kernels.tile_rows) {
+  const int64_t whole = (m_end - m_begin) / kernels.tile_rows;
+  for (int64_t i = m_begin; i < m_end; i += kernels.tile_rows * tile.count) {
     const int64_t rows = std::min(kernels.tile_rows, m_end - i);
+    tile.count = g.c_transposed || i > m_begin ? 1 : std::max<int64_t>(whole, 1);
     tile.a = g.a + i * g.lda + block.k_begin;
     tile.row_bias = first && g.row_bias != nullptr ? g.row_bias + i : nullptr;
     tile.c = g.c_transposed ? buffer : g.c + i * g.ldc + j0;

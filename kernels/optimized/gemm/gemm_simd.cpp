@@ -26,19 +26,35 @@ constexpr int kTileRows = 4;
 constexpr int kTileRows = kMaxTileRows;
 #endif
 
+// Vector `j` of a row of tiles, of which the last may be shorter.
+template <int kVectors>
+HWY_INLINE V load_part(const GemmTile& t, int j, const float* from) {
+  const D d;
+  const auto tail = static_cast<size_t>(t.tail);
+  return j < kVectors - 1 || tail == hn::Lanes(d) ? hn::LoadU(d, from) : hn::LoadN(d, from, tail);
+}
+
 template <int kRows, int kVectors>
 HWY_INLINE void load_tile(const GemmTile& t, V (&sum)[kRows][kVectors]) {
   const D d;
   const size_t lanes = hn::Lanes(d);
+  if (!t.accumulate && t.col_bias != nullptr) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) {
+      const V bias = load_part<kVectors>(t, j, t.col_bias + j * lanes);
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) {
+        sum[i][j] = bias;
+      }
+    }
+    return;
+  }
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j) {
-      const size_t valid = j == kVectors - 1 ? static_cast<size_t>(t.tail) : lanes;
       if (t.accumulate) {
-        sum[i][j] = hn::LoadN(d, t.c + i * t.ldc + j * lanes, valid);
-      } else if (t.col_bias != nullptr) {
-        sum[i][j] = hn::LoadN(d, t.col_bias + j * lanes, valid);
+        sum[i][j] = load_part<kVectors>(t, j, t.c + i * t.ldc + j * lanes);
       } else {
         sum[i][j] = t.row_bias != nullptr ? hn::Set(d, t.row_bias[i]) : hn::Zero(d);
       }
@@ -56,13 +72,17 @@ HWY_INLINE void store_tile(const GemmTile& t, const V (&sum)[kRows][kVectors]) {
     for (int j = 0; j < kVectors - 1; ++j) {
       hn::StoreU(sum[i][j], d, t.c + i * t.ldc + j * lanes);
     }
-    hn::StoreN(sum[i][kVectors - 1], d, t.c + i * t.ldc + (kVectors - 1) * lanes,
-               static_cast<size_t>(t.tail));
+    float* last = t.c + i * t.ldc + (kVectors - 1) * lanes;
+    if (static_cast<size_t>(t.tail) == lanes) {
+      hn::StoreU(sum[i][kVectors - 1], d, last);
+    } else {
+      hn::StoreN(sum[i][kVectors - 1], d, last, static_cast<size_t>(t.tail));
+    }
   }
 }
 
 template <int kRows, int kVectors>
-void tile(const GemmTile& t) {
+HWY_INLINE void one_tile(const GemmTile& t) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V sum[kRows][kVectors];
@@ -90,6 +110,17 @@ void tile(const GemmTile& t) {
     }
   }
   store_tile(t, sum);
+}
+
+template <int kRows, int kVectors>
+void tile(const GemmTile& first) {
+  GemmTile t = first;
+  for (int64_t i = 0; i < first.count; ++i) {
+    one_tile<kRows, kVectors>(t);
+    t.a += kRows * t.lda;
+    t.c += kRows * t.ldc;
+    t.row_bias += t.row_bias != nullptr ? kRows : 0;
+  }
 }
 
 // Blocks of 4x4 in 128-bit vectors, which every target has.

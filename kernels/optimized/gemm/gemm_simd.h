@@ -11,8 +11,9 @@ constexpr int kMaxTileRows = 8;
 constexpr int kTileVectors = 3;
 constexpr int kMaxTileWidth = 64;
 
-// One tile of C: some rows (the function's) by up to 3 vectors of columns.
+// Tiles of C, one below the other: each some rows (the function's) by up to 3 vectors of columns.
 struct GemmTile {
+  int64_t count = 1;
   int64_t k;
   const float* a;
   int64_t lda;
