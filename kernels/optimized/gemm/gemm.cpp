@@ -34,6 +34,49 @@ struct Block {
   const float* panels;  // packed, or nullptr to read B in place
 };
 
+// Columns of a panel: as many vectors as a tile has, but for the last two where one vector would be
+// left over, which takes as long as two: these have two each.
+class Panels {
+ public:
+  Panels(int64_t n, int64_t lanes) : n_(n), lanes_(lanes) {
+    const int64_t vectors = div_up(n, lanes);
+    const bool has_pair = vectors > kTileVectors && vectors % kTileVectors == 1;
+    pair_begin_ = has_pair ? (vectors - kTileVectors - 1) * lanes : n;
+  }
+
+  int64_t width() const { return kTileVectors * lanes_; }
+  int64_t begin_of(int64_t column) const {
+    return column < pair_begin_ ? column / width() * width()
+                                : pair_begin_ + (column - pair_begin_) / half() * half();
+  }
+  int64_t end_of(int64_t column) const {
+    return std::min(begin_of(column) + (column < pair_begin_ ? width() : half()), n_);
+  }
+  int64_t index_of(int64_t column) const {
+    return column < pair_begin_ ? column / width()
+                                : pair_begin_ / width() + (column - pair_begin_) / half();
+  }
+  int64_t count() const { return div_up(n_, width()); }
+
+ private:
+  int64_t half() const { return (kTileVectors + 1) / 2 * lanes_; }
+
+  int64_t n_, lanes_, pair_begin_;
+};
+
+// How many rows of B a block has: all about as many.
+int64_t rows_of_block(int64_t k) {
+  const int64_t k_blocks = std::max<int64_t>(1, div_up(k, kBlockK));
+  return std::max<int64_t>(1, div_up(k, k_blocks));
+}
+
+// Where (k, n), of a block of `k_size` rows from k on, stands in what pack_matrix() wrote: blocks
+// one after the other, each with all of its panels.
+int64_t place_of(const Panels& panels, int64_t k, int64_t k_size, int64_t n) {
+  return panels.width() * (k * panels.count() + panels.index_of(n) * k_size) + n -
+         panels.begin_of(n);
+}
+
 // One panel of columns against rows [m_begin, m_end).
 void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& block, int64_t j0,
                     int64_t cols, const float* b, int64_t ldb, int64_t m_begin, int64_t m_end) {
@@ -66,33 +109,26 @@ void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& bloc
 
 void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& block,
                     const Rectangle& r) {
-  const int64_t width = kTileVectors * kernels.lanes;
+  const Panels panels(g.n, kernels.lanes);
+  const int64_t width = panels.width();
   for (int64_t i = r.m_begin; i < r.m_end; i += kBlockM) {
     const int64_t i_end = std::min(i + kBlockM, r.m_end);
     const float* panel = block.panels;
-    for (int64_t j = r.n_begin; j < r.n_end; j += width) {
-      const int64_t cols = std::min(width, r.n_end - j);
-      if (panel != nullptr) {
-        multiply_panel(kernels, g, block, j, cols, panel, width, i, i_end);
+    for (int64_t j = r.n_begin; j < r.n_end;) {
+      const int64_t j_end = std::min(panels.end_of(j), r.n_end);
+      if (g.packed != nullptr) {
+        const float* b = g.packed + place_of(panels, block.k_begin, block.k_size, j);
+        multiply_panel(kernels, g, block, j, j_end - j, b, width, i, i_end);
+      } else if (panel != nullptr) {
+        multiply_panel(kernels, g, block, j, j_end - j, panel, width, i, i_end);
         panel += width * block.k_size;
       } else {
         const float* b = static_cast<const float*>(g.b) + block.k_begin * g.ldb + j;
-        multiply_panel(kernels, g, block, j, cols, b, g.ldb, i, i_end);
+        multiply_panel(kernels, g, block, j, j_end - j, b, g.ldb, i, i_end);
       }
+      j = j_end;
     }
   }
-}
-
-// How many rows of B a block has: all about as many.
-int64_t rows_of_block(int64_t k) {
-  const int64_t k_blocks = std::max<int64_t>(1, div_up(k, kBlockK));
-  return std::max<int64_t>(1, div_up(k, k_blocks));
-}
-
-// Where the panel that begins at (k, n) stands in what pack_matrix() wrote: blocks of rows one
-// after the other, each with all of its panels.
-int64_t place_of_panel(const Gemm& g, int64_t width, int64_t k, int64_t k_size, int64_t n) {
-  return k * (div_up(g.n, width) * width) + n * k_size;
 }
 
 // Columns of [n_begin, n_end) that can be read in place: whole panels of a B that lies in rows,
@@ -105,7 +141,8 @@ int64_t unpacked_end(const Gemm& g, const Rectangle& r, int64_t width) {
 }
 
 void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, float* scratch) {
-  const int64_t width = kTileVectors * kernels.lanes;
+  const Panels panels(g.n, kernels.lanes);
+  const int64_t width = panels.width();
   const int64_t k_step = rows_of_block(g.k);
   const int64_t in_place = unpacked_end(g, r, width);
   for (int64_t n = r.n_begin; n < r.n_end;) {
@@ -113,12 +150,12 @@ void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, 
     const int64_t n_end = packed ? std::min(n + kBlockPanels * width, r.n_end) : in_place;
     for (int64_t k = 0; k == 0 || k < g.k; k += k_step) {
       Block block{k, std::min(k_step, g.k - k), nullptr};
-      if (g.packed != nullptr) {
-        block.panels = g.packed + place_of_panel(g, width, k, block.k_size, n);
-      } else if (packed) {
+      if (packed && g.packed == nullptr) {
         float* out = scratch;
-        for (int64_t j = n; j < n_end; j += width, out += width * block.k_size) {
-          g.pack(g, {k, k + block.k_size, j, std::min(j + width, n_end), width}, out);
+        for (int64_t j = n; j < n_end; out += width * block.k_size) {
+          const int64_t j_end = std::min(panels.end_of(j), n_end);
+          g.pack(g, {k, k + block.k_size, j, j_end, width}, out);
+          j = j_end;
         }
         block.panels = scratch;
       }
@@ -152,22 +189,20 @@ void pack_columns(const Gemm& g, const GemmPanel& panel, float* out) {
 }
 
 size_t num_packed(int64_t n, int64_t k) {
-  const int64_t width = kTileVectors * gemm_kernels().lanes;
-  return static_cast<size_t>(div_up(n, width) * width * std::max<int64_t>(k, 0));
+  const Panels panels(n, gemm_kernels().lanes);
+  return static_cast<size_t>(panels.count() * panels.width() * std::max<int64_t>(k, 0));
 }
 
 void pack_matrix(const Gemm& g, float* out) {
-  const int64_t width = kTileVectors * gemm_kernels().lanes;
+  const Panels panels(g.n, gemm_kernels().lanes);
   const int64_t k_step = rows_of_block(g.k);
-  const int64_t panels = div_up(g.n, width);
-  const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / (width * k_step));
-  parallel_for(0, panels * div_up(g.k, k_step), grain, [&](int64_t first, int64_t last) {
-    for (int64_t task = first; task < last; ++task) {
-      const int64_t k = task / panels * k_step;
+  parallel_for(0, div_up(g.k, k_step), 1, [&](int64_t first, int64_t last) {
+    for (int64_t k = first * k_step; k < std::min(last * k_step, g.k); k += k_step) {
       const int64_t k_size = std::min(k_step, g.k - k);
-      const int64_t n = task % panels * width;
-      g.pack(g, {k, k + k_size, n, std::min(n + width, g.n), width},
-             out + place_of_panel(g, width, k, k_size, n));
+      for (int64_t n = 0; n < g.n; n = panels.end_of(n)) {
+        g.pack(g, {k, k + k_size, n, panels.end_of(n), panels.width()},
+               out + place_of(panels, k, k_size, n));
+      }
     }
   });
 }
@@ -189,7 +224,8 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
   const int64_t parts = split.parts();
   const int64_t tasks = batch * parts;
   const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / parts));
-  const int64_t panels = std::min(kBlockPanels, div_up(shape.n, width));
+  // One more, as a part may end between the last two.
+  const int64_t panels = std::min(kBlockPanels, div_up(shape.n, width)) + 1;
   const int64_t per_thread = panels * width * std::min(kBlockK, std::max<int64_t>(shape.k, 1));
   const int64_t threads = std::min(get_num_threads(), tasks);
   float* scratch = nullptr;
