@@ -87,7 +87,7 @@ OF_BACKENDS = (
              "coreml_weights_test "
              "coreml_payload_test coreml_quantizer_test coreml_runtime_test"),
          _of(f"{_COREML}/aot", "boundary compiler enumerated_shapes frontend_program halves ops package "
-             "several_methods specs states stored_weights torch_ops translations"), _ALL,
+             "several_methods specs states torchao_weights torch_ops translations"), _ALL,
          tier="fast", at_import=True),
     Kind("vulkan", "Vulkan's table, its patterns, and how rows and payloads are written",
          _of(f"{_VULKAN}/aot", "packing_test memory_plan_test options_test eager_quantized_test limits_test "
