@@ -39,8 +39,8 @@ constexpr char packed_cache_path_option_key[] = "packed_cache_path";
 /// bool, for set_option() alone, once all methods are loaded: true writes the weights of each path
 /// that is in use to its file, those that the file had included. AccessFailed when it cannot.
 constexpr char save_weight_cache_on_disk_option_key[] = "save_weight_cache_on_disk";
-/// int, 0 unless set: nodes after which a delegate may be cut into another part that runs by itself,
-/// with memory between the parts; 0 runs it as one. The numbers are the same.
+/// int, 0 unless set: nodes after which a delegate may be cut into another part that runs by
+/// itself, with memory between the parts; 0 runs it as one. The numbers are the same.
 constexpr char segment_nodes_option_key[] = "segment_nodes";
 
 enum class ComputePrecision { Float32 = 0, BFloat16 = 1, Float16 = 2 };
