@@ -128,7 +128,7 @@ def test_weights_and_activations_of_each_width(
 
 def test_more_bits_have_a_smaller_least_scale() -> None:
     """Values of 16 bits from -1 to 1 are 1 / 32768 apart, not the 2^-12 that 8 bits have at least."""
-    small = (torch.linspace(-1, 1, 16).view(2, 8),)
+    small = torch.linspace(-1, 1, 16).view(2, 8)
     scales = []
     for bits in (8, 16):
         config = quantization_config(limits_of(bits), is_symmetric=True)
