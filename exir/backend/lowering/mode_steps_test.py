@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A step is on quantized values where all that varies around its call is quantized; it takes along what stands there."""
+"""A step is on quantized values where all that varies around its call is quantized; it takes those along."""
 
 from __future__ import annotations
 
