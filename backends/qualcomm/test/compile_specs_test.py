@@ -92,6 +92,7 @@ def made(name: str) -> bytes:
     raise AssertionError(name)
 
 
+@pytest.mark.req("NPU-010")
 @pytest.mark.req("NPU-011")
 @pytest.mark.filterwarnings("ignore:profile_level 1")
 def test_bytes_are_those_of_the_released_package(monkeypatch: pytest.MonkeyPatch) -> None:

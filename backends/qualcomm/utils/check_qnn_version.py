@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Documented path: the version of the SDK that QNN_SDK_ROOT names."""
 
 from __future__ import annotations

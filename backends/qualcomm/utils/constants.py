@@ -2,6 +2,9 @@
 # compat
 """Documented path: names of facts about nodes, as tests and passes of users spell them."""
 
+from executorch.backends.qualcomm.quantizer.qconfig import DEFAULT_EPS_8BIT as DEFAULT_EPS_8BIT
+from executorch.backends.qualcomm.quantizer.qconfig import DEFAULT_EPS_16BIT as DEFAULT_EPS_16BIT
+
 QCOM_ANNOTATION = "annotation"
 QCOM_AXIS = "axis"
 QCOM_AXIS_ORDER = "axis_order"
@@ -45,6 +48,4 @@ HEXAGON_SDK_ROOT = "HEXAGON_SDK_ROOT"
 HEXAGON_TOOLS_ROOT = "HEXAGON_TOOLS_ROOT"
 DSP_VERSION = "DSP_VERSION"
 
-DEFAULT_EPS_8BIT = 0.0001 / 255
-DEFAULT_EPS_16BIT = 0.0001 / 65535
 DEFAULT_EPS_FP32 = 1.1920928955078125e-07

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Documented path of what users call."""
 
 from executorch.backends.qualcomm.serialization.compile_specs import (
