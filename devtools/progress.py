@@ -21,7 +21,7 @@ def counted(
     out: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[T]:
-    """The same items. Standard error is told how many are done and how long the rest will take: in one line of a
+    """The same items. Standard error shows how many are done and how long the rest will take: in one line of a
     terminal, elsewhere a line a minute; and how long all took."""
     out = out or sys.stderr
     is_terminal = out.isatty()

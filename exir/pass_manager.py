@@ -20,7 +20,6 @@ from torch.fx.passes.infra.pass_manager import PassManager as _FxPassManager
 from torch.fx.passes.infra.pass_manager import pass_result_wrapper
 
 from executorch.exir.error import ExportError, ExportErrorType
-from executorch.exir.held_program import HeldProgram
 from executorch.exir.pass_base import (
     ExportedProgramPassBase,
     ExportedProgramPassResult,
@@ -28,6 +27,7 @@ from executorch.exir.pass_base import (
     PassType,
 )
 from executorch.exir.program_copies import signature_for, with_graph_module
+from executorch.exir.retrace.held_program import HeldProgram
 from executorch.exir.retrace.lifted_constants import lift_tensor_attributes
 
 __all__ = ["ExportedProgramPassManager", "PassManager", "PassType"]

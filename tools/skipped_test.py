@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests that were left out are told with their reasons."""
+"""Tests that were left out are listed with their reasons."""
 
 from pathlib import Path
 

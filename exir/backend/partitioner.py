@@ -60,5 +60,5 @@ class Partitioner(ABC):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        """Operators that the backend wants whole, and which of their nodes (None: all). Asked before decomposition."""
+        """Operators that the backend preserves, and which of their nodes (None: all). Asked before decomposition."""
         return [], None

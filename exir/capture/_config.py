@@ -51,7 +51,7 @@ class EdgeCompileConfig:
     # Operators that are not decomposed.
     preserve_ops: list[torch._ops.OpOverload] = field(default_factory=list)
     # nn.Linear becomes permute_copy(weight) and addmm (without bias mm; of more dimensions between views), as in
-    # upstream's programs, for partitioners and passes that match these. Linear layers that a partitioner wants whole
+    # upstream's programs, for partitioners and passes that match these. Linear layers that a partitioner preserves
     # stay whole.
     decompose_linear: bool = False
     # The largest size of input dimensions that were exported without one (Dim(name), Dim.AUTO, Dim.DYNAMIC): a number,

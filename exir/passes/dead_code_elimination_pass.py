@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls whose results nobody uses go.
+"""Calls whose results nothing uses go.
 
 before: %a = mul(%x, 2); return (%x,)            after: return (%x,)
 """

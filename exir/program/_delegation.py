@@ -50,7 +50,7 @@ def check_methods(partitioner: Any, methods: Collection[str]) -> None:
 
 
 def kept_by(partitioners: list[Any], program: ExportedProgram) -> frozenset[Node]:
-    """Nodes of `program` that some partitioner wants whole. A partitioner without an opinion keeps nothing."""
+    """Nodes of `program` that some partitioner preserves. A partitioner without an opinion keeps nothing."""
     kept: set[Node] = set()
     for partitioner in partitioners:
         if not hasattr(partitioner, "ops_to_not_decompose"):
@@ -96,7 +96,7 @@ def _remove_invalid_ops_for_not_decompose(preserve_ops: Iterable[Any]) -> list[A
 
 @dataclass(frozen=True)
 class Source:
-    """What edge programs were made of: a partitioner that wants operators whole, which to_edge has decomposed, gets
+    """What edge programs were made of: a partitioner that preserves operators which to_edge has decomposed, gets
     them from there, as long as nobody has changed the edge program since. `programs`: as they were exported, by method;
     `as_made`: what their edge programs were."""
 

@@ -90,7 +90,7 @@ def to_edge_transform_and_lower(
     generate_etrecord: bool = False,
 ) -> EdgeProgramManager:
     """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
-    list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
+    list, or a dict by method name). What the partitioners preserve is not decomposed on the way."""
     config = checked_config(compile_config, EdgeCompileConfig, "compile_config")
     programs = {name: _plain(each, config) for name, each in named_programs(programs).items()}
     check_methods(partitioner, programs.keys())
@@ -140,7 +140,7 @@ def _gen_edge_manager_for_partitioners(
     constant_methods: dict[str, Any] | None,
     generate_etrecord: bool | None = False,
 ) -> EdgeProgramManager:
-    """Edge programs in which what the partitioners want whole stays whole."""
+    """Edge programs in which what the partitioners preserve is preserved."""
     kept = {name: kept_by(partitioner.get(name, []), each) for name, each in aten_programs.items()}
     return _edge_manager(aten_programs, kept, constant_methods, config, bool(generate_etrecord))
 
@@ -268,7 +268,7 @@ class EdgeProgramManager:
     def _made_for(
         self, partitioners: dict[str, list[Any]]
     ) -> tuple[EdgeProgramManager, dict[str, frozenset[Node]]]:
-        """A manager of its own, with what partitioners want whole, as far as it can still be had."""
+        """A manager of its own, with what partitioners preserve, as far as that can still be made."""
         programs, kept = dict(self._edge_programs), {}
         for name in filter(partitioners.get, programs):
             program = programs[name]

@@ -66,7 +66,7 @@ from executorch.exir.retrace.undelegated import decompose_undelegated, decompose
 class Delegation:
     """What the passes around the partitioners of one method may ask for."""
 
-    kept: frozenset[torch._ops.OpOverload]  # operators that a partitioner wanted whole
+    kept: frozenset[torch._ops.OpOverload]  # operators that a partitioner preserves
     config: EdgeCompileConfig
 
 
@@ -274,7 +274,7 @@ TO_PLANNED: tuple[Step, ...] = (
 def planned_programs(
     programs: dict[str, ExportedProgram], config: ExecutorchBackendConfig, skip_dim_order: bool
 ) -> dict[str, ExportedProgram]:
-    """Of all methods; what stands in the way is told for all of them."""
+    """Of all methods; what stands in the way is reported for all of them."""
     planned, blocked = {}, []
     for name, program in programs.items():
         try:

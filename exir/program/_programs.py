@@ -15,7 +15,6 @@ from torch.fx.passes.infra.pass_base import PassResult
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_facts import WRITE_BACK, data_specs, written_data
-from executorch.exir.held_program import HeldProgram
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
 from executorch.exir.passes.external_constants_pass import (
@@ -25,6 +24,7 @@ from executorch.exir.passes.external_constants_pass import (
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
 from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
+from executorch.exir.retrace.held_program import HeldProgram
 
 Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
 _DEFAULT_TAG = "_default_external_constant"

@@ -167,7 +167,7 @@ def _positional_types(op: OpOverload) -> list[tuple[str, str | None]]:
 
 
 class OpRules:
-    """The tables together with what the caller wants left whole."""
+    """The tables together with what the caller preserves."""
 
     def __init__(
         self,

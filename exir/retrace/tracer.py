@@ -348,7 +348,7 @@ def _distinct(tracer: GraphTracer, outputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def remove_dead_calls(graph: Graph) -> None:
-    """Removes calls nobody uses; the graph has no side effects by now."""
+    """Removes unused calls; the graph has no side effects by now."""
     for node in reversed(graph.nodes):
         if node.op in ("call_function", "get_attr") and not node.users:
             graph.erase_node(node)

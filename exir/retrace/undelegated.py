@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decomposes, in place, the operators that a partitioner wanted whole and then did not claim, and those that no
+"""Decomposes, in place, the operators that a partitioner preserved and then did not claim, and those that no
 kernel serves.
 
 before: %y = scaled_dot_product_attention(%q, %k, %v)     after: %a = mul(%q, %c) ... %y = view_copy(%b, ...)

@@ -90,7 +90,7 @@ def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None
 
 class Talk:
     """A conversation, written to `out`. Turns that no longer fit in the context with room for an answer are left out,
-    the oldest first; an answer that goes round and round is ended."""
+    the oldest first; an answer that repeats itself is stopped."""
 
     _ROOM = 4  # a share of the context: room for an answer
 

@@ -128,7 +128,7 @@ py::list names(const PyMethodMeta& method, const Side& side) {
   return found;
 }
 
-// "[<=64, 3, 8..64]"; the least size is told where it is above what every program takes.
+// "[<=64, 3, 8..64]"; the least size is shown where it is above what every program takes.
 std::string text_of(const std::vector<SizeRange>& ranges) {
   std::string text;
   for (const SizeRange& range : ranges) {

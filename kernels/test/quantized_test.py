@@ -12,7 +12,7 @@ import torch
 import torch.ao.quantization.fx._decomposed
 
 from executorch.codegen.schema import Schema
-from kernels.test.error_text_test import is_told
+from kernels.test.error_text_test import is_reported
 from kernels.test.kernel_call import Call, load_library, load_schemas
 
 REFERENCE = torch.ops.quantized_decomposed
@@ -246,7 +246,7 @@ def test_wrong_usage_is_told(row: tuple[str, list[Any], torch.Tensor], capfd: An
     name, inputs, like = row
     assert make_call(name, inputs, (like,)).run() != 0
     text = capfd.readouterr().err
-    assert is_told(text, schemas()[f"quantized_decomposed::{name}"]), text
+    assert is_reported(text, schemas()[f"quantized_decomposed::{name}"]), text
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads and runs programs that nobody trusts.
+// Loads and runs untrusted programs.
 // Experimental and former calls are used, too.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include <executorch/test/hardening/exercise_program.h>

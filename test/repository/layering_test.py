@@ -77,7 +77,7 @@ COMPILER_FLOORS = {
         memory debug_handle_utils graph graph_module graph_facts control_flow delegate dialects dialects.* operator
         operator.* passes.*_ops_registry _pass_values""",
     "edits of graphs and programs, and how passes run": """
-        program_copies held_program pass_base memory_lifetimes tracer wrap capture._unlift""",
+        program_copies pass_base memory_lifetimes tracer wrap capture._unlift""",
     "the re-trace, and what becomes of operators": """
         pass_manager retrace retrace.* decompositions decompositions.* dialects.edge.op dialects.edge.op.*
         _program_utils""",

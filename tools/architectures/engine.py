@@ -141,8 +141,7 @@ def forecast(job: dict) -> dict:
     """Lowers with XNNPACK and writes the file; what doctor's forecast says, and what is not delegated then."""
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
     from executorch.devtools.commands.arguments.options import XNNPACK
-    from executorch.devtools.commands.doctor import examine
-    from executorch.devtools.commands.doctor import forecast as foretell
+    from executorch.devtools.commands.doctor import examine, forecast
     from executorch.devtools.commands.program_file import ProgramFile
     from executorch.exir import to_edge_transform_and_lower
     from executorch.exir.lowered_backend_module import get_lowered_backend_modules
@@ -163,7 +162,7 @@ def forecast(job: dict) -> dict:
     with open(job["out"], "wb") as file:
         program.write_to_file(file)
     record = program.get_etrecord()
-    reasons = foretell([XNNPACK], record)
+    reasons = forecast([XNNPACK], record)
     findings, _, _ = examine(ProgramFile(Path(job["out"])), record)
     why: dict = {}
     for name in outside & reasons.keys():

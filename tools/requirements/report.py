@@ -4,7 +4,7 @@
 usage: python -m executorch.tools.requirements.report [--area RT] [--list open,failed] [--check] [--page FILE]
 e.g.   python -m executorch.tools.requirements.report --area RT --list open
 
-What counts is told in tools/requirements/README.md. Ends with 1 where a row of a begun area has neither a test nor a
+What counts stands in tools/requirements/README.md. Ends with 1 where a row of a begun area has neither a test nor a
 reason, whatever the results are.
 """
 

@@ -22,7 +22,7 @@ from executorch.tools.tiers import times
 from executorch.tools.tiers.clock import CLOCK
 
 SECONDS, SHARED, MEGABYTES = "processor_seconds", "shared_seconds", "peak_megabytes"
-LEAST = 0.005  # seconds that are told
+LEAST = 0.005  # seconds that are shown
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users of the backend are told."""
+"""Warnings for users of the backend."""
 
 from __future__ import annotations
 

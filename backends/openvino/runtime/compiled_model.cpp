@@ -52,7 +52,7 @@ bool products_saturate() {
 }
 
 /// Float32 stays float32 where devices would compute in fewer bits. A device that chooses among
-/// others knows no such property, or does not hand it on: each of them is told. An NPU has no
+/// others knows no such property, or does not hand it on: each of them gets it. An NPU has no
 /// choice.
 void keep_precision(const Api& api, ov_core_t* core, const std::string& device) {
   std::vector<std::string> names = {device};

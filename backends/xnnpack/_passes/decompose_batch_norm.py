@@ -49,7 +49,7 @@ class DecomposeBatchNorm(XNNPACKPass):
     def can_decompose_batch_norm(
         node: Node, exported_program: ExportedProgram, why: WhyNoPartition | None = None
     ) -> bool:
-        """`why` is told the reason when it cannot."""
+        """`why` gets the reason when it cannot."""
         reason = _why_not(node, exported_program)
         if reason and why is not None:
             why(node, reason)

@@ -28,7 +28,7 @@ class FuseBatchNormPass(FuseBatchNormWithConvPass, XNNPACKPass):
     def can_fuse(
         input_node: Node, bn: Node, program: ExportedProgram, why: WhyNoPartition | None = None
     ) -> bool:
-        """`why` is told the reason when it cannot."""
+        """`why` gets the reason when it cannot."""
         reason = why_not_fused(input_node, bn, program)
         if reason and why is not None:
             why(bn, reason)

@@ -26,7 +26,7 @@ def partitioner(dynamic_quant_only_partitioner: bool = True) -> Any:
 
 
 def partitioners(config: Any) -> list[Any]:
-    """Quantized linear layers, which are none where a GGUF file's own bits are kept; all that it can where
+    """Quantized linear layers, which are none where a GGUF file's quantization is kept; all that it can where
     `extended_ops` asks, or nothing is quantized."""
     quantization = config.quantization
     quantized = not quantization.floats or quantization.pt2e_quantize or config.base.preq_mode

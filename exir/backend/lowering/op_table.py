@@ -99,7 +99,7 @@ def has_rank_up_to(most: int) -> TensorTest:
 class Row:
     """`lower(writer, step)` writes a step, as one operation or several. `preserved`: an edge program has it, or what a
     pattern computes, in pieces unless it is asked not to. `tail`: what may run with the call, a pattern behind HEAD.
-    `layouts(step, operands)`: the ways to run it, where it takes or gives other layouts than the plain one.
+    `layouts(step, operands)`: the candidates to run it, where it takes or gives other layouts than the plain one.
     `annotation`: how its calls are quantized. Backends that need more derive."""
 
     lower: Callable[..., None]

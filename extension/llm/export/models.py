@@ -237,7 +237,7 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
             model = construct_transformer(args)
         adapters = _adapter_pairs(lora, family, args)
         how = _prequantized(config, args)
-        # Matrices in blocks are never floats, so that no more memory is taken than the file has.
+        # Matrices in blocks are not dequantized, so that no more memory is taken than the file has.
         tensors = pairs_without_blocks(checkpoint.gguf) if own_bits else None
         load_into(model, checkpoint, family, dtype_of(config), adapters, how, tensors)
         model = model.to(dtype_of(config))

@@ -157,8 +157,8 @@ def prepare(
     activation_bits = config.quantization.activation_bits
     if activation_bits != 8 and not own_bits:
         raise ValueError(
-            f"quantization.activation_bits={activation_bits} is of a GGUF file's own bits: expected such a file, and "
-            "neither other weights nor a backend with its own"
+            f"quantization.activation_bits={activation_bits} is of a GGUF file's quantization: expected such a file, "
+            "and neither other weights nor a backend with its own"
         )
     if measure is not None and own_bits:
         floats = replace(config, quantization=replace(config.quantization, qmode=None))
@@ -233,7 +233,7 @@ def _cost_of_other_bits(config: LlmConfig, loaded: LoadedModel) -> str:
         return ""
     return (
         f"{config.base.checkpoint}: its blocks are quantized once more ({again}), which costs quality: of "
-        "SmolLM2-135M's Q4_1 8da4w makes perplexity 28.7 of 17.0; without quantization.* the file's own bits are kept"
+        "SmolLM2-135M's Q4_1 8da4w makes perplexity 28.7 of 17.0; without quantization.* the file's is kept"
     )
 
 

@@ -189,7 +189,7 @@ def _export(model: Path, options: Sequence[str], place: Path, name: str, session
 
 
 def _options(model: Path, options: Sequence[str], sessions: int) -> list[str]:
-    """A GGUF file's own bits are kept unless options say otherwise; XNNPACK is for what is not blocks."""
+    """A GGUF file's quantization is kept unless options say otherwise; XNNPACK is for what is not blocks."""
     length, shape = _length_and_shape(model)
     given = [
         f"base.checkpoint={model}",

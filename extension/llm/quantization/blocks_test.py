@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GGUF files whose own bits are kept: rows of embeddings exactly, linear layers but for their inputs' 8 bits."""
+"""GGUF files whose quantization is kept: rows of embeddings exactly, linear layers but for their inputs' 8 bits."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_activations_have_as_many_bits_as_asked_for(bits: int, noise: int, tmp_p
     expected = original(tokens)
     found = 10 * torch.log10((found - expected).pow(2).mean() / expected.pow(2).mean())
     assert found < noise
-    with pytest.raises(ValueError, match="activation_bits=16 is of a GGUF file's own bits"):
+    with pytest.raises(ValueError, match="activation_bits=16 is of a GGUF file's quantization"):
         asked = ("quantization.activation_bits=16", "quantization.qmode=float")
         export_llama(read(None, [*words, *asked]))
 

@@ -117,7 +117,7 @@ def _within_size(sites: Sequence[Site], most: float, rest: int) -> Choice:
 def _within_loss(
     sites: Sequence[Site], allowed: float, loss: Callable[[Choice], float]
 ) -> tuple[Choice, float]:
-    """The smallest choice that was measured to keep within the loss: errors foretell it, and each try corrects them."""
+    """The smallest choice that was measured to keep within the loss: errors estimate it, and each try corrects them."""
     found: tuple[Choice, float] | None = None
     enough = allowed
     for _ in range(_TRIES):

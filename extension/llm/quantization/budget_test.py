@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a budget chooses: the steps that save most for a byte, errors foretold beside those measured, and programs that
+"""What a budget chooses: the steps that save most for a byte, estimated errors beside those measured, and programs that
 compute what was chosen within the size or the loss."""
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _texts() -> list[torch.Tensor]:
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("use_kv_cache", [False, True])
 def test_errors_foretell_what_a_text_loses(family: str, use_kv_cache: bool) -> None:
-    """What is foretold is the Kullback-Leibler divergence to second order, of random weights with errors of parts in
+    """What is estimated is the Kullback-Leibler divergence to second order, of random weights with errors of parts in
     ten (4 bits) and thousand (8)."""
     model, texts = _model(use_kv_cache=use_kv_cache), _texts()
     before = [buffer.clone() for buffer in model.buffers()]

@@ -147,7 +147,7 @@ class ExportableInt4Tensor(Exportable):
         return torch.ops.torchao.dequantize_int4_tensor(*held, output_dtype or self.orig_dtype)
 
 
-# ---- Blocks of K formats with the file's own bits ----
+# ---- Blocks of K formats as the file has them ----
 
 QK_K = 256  # numbers of a block
 Q4_K_GROUP_SIZE = QK_K // 8

@@ -122,7 +122,7 @@ def fitting_layers(
 
 
 def _quantize(layers: Iterable[Any], wanted: WeightBits, use_hqq: bool = True) -> None:
-    """A tied weight is held twice from here on, each time in its own bits."""
+    """A tied weight is held twice from here on, each time as it is quantized."""
     for layer in layers:
         weight = quantized(layer.weight.detach(), wanted, use_hqq)
         layer.weight = nn.Parameter(weight, requires_grad=False)

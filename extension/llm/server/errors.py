@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a client is told when its request is not served, in OpenAI's form."""
+"""The error that a client gets when its request is not served, in OpenAI's form."""
 
 from __future__ import annotations
 

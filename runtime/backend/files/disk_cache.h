@@ -65,7 +65,7 @@ class DiskCache {
   /// Takes away an entry that is of no use, unless others use it.
   void remove(Entry entry) const;
 
-  /// All entries that nobody uses. False when some are left that could not be taken away.
+  /// Evicts all entries that nothing uses. False when some are left that could not be taken away.
   bool purge() const;
 
   /// A path where nothing is, for what is needed for a moment.

@@ -38,7 +38,7 @@ class CoreMLBackendDelegate final : public runtime::BackendInterface {
 
   /// Null until the library that registers it is linked.
   static CoreMLBackendDelegate* get_registered_delegate() noexcept;
-  /// Takes away all compiled models that nobody uses, of the default folder and of those that were
+  /// Evicts all compiled models that nothing uses, of the default folder and of those that were
   /// given. False when some stay.
   bool purge_models_cache() const noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JSON of files that nobody trusts: looking at it throws nothing.
+// Untrusted JSON: access that does not throw.
 #pragma once
 
 #include <nlohmann/json.hpp>

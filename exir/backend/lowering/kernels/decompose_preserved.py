@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hardswish(x), kept whole for a row that did not take it  ->  x * clamp(x + 3, 0, 6) / 6, as no kernel serves it."""
+"""hardswish(x), preserved for a row that did not take it  ->  x * clamp(x + 3, 0, 6) / 6, as no kernel serves it."""
 
 from __future__ import annotations
 

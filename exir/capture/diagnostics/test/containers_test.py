@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dataclasses and the cache of transformers export as they are; train mode is told before what follows from it."""
+"""Dataclasses and the cache of transformers export as they are; train mode is reported before what follows from it."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class ModelConfig:
     input_prune_map: str | None = None
     use_kv_cache: bool = False
     quantize_kv_cache: bool = False
-    # of the caches that llama::update_cache writes; default: the model's, and fp16 with a GGUF file's own bits
+    # of the caches that llama::update_cache writes; default: the model's, and fp16 with a GGUF file's quantization
     kv_cache_dtype: DtypeOverride | None = None
     local_global_attention: list[int] | None = None
 
@@ -191,7 +191,7 @@ class QuantizationConfig:
     use_spin_quant: SpinQuant | None = None
     use_qat: bool = False
     quantize_scope: QuantizeScope = QuantizeScope.full
-    # of the rows that a GGUF file's own bits are multiplied with: 8, or 16, which cost time
+    # of the rows that a GGUF file's quantization are multiplied with: 8, or 16, which cost time
     activation_bits: int = 8
     calibration_tasks: list[str] | None = None
     calibration_limit: int | None = None
