@@ -204,10 +204,10 @@ def _pool(lower: Lower, dims: int, *conditions: Any, preserved: bool = False) ->
 
 _AVERAGE = _adaptive("PoolAvg")
 ROWS: dict[str, Row] = {
-    "aten.avg_pool1d.default": _pool(_average(1), 1, BY_AREA, AS_WIDE),
+    "aten.avg_pool1d.default": _pool(_average(1), 1, BY_AREA, AS_WIDE, preserved=True),
     "aten.avg_pool2d.default": _pool(_average(2), 2, BY_AREA, AS_WIDE),
     "aten.avg_pool3d.default": _pool(_average(3), 3, BY_AREA, AS_WIDE),
-    "aten.adaptive_avg_pool1d.default": _pool(_AVERAGE, 1, DIVIDED),
+    "aten.adaptive_avg_pool1d.default": _pool(_AVERAGE, 1, DIVIDED, preserved=True),
     "aten.adaptive_avg_pool2d.default": _pool(_AVERAGE, 2, DIVIDED, preserved=True),
     "aten._adaptive_avg_pool2d.default": _pool(_AVERAGE, 2, DIVIDED),
     "aten._adaptive_avg_pool3d.default": _pool(_AVERAGE, 3, DIVIDED),

@@ -53,7 +53,9 @@ OF_TENSORS = (
 
 
 def _reads_a_value(node: Node, constants: Constants) -> bool:
-    return any(each not in constants for each in node.all_input_nodes)
+    """Or nothing: a row that makes a constant says which calls it takes."""
+    sources = node.all_input_nodes
+    return not sources or any(each not in constants for each in sources)
 
 
 COMPUTED_AHEAD = Condition(_reads_a_value, "all operands are static: it is computed ahead of time")
