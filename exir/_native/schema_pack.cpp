@@ -35,7 +35,8 @@ class Packer {
   py::bytes run(py::handle root) {
     const SchemaCodec::Table& table = codec_.tables_[codec_.root_];
     path_ = table.name;
-    builder_.Finish(pack_table(table, root, 0), codec_.identifier_.c_str());
+    const std::string& identifier = codec_.identifier_;
+    builder_.Finish(pack_table(table, root, 0), identifier.empty() ? nullptr : identifier.c_str());
     return py::bytes(reinterpret_cast<const char*>(builder_.GetBufferPointer()),
                      builder_.GetSize());
   }

@@ -26,7 +26,7 @@ class Unpacker {
       throw FormatError("expected at least 8 bytes, found " + std::to_string(buffer_.size()));
     }
     const std::string found(reinterpret_cast<const char*>(buffer_.at(4, 4)), 4);
-    if (found != codec_.identifier_) {
+    if (!codec_.identifier_.empty() && found != codec_.identifier_) {
       throw FormatError("expected file identifier " + codec_.identifier_ + ", found " +
                         py::cast<std::string>(py::repr(py::bytes(found))));
     }

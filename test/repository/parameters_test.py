@@ -19,6 +19,11 @@ NOT_READ: dict[str, list[str]] = {
     "others override or call it with these arguments; this one needs fewer": [
         "matrix:channels_last step",
         "partitioner:ArmPartitioner:claim program",
+        "qnn_partitioner:QnnPartitioner:claim program",
+        "qnn_partitioner:QnnOperatorSupport:is_node_supported submodules",
+        "rows:channels_last step",
+        "rows:plain step",
+        "writer:GraphWriter:copy node",
         "partitioner:OpenvinoOperatorsSupport:is_node_supported submodules",
         "static:StaticValues:is_computed node",
         "partitioner:ArmPartitioner:ops_to_not_decompose ep",
@@ -157,6 +162,8 @@ NOT_READ: dict[str, list[str]] = {
         "target_recipes:get_android_recipe kwargs",
     ],
     "read as a whole (asdict, vars, getattr with a computed name)": [
+        "qc_schema:HtpInfo *",
+        "qc_schema:QnnExecuTorch* *",
         "_results:ExecutionPlanDiff delegates_only_in_a",
         "_results:ExecutionPlanDiff delegates_only_in_b",
         "_results:ExecutionPlanDiff instruction_count_a",
@@ -175,6 +182,14 @@ NOT_READ: dict[str, list[str]] = {
         "options:*Options *",
         "tracer:ExirDynamoConfig allow_rnn",
         "tracer:ExirDynamoConfig assume_static_by_default",
+    ],
+    "documented: buffers that a program writes are its own in any case as yet": [
+        "qnn_partitioner:QnnPartitioner:__init__ skip_mutable_buffer",
+    ],
+    "documented: of upstream's messages, and of a table of embeddings, which stays float as yet": [
+        "qnn_partitioner:QnnOperatorSupport:__init__ is_qnn_partitioner",
+        "qnn_partitioner:QnnOperatorSupport:__init__ phase",
+        "qconfig:QuantizationConfig per_channel_embedding",
     ],
     "of the one that takes everything": ["node_finders:GlobalNodeFinder:takes node"],
     "told to those who ask; says nothing about what to do": [

@@ -10,9 +10,10 @@ from math import prod
 import torch
 from torch.fx import Node
 
-from executorch.backends.arm.aot.steps import Step, quantized_result, static
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, dims_in
+from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
+from executorch.exir.backend.lowering.mode_steps import quantized_result, static_qparams
 from executorch.exir.backend.lowering.payload.writer import num_bytes
 
 LayoutCandidates = Mapping[Layout, LayoutCandidate]
@@ -180,7 +181,7 @@ def item_result(w: TosaWriter, step: Step, item: Node, value: int) -> None:
         w.define(item, value, layout)
         return
     stored = quantized_result(item)
-    before, after = w.qparams_of(step.head.args[0]), static(stored)
+    before, after = w.qparams_of(step.head.args[0]), static_qparams(stored)
     if before != after:
         value = w.rescale(
             value,

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from torch.fx import Node
 
 from executorch.backends.arm.aot.emitter import FLOATS, TYPES
-from executorch.backends.arm.aot.steps import Step, static
 from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
+from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
+from executorch.exir.backend.lowering.mode_steps import static_qparams
 from executorch.exir.backend.lowering.steps import limits_of
 from executorch.exir.graph_facts import arguments_by_name
 
@@ -249,7 +250,7 @@ def convert(w: TosaWriter, step: Step) -> None:
 
 
 def quantize(w: TosaWriter, step: Step) -> None:
-    qparams = static(step.head)
+    qparams = static_qparams(step.head)
     x = w.take(step.head.args[0])
     scaled = round_half_to_even(w, w.with_number("MUL", x, 1 / qparams.scale))
     moved = w.with_number("ADD", scaled, float(qparams.zero_point))
@@ -257,7 +258,7 @@ def quantize(w: TosaWriter, step: Step) -> None:
 
 
 def dequantize(w: TosaWriter, step: Step) -> None:
-    qparams = static(step.head)
+    qparams = static_qparams(step.head)
     x = w.cast(w.take(step.head.args[0]), "FP32")
     x = w.with_number("SUB", x, float(qparams.zero_point)) if qparams.zero_point else x
     w.set_result(w.with_number("MUL", x, qparams.scale))

@@ -14,8 +14,8 @@ from torch.fx.node import map_arg
 
 from executorch.backends.arm.aot.emitter import TYPES
 from executorch.backends.arm.aot.norms import divided
-from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, stored
+from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
 from executorch.exir.graph_facts import without_dialect
 

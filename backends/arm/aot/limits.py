@@ -25,9 +25,10 @@ from executorch.backends.arm.aot.reduce import (
     pool_window,
     resize_numbers,
 )
-from executorch.backends.arm.aot.steps import AS_INT32, quantized_result, static, with_limits
+from executorch.backends.arm.aot.steps import AS_INT32, with_limits
 from executorch.backends.arm.aot.wide_norms import MAX_COUNT, root_of_eps
 from executorch.backends.arm.aot.writer import shape_of
+from executorch.exir.backend.lowering.mode_steps import quantized_result, static_qparams
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.patterns import find
 from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
@@ -75,18 +76,18 @@ MAX_INTERPOLATION_ERROR = 128
 def _interpolates(node: Node, constants: Constants) -> bool:
     """Of 8 bits a table has all results."""
     step = with_limits(node)
-    before, stored = static(varying_of(node, constants)), quantized_result(step.result)
+    before, stored = static_qparams(varying_of(node, constants)), quantized_result(step.result)
     if before is None or before.dtype != torch.int16 or stored is None:
         return True
     function = function_of(step, constants)
-    return interpolation_error(before, static(stored), function) <= MAX_INTERPOLATION_ERROR
+    return interpolation_error(before, static_qparams(stored), function) <= MAX_INTERPOLATION_ERROR
 
 
 def _divides(node: Node, constants: Constants) -> bool:
     """By a table, or both operands of 8 bits."""
     if is_of_one_value(node, constants):
         return _interpolates(node, constants)
-    operands = [static(each) for each in node.args if is_dequantize(each)]
+    operands = [static_qparams(each) for each in node.args if is_dequantize(each)]
     return [each.dtype for each in operands if each is not None] == [torch.int8] * 2
 
 
@@ -137,7 +138,7 @@ GROUP_NORM_CONSTANTS = Condition(
 
 
 def _is_small(eps: float, node: Node) -> bool:
-    qparams = static(node.args[0])
+    qparams = static_qparams(node.args[0])
     if qparams.dtype == torch.int16:
         return root_of_eps(eps, qparams.scale) < 2**29
     return stored_eps(eps, qparams.scale) < 2**30
@@ -145,13 +146,13 @@ def _is_small(eps: float, node: Node) -> bool:
 
 def _few_values(node: Node, constants: Constants) -> bool:
     """In a row of a norm."""
-    most = MAX_COUNT[torch.iinfo(static(node.args[0]).dtype).bits]
+    most = MAX_COUNT[torch.iinfo(static_qparams(node.args[0]).dtype).bits]
     return node.args[0].meta["val"].numel() <= most * _rows_of(node)
 
 
 def _sums_fit(node: Node, constants: Constants) -> bool:
     """In INT32: of 8 bits with a zero point, of 16 around zero."""
-    most = {torch.int8: 2**23, torch.int16: 2**16}[static(node.args[0]).dtype]
+    most = {torch.int8: 2**23, torch.int16: 2**16}[static_qparams(node.args[0]).dtype]
     sizes = shape_of(node.args[0])
     dims = (2, 3) if "pool" in op_name(node) else dims_of(node)
     return prod(sizes[dim] for dim in dims) <= most

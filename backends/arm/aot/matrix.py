@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.fx import Node
 
-from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
+from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of, weight_of
 from executorch.exir.graph_facts import op_name
 

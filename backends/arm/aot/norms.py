@@ -14,9 +14,9 @@ from torch.fx import Node
 
 from executorch.backends.arm.aot import wide_norms
 from executorch.backends.arm.aot.matrix import norm_numbers
-from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.exir.backend.lowering.layout import PLAIN
+from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.quantized import Quantization
 
 _POINTS = np.linspace(-(2**15), 2**15, 513)  # of a table of 16 bits

@@ -55,7 +55,7 @@ from executorch.backends.arm.aot.rows import (
     Lower,
     row,
 )
-from executorch.backends.arm.aot.steps import AS_INT32, static
+from executorch.backends.arm.aot.steps import AS_INT32
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
@@ -65,6 +65,7 @@ from executorch.exir.backend.lowering.annotation import (
     Annotation,
 )
 from executorch.exir.backend.lowering.layout import NHWC
+from executorch.exir.backend.lowering.mode_steps import static_qparams
 from executorch.exir.backend.lowering.op_table import Condition
 from executorch.exir.backend.lowering.quantized import is_dequantize
 from executorch.exir.backend.lowering.steps import LIMITS, NORM_AND_LIMITS
@@ -472,7 +473,7 @@ def _between(spec: TosaSpecification) -> dict[str, ArmRow]:
     both = spec.support_float() and spec.support_integer()
 
     def rescales(node: object, constants: object) -> bool:
-        return both or (is_dequantize(node.args[0]) and static(node.args[0]) is not None)
+        return both or (is_dequantize(node.args[0]) and static_qparams(node.args[0]) is not None)
 
     between = Condition(rescales, BETWEEN)
     outside = Condition(lambda node, constants: both, BETWEEN)

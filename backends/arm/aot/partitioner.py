@@ -12,14 +12,14 @@ from torch.fx import Node
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from executorch.backends.arm.aot.ops import table_of
-from executorch.backends.arm.aot.rows import BETWEEN, results_of_many
+from executorch.backends.arm.aot.rows import BETWEEN
 from executorch.backends.arm.common.arm_compile_spec import ArmCompileSpec
 from executorch.exir.backend.lowering import constants as known
+from executorch.exir.backend.lowering.mode_steps import delegated_with
 from executorch.exir.backend.lowering.op_table import Constants
 from executorch.exir.backend.lowering.partitioner import TablePartitioner
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
-from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.lowering.user_lists import UserLists
 from executorch.exir.graph_facts import op_name, torch_op
 
@@ -70,15 +70,7 @@ class ArmPartitioner(TablePartitioner):
         if reason:
             return reason
         step = self.table.step_of(node, constants)
-        before = [
-            each
-            for each in node.all_input_nodes
-            if step.is_quantized and is_dequantize(each) and each not in constants
-        ]
-        behind = [user for each in nodes_of(step) for user in _items(each)]
-        if step.is_quantized:
-            behind += [user for item in results_of_many(step) for user in item.users]
-        return [*before, *nodes_of(step), *behind]
+        return delegated_with(step, constants)
 
     def why_not_worthwhile(self, nodes: list[Node]) -> str:
         """A delegate that moves nothing and computes nothing."""
@@ -104,8 +96,3 @@ _NOTHING = frozenset(
         "dim_order_ops._clone_dim_order.default",
     }
 )
-
-
-def _items(node: Node) -> list[Node]:
-    is_many = isinstance(node.meta.get("val"), tuple | list)
-    return list(node.users) if is_many else []

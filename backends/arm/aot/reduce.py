@@ -13,9 +13,9 @@ from torch.fx import Node
 
 from executorch.backends.arm.aot import norms
 from executorch.backends.arm.aot.matrix import Window
-from executorch.backends.arm.aot.steps import Step
 from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, dims_in
+from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.graph_facts import op_name
 
 LayoutCandidates = Mapping[Layout, LayoutCandidate]

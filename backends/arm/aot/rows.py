@@ -12,10 +12,19 @@ import torch
 from torch.fx import Graph, Node
 
 from executorch.backends.arm.aot.emitter import TYPES
-from executorch.backends.arm.aot.steps import Step, in_its_mode, is_float, results_of, static
 from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation, Kind
+from executorch.exir.backend.lowering.mode_steps import (
+    ModeStep as Step,
+)
+from executorch.exir.backend.lowering.mode_steps import (
+    in_its_mode,
+    is_float,
+    remaining,
+    results_of_many,
+    static_qparams,
+)
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -129,16 +138,7 @@ class ArmTable(OpTable[ArmRow]):
             self.step_of(each.head, constants) if each.pattern is None else each
             for each in self.steps(graph, constants)
         ]
-        stored = [each for each in steps if each.is_quantized]
-        gone = {each.result for each in stored if each.result is not each.head}
-        gone |= {q for each in stored for item in results_of_many(each) for q in item.users}
-        heads = {each.head for each in stored}
-        return [
-            each
-            for each in steps
-            if each.head not in gone
-            and not (is_dequantize(each.head) and heads.issuperset(each.head.users))
-        ]
+        return remaining(steps)
 
     # ---- Conditions ----
 
@@ -205,12 +205,6 @@ class ArmTable(OpTable[ArmRow]):
         ]
 
 
-def results_of_many(step: Step) -> list[Node]:
-    """Items of a call that gives several."""
-    found = results_of(step)
-    return found if found != [step.result] and found != [step.last] else []
-
-
 def _reads_floats(step: Step) -> bool:
     found = tensors_of(step.head)
     return any(map(is_float, found))
@@ -224,7 +218,7 @@ def _stored_types(step: Step) -> list[torch.dtype]:
         if is_quantize(step.result)
         else [user for item in results_of_many(step) for user in item.users]
     )
-    qparams = filter(None, map(static, (*sources, *results)))
+    qparams = filter(None, map(static_qparams, (*sources, *results)))
     return [each.dtype for each in qparams if each.dtype != torch.int32]
 
 

@@ -16,10 +16,11 @@ from torch.fx import Node
 from executorch.backends.arm.aot.emitter import TYPES, Emitter, Tensor
 from executorch.backends.arm.aot.fixed_point import multipliers_and_shifts
 from executorch.backends.arm.aot.schema import SCHEMA
-from executorch.backends.arm.aot.steps import Step, static
 from executorch.backends.arm.aot.turns import fits, turned
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
+from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
+from executorch.exir.backend.lowering.mode_steps import static_qparams
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.writer import Writer
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
@@ -146,11 +147,11 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
     @property
     def qparams(self) -> Quantization:
         """How the result of a quantized step is quantized."""
-        return static(self.step.result)
+        return static_qparams(self.step.result)
 
     def qparams_of(self, node: Node) -> Quantization:
         """How what a quantized step reads is quantized."""
-        return static(node)
+        return static_qparams(node)
 
     def take(self, node: Node, rank: int = 0) -> int:
         """An operand in the layout around the step."""

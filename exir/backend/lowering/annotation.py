@@ -37,9 +37,9 @@ class Annotation:
     """`when`: for which calls of a captured graph. Of GEMM: `places` of input, weight and bias among the arguments;
     `dynamic`, operators of captured graphs that take an input quantized while running, as long as `dynamic_when`
     holds; `weight_only`, the input may be float. Of SHARED: `starts`, takes part where what it reads has no parameters
-    yet. `mixed`: what is no float stays as it is, as conditions and indices do. Of ARITHMETIC: `operands`, the places
-    of those that are quantized; all unless given. `fixed`: of the results of FIXED; `fixed_inputs`: of operands, also
-    of ARITHMETIC."""
+    yet. `mixed`, of ARITHMETIC, too: what is no float stays as it is, as conditions and indices do. Of ARITHMETIC:
+    `operands`, the places of those that are quantized; all unless given. `fixed`: of the results of FIXED;
+    `fixed_inputs`: of operands, also of ARITHMETIC."""
 
     kind: Kind = Kind.NONE
     when: Callable[[Node], bool] = _always
@@ -60,6 +60,7 @@ ARITHMETIC = Annotation(Kind.ARITHMETIC)
 SHARED = Annotation(Kind.SHARED)
 SHARED_FLOATS = Annotation(Kind.SHARED, mixed=True)
 LOOKUP = Annotation(Kind.LOOKUP)
+ARITHMETIC_OF_FLOATS = Annotation(Kind.ARITHMETIC, mixed=True)  # comparisons, choices
 # Results from 0 to 1, and from -1 to 1, over all values of the dtype.
 FROM_0_TO_1 = Annotation(Kind.FIXED, fixed=FixedParameters(1 / 256, -128))
 FROM_MINUS_1_TO_1 = Annotation(Kind.FIXED, fixed=FixedParameters(1 / 128, 0))

@@ -41,6 +41,7 @@ class TablePartitioner(Partitioner):
 
     table: ClassVar[OpTable[Any]]
     backend_id: ClassVar[str]
+    tag: ClassVar[str] = "tag"  # of its delegates, with their numbers
     joins_all: ClassVar[bool] = False  # also pieces that share no value
 
     def __init__(
@@ -77,7 +78,7 @@ class TablePartitioner(Partitioner):
         generate = self.generate_per_op_partitions if self.per_op_mode else self.generate_partitions
         tags = {}
         for number, partition in enumerate(generate(exported_program)):
-            tag = f"tag{number}"
+            tag = f"{self.tag}{number}"
             tags[tag] = self.delegation_spec
             for node in partition.nodes:
                 node.meta["delegation_tag"] = tag

@@ -94,7 +94,12 @@ class Annotator:
     def _gemm(self, node: Node, annotation: Annotation, config: QuantizationConfig) -> None:
         places = [node.args[place] for place in annotation.places if place < len(node.args)]
         source, weight, bias = (*places, None)[:3]
-        if weight.op != "get_attr" or source.op == "get_attr" or config.weight is None:
+        if (
+            weight is None
+            or weight.op != "get_attr"
+            or source.op == "get_attr"
+            or config.weight is None
+        ):
             return
         if config.input_activation is None and not annotation.weight_only:
             return
@@ -102,7 +107,7 @@ class Annotator:
         if is_dynamic and not _can_be_dynamic(node, annotation):
             return
         inputs: dict[Node, QuantizationSpecBase | None] = {
-            source: config.input_activation,
+            source: _operand_spec(source, config.input_activation),
             weight: _weight_spec(node, config),
         }
         if bias is not None and config.bias is not None:
@@ -114,6 +119,8 @@ class Annotator:
         operands = node.all_input_nodes
         if annotation.operands is not None:
             operands = [node.args[place] for place in annotation.operands]
+        if annotation.mixed:
+            operands = _floats(operands)
         if config.output_activation is None:
             return
         pays = self._has_quantized_operand(operands) and node in self._useful
@@ -122,12 +129,13 @@ class Annotator:
         source = config.input_activation
         if annotation.fixed_inputs is not None:
             source = fixed_spec(annotation.fixed_inputs, source)
-        inputs = dict.fromkeys(operands, source)
+        inputs = {each: _operand_spec(each, source) for each in operands}
         if annotation.fixed is not None:
             _annotate(node, inputs, fixed_spec(annotation.fixed, config.output_activation))
             return
         _annotate(node, inputs, None)
-        self._annotate_result(node, config.output_activation)
+        if is_float(node):
+            self._annotate_result(node, config.output_activation)
 
     def _shared(
         self, node: Node, annotation: Annotation, config: QuantizationConfig | None
@@ -222,11 +230,17 @@ def fixed_spec(parameters: FixedParameters, like: QuantizationSpec) -> FixedQPar
     if like.qscheme == torch.per_tensor_symmetric and point:
         half = 2 ** (bits - 1)
         scale, point = scale * (half + abs(point)) / half, 0
-    if not like.dtype.is_signed:
+    if like.quant_min >= 0:
         point += 2 ** (bits - 1)
     return FixedQParamsQuantizationSpec(
         like.dtype, scale, point, like.quant_min, like.quant_max, like.qscheme
     )
+
+
+def _operand_spec(node: Node, spec: QuantizationSpecBase | None) -> QuantizationSpecBase | None:
+    """Of what has fixed parameters, these: others would have it quantized once more."""
+    is_fixed = isinstance(_output_spec(node), FixedQParamsQuantizationSpec)
+    return SharedQuantizationSpec(node) if is_fixed and spec is not None else spec
 
 
 def _inputs(node: Node) -> dict[Node, QuantizationSpecBase | None]:

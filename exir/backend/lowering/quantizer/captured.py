@@ -41,6 +41,7 @@ _EDGE_NAMES = {
     "aten.batch_norm.default": "aten._native_batch_norm_legit_no_training.default",
     "aten.pad.default": "aten.constant_pad_nd.default",
     "aten.permute.default": "aten.permute_copy.default",
+    "aten.expand.default": "aten.expand_copy.default",
     "aten.transpose.int": "aten.permute_copy.default",
     "aten.select.int": "aten.select_copy.int",
     "aten.slice.Tensor": "aten.slice_copy.Tensor",
@@ -120,8 +121,13 @@ class CapturedTable:
         return [_operator(name) for name in self._names() if name in self._of(name).dynamic]
 
     def _of(self, captured: str) -> Annotation:
-        other = _EDGE_NAMES.get(captured) or _COMPUTED_BY.get(captured, "")
-        return self._by_name.get(captured) or self._by_name.get(other, NOT_QUANTIZED)
+        if captured in self._by_name:
+            return self._by_name[captured]
+        if captured in _EDGE_NAMES:
+            return self._by_name.get(_EDGE_NAMES[captured], NOT_QUANTIZED)
+        found = self._by_name.get(_COMPUTED_BY.get(captured, ""), NOT_QUANTIZED)
+        # Parameters that sigmoid says are not those of silu.
+        return NOT_QUANTIZED if found.kind is Kind.FIXED else found
 
     def _names(self) -> list[str]:
         """Of operators in captured graphs: not those that edge programs alone have."""

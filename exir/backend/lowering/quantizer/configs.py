@@ -89,7 +89,7 @@ def quantization_config(
             observer_or_fake_quant_ctr=_weight_observer(is_qat, is_per_channel, smallest),
         )
     results = None if is_dynamic else activations
-    bias = _INT32_BIASES[is_per_channel] if has_int32_bias else None
+    bias = INT32_BIASES[is_per_channel] if has_int32_bias else None
     return QuantizationConfig(activations, results, weights, bias, is_qat)
 
 
@@ -159,7 +159,7 @@ def _groups_that_share_scales(node: Node) -> int:
 
 
 # By whether weights have one scale per channel; equal configurations have equal ones.
-_INT32_BIASES = {
+INT32_BIASES = {
     False: partial(_int32_bias, torch.per_tensor_symmetric),
     True: partial(_int32_bias, torch.per_channel_symmetric),
 }

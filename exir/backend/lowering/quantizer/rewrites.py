@@ -53,6 +53,22 @@ def numbers_to_tensors(model: GraphModule, table: CapturedTable) -> None:
     model.recompile()
 
 
+def silu_to_sigmoid(model: GraphModule) -> None:
+    """silu(x) -> x * sigmoid(x), for backends that have no silu: both results have a range of their own."""
+    aten = torch.ops.aten
+    for node in list(model.graph.nodes):
+        if captured_name(node) not in ("aten.silu.default", "aten.silu_.default"):
+            continue
+        x = node.args[0]
+        with model.graph.inserting_before(node):
+            gate = model.graph.call_function(aten.sigmoid.default, (x,))
+            made = model.graph.call_function(aten.mul.Tensor, (x, gate))
+        gate.meta, made.meta = dict(node.meta), dict(node.meta)
+        node.replace_all_uses_with(made)
+        model.graph.erase_node(node)
+    model.recompile()
+
+
 def paddings_to_numbers(model: GraphModule, table: CapturedTable) -> None:
     """conv2d(x, w, padding="same") -> conv2d(x, w, padding=[1, 1]), behind a pad where sides differ."""
     for node in list(model.graph.nodes):
@@ -107,7 +123,7 @@ def computed_weights_to_tensors(model: GraphModule, table: CapturedTable) -> Non
         if table.kind_of(node) is not Kind.GEMM:
             continue
         weight = node.args[table.annotation_of(node).places[1]]
-        if weight.op != "get_attr" and weight in constants:
+        if weight is not None and weight.op != "get_attr" and weight in constants:
             with torch.no_grad():
                 value = _value(model, weight)
             node.replace_input_with(weight, _constant(model, node, "_weight", value))

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the rows of ops.py are made of: the table with its modes, conditions, and the layouts in which rows run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import Graph, Node
+
+from executorch.backends.qualcomm.aot.encodings import TYPES
+from executorch.backends.qualcomm.aot.writer import GraphWriter
+from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
+from executorch.exir.backend.lowering.mode_steps import ModeStep, in_its_mode, is_float, remaining
+from executorch.exir.backend.lowering.op_table import (
+    Condition,
+    Constants,
+    OpTable,
+    Row,
+    TensorCondition,
+    has_elements,
+    has_rank_up_to,
+)
+from executorch.exir.backend.lowering.quantized import (
+    is_dequantize,
+    quantization_of,
+)
+from executorch.exir.backend.lowering.steps import sources_of
+from executorch.exir.graph_facts import arguments_by_name, is_shape_dynamic
+
+Candidates = Mapping[Layout, LayoutCandidate]
+Lower = Callable[[GraphWriter, ModeStep], Any]
+MAX_RANK = 5
+
+
+def _is_static(tensor: Node, call: Node) -> bool:
+    return not is_shape_dynamic(tensor)
+
+
+def _has_type(tensor: Node, call: Node) -> bool:
+    value = tensor.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.dtype in TYPES
+
+
+OF_TENSORS = (
+    TensorCondition(_has_type, "a tensor of floats, booleans or integers is expected"),
+    TensorCondition(_is_static, "a tensor of sizes that are known is expected"),
+    TensorCondition(has_rank_up_to(MAX_RANK), f"at most {MAX_RANK} dimensions are expected"),
+    TensorCondition(has_elements, "a tensor with elements is expected"),
+)
+
+
+def _reads_a_value(node: Node, constants: Constants) -> bool:
+    """Or nothing: a row that makes a constant says which calls it takes."""
+    sources = node.all_input_nodes
+    return not sources or any(each not in constants for each in sources)
+
+
+COMPUTED_AHEAD = Condition(_reads_a_value, "all operands are static: it is computed ahead of time")
+
+
+class QnnTable(OpTable[Row]):
+    def __init__(self, rows: Mapping[str, Row]) -> None:
+        super().__init__(rows, OF_TENSORS, (COMPUTED_AHEAD,), step=ModeStep)
+
+    def step_of(self, node: Node, constants: Constants) -> ModeStep:
+        """A call, and the quantize behind it where all around it is quantized."""
+        step = self.step_at(node)
+        found = in_its_mode(step, constants)
+        floats = [each for each in sources_of(step) if is_float(each)]
+        if not found.is_quantized or not all(map(is_known_dequantize, floats)):
+            return ModeStep(step.head, step.result, step.calls, step.named, last=step.result)
+        return found
+
+    def steps_of(self, graph: Graph, constants: Constants) -> list[ModeStep]:
+        """All of a graph, but for what quantized steps take along."""
+        return remaining(
+            [self.step_of(each.head, constants) for each in self.steps(graph, constants)]
+        )
+
+
+def is_known_dequantize(node: Node) -> bool:
+    """In a form that encodings have: one scale, or one for each channel."""
+    qparams = quantization_of(node) if is_dequantize(node) else None
+    return qparams is not None and qparams.group_size == 0
+
+
+# ---- Layouts ----
+
+
+def plain(step: ModeStep, operands: Sequence[Node]) -> Candidates:
+    return {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
+
+
+def channels_last(step: ModeStep, operands: Sequence[Node]) -> Candidates:
+    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
+
+
+def either(step: ModeStep, operands: Sequence[Node]) -> Candidates:
+    """What computes element by element, or along dimensions that it is told. Operands of fewer dimensions line up with
+    plain ones only, unless they are numbers or constants."""
+    value = step.head.meta["val"]
+    rank = (value[0] if isinstance(value, tuple | list) else value).dim()
+    found = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
+    if rank in (4, 5) and all(each.meta["val"].dim() == rank for each in operands):
+        found[NHWC] = LayoutCandidate((NHWC,) * len(operands), NHWC)
+    return found
+
+
+# ---- Conditions ----
+
+
+def when(test: Callable[[Node], bool], reason: str) -> Condition:
+    """Of the call alone."""
+    return Condition(lambda node, constants: test(node), reason)
+
+
+def argument(node: Node, name: str, default: Any = None) -> Any:
+    """Of a call, by the name that the operator's schema has."""
+    found = arguments_by_name(node).get(name)
+    return default if found is None else found
+
+
+def is_constant(name: str) -> Callable[[Node, Constants], bool]:
+    def test(node: Node, constants: Constants) -> bool:
+        found = argument(node, name)
+        return found is None or found in constants
+
+    return test
+
+
+def has_rank(*ranks: int) -> Condition:
+    names = " or ".join(map(str, ranks))
+    return when(
+        lambda node: node.args[0].meta["val"].dim() in ranks, f"{names} dimensions are expected"
+    )
+
+
+def only_first_is_read(node: Node) -> bool:
+    """Of a call of several results."""
+    return all(user.args[1] == 0 for user in node.users)
+
+
+def row(
+    lower: Lower,
+    *conditions: Condition,
+    layouts: Callable[..., Candidates] | None = None,
+    preserved: bool = False,
+    annotation: Annotation = NOT_QUANTIZED,
+) -> Row:
+    return Row(lower, conditions, preserved, layouts=layouts, annotation=annotation)
+
+
+def alone(kind: str) -> Lower:
+    """An operator without parameters, of all tensors that the call reads."""
+
+    def lower(w: GraphWriter, step: ModeStep) -> None:
+        tensors = [each for each in step.head.args if isinstance(each, Node)]
+        w.give(kind, *map(w.take, tensors))
+
+    return lower

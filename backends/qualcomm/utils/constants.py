@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# compat
+"""Documented path: names of facts about nodes, as tests and passes of users spell them."""
+
+from executorch.backends.qualcomm.quantizer.qconfig import DEFAULT_EPS_8BIT as DEFAULT_EPS_8BIT
+from executorch.backends.qualcomm.quantizer.qconfig import DEFAULT_EPS_16BIT as DEFAULT_EPS_16BIT
+
+QCOM_ANNOTATION = "annotation"
+QCOM_AXIS = "axis"
+QCOM_AXIS_ORDER = "axis_order"
+QCOM_BITWIDTH = "bitwidth"
+QCOM_BLOCK_SCALES = "block_scales"
+QCOM_BLOCK_SCALE_BITWIDTH = "block_scale_bitwidth"
+QCOM_BLOCK_SCALE_OFFSET = "block_scale_offset"
+QCOM_BLOCK_SIZE = "block_size"
+QCOM_BLOCK_STORAGE_TYPE = "block_storage_type"
+QCOM_BYPASS_NODE = "bypass_node"
+QCOM_DATA = "data"
+QCOM_DTYPE = "dtype"
+QCOM_ENCODING = "encoding"
+QCOM_FALLBACK_NODE = "fallback_node"
+QCOM_INSERTED_PERMUTE = "qnn_permute"
+QCOM_LAYOUT_CHANGE = "layout_change"
+QCOM_MODULE = "module"
+QCOM_NUM_BLOCKS_PER_AXIS = "num_blocks_per_axis"
+QCOM_OFFSET = "offset"
+QCOM_ORIG_DTYPE = "orig_dtype"
+QCOM_PASS_ACTIVATE_KEY = "activate"
+QCOM_PASS_ARGS_KWARGS_DEFAULTS_KEY = "args_kwargs_defaults"
+QCOM_QNN_COMPILE_SPEC = "qnn_compile_spec"
+QCOM_QUANTIZED_IO = "q_tensor_io"
+QCOM_QUANT_ANNOTATION_KEY = "quantization_annotation"
+QCOM_QUANT_ATTRS = "quant_attrs"
+QCOM_QUANT_ATTRS_MAP = "quant_attrs_map"
+QCOM_QUANT_DTYPE = "quant_dtype"
+QCOM_QUANT_MAX = "quant_max"
+QCOM_QUANT_MIN = "quant_min"
+QCOM_REQUANTIZE = "requantize"
+QCOM_SAMPLE_INPUTS = "sample_inputs"
+QCOM_SCALE = "scale"
+QCOM_SCALES = "scales"
+QCOM_SCALE_OFFSET = "scale_offset"
+QCOM_TENSOR_NAME = "qnn_tensor_name"
+QCOM_ZERO_POINT = "zero_point"
+QCOM_ZERO_POINTS = "zero_points"
+
+HEXAGON_SDK_ROOT = "HEXAGON_SDK_ROOT"
+HEXAGON_TOOLS_ROOT = "HEXAGON_TOOLS_ROOT"
+DSP_VERSION = "DSP_VERSION"
+
+DEFAULT_EPS_FP32 = 1.1920928955078125e-07
