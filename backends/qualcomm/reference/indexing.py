@@ -50,20 +50,18 @@ def _scatter_nd(x, indices, updates, *, reduction):
     for place, size in zip(places, x.shape, strict=False):
         _check_indices(place, size)
         flat = flat * size + place
-    rows = x.reshape(-1, *x.shape[depth:]).clone()
+    rows = x.reshape(-1, *x.shape[depth:])
     values = updates.reshape(-1, *x.shape[depth:])
     if reduction == 0:
-        rows[flat] = values
-    else:
-        rows.index_reduce_(0, flat, values, "prod") if reduction == 2 else rows.index_add_(
-            0, flat, values
-        )
+        return rows.index_put((flat,), values).reshape(x.shape)
+    index = flat.reshape(-1, *[1] * (values.ndim - 1)).expand_as(values)
+    rows = rows.scatter_reduce(0, index, values, _REDUCTIONS[reduction])
     return rows.reshape(x.shape)
 
 
 ROWS = {
     "Gather": Row(_gather, (2, 2), {"axis": i32(0)}, moves=True),
-    "GatherElements": Row(_gather_elements, (2, 2), {"axis": i32(0)}, moves=True),
+    "GatherElements": Row(_gather_elements, (2, 2), {"axis": u32(0)}, moves=True),
     "ScatterElements": Row(_scatter_elements, (3, 3), {"axis": u32(0), "reduction": enum(5, 0)}),
     "ScatterNd": Row(_scatter_nd, (3, 3), {"reduction": enum(3, 0)}),
 }
