@@ -13,7 +13,6 @@ from executorch.backends.qualcomm.aot.graph import (
     Encoding,
     EncodingType,
     Graph,
-    TensorType,
     flag,
     float32,
     int32,
@@ -31,6 +30,7 @@ U8 = tensor(X, DataType.UFIXED_POINT_8, encoding=per_tensor(0.5, 0))
 OTHER = replace(U8, encoding=per_tensor(0.25, 0))
 FLAT = replace(F32, dims=(6,))
 I32 = replace(F32, dtype=DataType.INT_32)
+THREES = static(torch.full((2, 3), 3, dtype=torch.int32))
 IMAGE = replace(F32, dims=(1, 4, 4, 3))
 FILTERS = static(torch.rand(3, 3, 2, 4))
 STRIDE, NO_PADS = uints([1, 1]), uints([0] * 4, 2, 2)
@@ -68,7 +68,10 @@ REFUSED = {
         graph_of("Softmax", [F32], [F32], {"axis": uint32(-1)}),
         "parameter axis: expected integers from 0 to 4294967295, found -1",
     ),
-    "number of inputs": (graph_of("ElementWiseAdd", [F32], [F32]), "expected 2 to 2 inputs, found 1"),
+    "number of inputs": (
+        graph_of("ElementWiseAdd", [F32], [F32]),
+        "expected 2 to 2 inputs, found 1",
+    ),
     "number of outputs": (
         graph_of("UnPack", [F32], [replace(F32, dims=(3,))] * 3),
         "expected 2 outputs, found 3",
@@ -121,18 +124,23 @@ REFUSED = {
     ),
     "quantize": (graph_of("Quantize", [U8], [U8]), "t0 is float, found UFIXED_POINT_8"),
     "indices": (
-        graph_of("Gather", [F32, replace(I32, type=TensorType.STATIC, data=torch.full((2, 3), 3))], [F32], {"axis": int32(1)}),
+        graph_of("Gather", [F32, THREES], [F32], {"axis": int32(1)}),
         "indices from 0 to 2, found 3 to 3",
     ),
     "both flags": (
-        graph_of("ResizeBilinear", [IMAGE], [IMAGE], {"align_corners": flag(True), "half_pixel_centers": flag(True)}),
+        graph_of(
+            "ResizeBilinear",
+            [IMAGE],
+            [IMAGE],
+            {"align_corners": flag(True), "half_pixel_centers": flag(True)},
+        ),
         "exclude each other",
     ),
     "range": (
         graph_of("StridedSlice", [F32], [F32], {"ranges": ints([0, 2, 1, 0, 4, 1], 2, 3)}),
         "range 0:4:1 along axis 1 of 3",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
