@@ -104,9 +104,13 @@ MANY = 1 << 16
 ROWS = {
     "Concat": Row(_concat, (1, MANY), {"axis": u32(0)}),
     "Pack": Row(_pack, (1, MANY), {"axis": u32(0)}),
-    "UnPack": Row(_un_pack, (1, 1), {"axis": u32(0)}, outputs=(1, MANY), moves=True),
+    "UnPack": Row(_un_pack, (1, 1), {"axis": u32(0)}, outputs=(1, MANY), is_data_movement=True),
     "Split": Row(
-        _split, (1, 1), {"axis": u32(), "split_index": u32s(-1)}, outputs=(1, MANY), moves=True
+        _split,
+        (1, 1),
+        {"axis": u32(), "split_index": u32s(-1)},
+        outputs=(1, MANY),
+        is_data_movement=True,
     ),
     "StridedSlice": Row(
         _strided_slice,
@@ -119,9 +123,9 @@ ROWS = {
             "new_axes_mask": u32(0),
         },
     ),
-    "Reshape": Row(_reshape, takes_call=True, moves=True),
-    "Tile": Row(_tile, (1, 1), {"multiples": u32s("rank")}, moves=True),
-    "Transpose": Row(_transpose, (1, 1), {"perm": u32s("rank")}, moves=True),
+    "Reshape": Row(_reshape, takes_call=True, is_data_movement=True),
+    "Tile": Row(_tile, (1, 1), {"multiples": u32s("rank")}, is_data_movement=True),
+    "Transpose": Row(_transpose, (1, 1), {"perm": u32s("rank")}, is_data_movement=True),
     "Pad": Row(
         _pad,
         (1, 1),

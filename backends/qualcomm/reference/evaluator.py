@@ -164,7 +164,7 @@ def _check_tensors(where: str, row: Row, call: Call) -> None:
     first, output = call.inputs[0], call.outputs[0]
     if kind(first.dtype) == kind(output.dtype) == "integer" and first.dtype is not output.dtype:
         raise InvalidGraph(where, f"{output.name} of {first.dtype.name}", output.dtype.name)
-    if row.moves:
+    if row.is_data_movement:
         _check_moved(where, call)
 
 

@@ -153,9 +153,9 @@ ROWS = {
         (2, 2),
         {"align_corners": flag(False), "mode": enum(2, 0), "padding_mode": enum(3, 0)},
     ),
-    "DepthToSpace": Row(_depth_to_space, parameters=_BLOCKS, moves=True),
-    "SpaceToDepth": Row(_space_to_depth, parameters=_BLOCKS, moves=True),
+    "DepthToSpace": Row(_depth_to_space, parameters=_BLOCKS, is_data_movement=True),
+    "SpaceToDepth": Row(_space_to_depth, parameters=_BLOCKS, is_data_movement=True),
     "ChannelShuffle": Row(
-        _channel_shuffle, parameters={"num_groups": u32(), "axis": u32()}, moves=True
+        _channel_shuffle, parameters={"num_groups": u32(), "axis": u32()}, is_data_movement=True
     ),
 }

@@ -60,8 +60,8 @@ def _scatter_nd(x, indices, updates, *, reduction):
 
 
 ROWS = {
-    "Gather": Row(_gather, (2, 2), {"axis": i32(0)}, moves=True),
-    "GatherElements": Row(_gather_elements, (2, 2), {"axis": u32(0)}, moves=True),
+    "Gather": Row(_gather, (2, 2), {"axis": i32(0)}, is_data_movement=True),
+    "GatherElements": Row(_gather_elements, (2, 2), {"axis": u32(0)}, is_data_movement=True),
     "ScatterElements": Row(_scatter_elements, (3, 3), {"axis": u32(0), "reduction": enum(5, 0)}),
     "ScatterNd": Row(_scatter_nd, (3, 3), {"reduction": enum(3, 0)}),
 }

@@ -47,5 +47,10 @@ ROWS = {
         _cumulative_sum,
         parameters={"axis": u32(), "exclusive": flag(False), "reverse": flag(False)},
     ),
-    "TopK": Row(_top_k, parameters={"k": u32(), "largest": flag(True)}, outputs=(2, 2), moves=True),
+    "TopK": Row(
+        _top_k,
+        parameters={"k": u32(), "largest": flag(True)},
+        outputs=(2, 2),
+        is_data_movement=True,
+    ),
 }

@@ -112,7 +112,7 @@ class Row:
     several.
 
     `takes_call`: a Call comes first. `factored_axes`: input 0 and 1 come Factored, with scales along these axes.
-    `converts`: between types and encodings. `moves`: outputs are elements of input 0, in its encoding."""
+    `converts`: between types and encodings. `is_data_movement`: outputs are elements of input 0, in its encoding."""
 
     function: Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]
     inputs: tuple[int, int] = (1, 1)
@@ -121,7 +121,7 @@ class Row:
     takes_call: bool = False
     factored_axes: tuple[int, int] | None = None
     converts: bool = False
-    moves: bool = False
+    is_data_movement: bool = False
 
     def read_parameters(self, operator: Operator, rank: int) -> dict[str, Any]:
         for name in operator.parameters:

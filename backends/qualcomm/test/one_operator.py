@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -67,3 +68,36 @@ def outputs_of(
     """Of an operator of floats, integers and booleans, whose outputs have the types and sizes of `like`."""
     graph = graph_of(kind, [tensor(x) for x in inputs], [tensor(x) for x in like], parameters)
     return evaluate(graph, inputs)
+
+
+CHECKED: set[str] = set()
+
+
+def check(
+    kind: str,
+    inputs: Sequence[torch.Tensor] | torch.Tensor,
+    wanted: Sequence[torch.Tensor] | torch.Tensor,
+    **parameters: Parameter,
+) -> None:
+    """That the operator gives `wanted`, whose int64 stands for int32."""
+    CHECKED.add(kind)
+    inputs = [inputs] if isinstance(inputs, torch.Tensor) else inputs
+    wanted = [wanted] if isinstance(wanted, torch.Tensor) else wanted
+    wanted = [each.int() if each.dtype is torch.int64 else each for each in wanted]
+    found = outputs_of(kind, inputs, wanted, parameters)
+    torch.testing.assert_close(
+        found, wanted, atol=1e-5, rtol=1e-5, msg=lambda text: f"{kind}\n{text}"
+    )
+
+
+def checked(module: Mapping[str, Any]) -> set[str]:
+    """Types of operators that the tests of a module check, whichever of them ran before this one."""
+    for name, test in module.items():
+        if name.startswith("test_") and not name.startswith("test_no_operator"):
+            test()
+    return CHECKED
+
+
+def last(x: torch.Tensor) -> torch.Tensor:
+    """Channels last."""
+    return x.movedim(1, -1)
