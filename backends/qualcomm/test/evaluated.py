@@ -12,8 +12,8 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 
 from executorch.backends.qualcomm.aot.graph import Graph
-from executorch.backends.qualcomm.reference.evaluator import evaluate
 from executorch.backends.qualcomm.test.recorder import Recorder
+from executorch.backends.qualcomm.test.reference.evaluator import evaluate
 
 
 def run(

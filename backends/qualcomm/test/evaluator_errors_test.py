@@ -20,9 +20,9 @@ from executorch.backends.qualcomm.aot.graph import (
     uint32,
     uints,
 )
-from executorch.backends.qualcomm.reference.errors import InvalidGraph
-from executorch.backends.qualcomm.reference.evaluator import evaluate
 from executorch.backends.qualcomm.test.one_operator import graph_of, per_tensor, static, tensor
+from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
+from executorch.backends.qualcomm.test.reference.evaluator import evaluate
 
 X = torch.rand(2, 3)
 F32 = tensor(X)

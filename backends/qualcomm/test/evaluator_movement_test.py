@@ -7,8 +7,8 @@ import torch
 from torch.nn import functional as F
 
 from executorch.backends.qualcomm.aot.graph import flag, float32, int32, ints, uint32, uints
-from executorch.backends.qualcomm.reference import conversions, data_movement, images, indexing
 from executorch.backends.qualcomm.test.one_operator import check, checked, last, outputs_of
+from executorch.backends.qualcomm.test.reference import conversions, data_movement, images, indexing
 
 torch.manual_seed(0)
 X, Y = torch.randn(2, 3, 4), torch.randn(2, 3, 4)

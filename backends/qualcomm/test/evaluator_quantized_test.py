@@ -15,8 +15,8 @@ from executorch.backends.qualcomm.aot.graph import (
     uint32,
     uints,
 )
-from executorch.backends.qualcomm.reference.evaluator import evaluate
 from executorch.backends.qualcomm.test.one_operator import graph_of, per_tensor, static, tensor
+from executorch.backends.qualcomm.test.reference.evaluator import evaluate
 
 U8, S8, S32 = DataType.UFIXED_POINT_8, DataType.SFIXED_POINT_8, DataType.SFIXED_POINT_32
 U16 = DataType.UFIXED_POINT_16

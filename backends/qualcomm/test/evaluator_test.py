@@ -7,8 +7,14 @@ import torch
 from torch.nn import functional as F
 
 from executorch.backends.qualcomm.aot.graph import flag, float32, uint32, uints
-from executorch.backends.qualcomm.reference import elementwise, gemm, norms, pooling, reductions
 from executorch.backends.qualcomm.test.one_operator import check, checked, last
+from executorch.backends.qualcomm.test.reference import (
+    elementwise,
+    gemm,
+    norms,
+    pooling,
+    reductions,
+)
 
 torch.manual_seed(0)
 X, Y = torch.randn(2, 3, 4), torch.randn(2, 3, 4)

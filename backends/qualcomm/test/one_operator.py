@@ -19,7 +19,7 @@ from executorch.backends.qualcomm.aot.graph import (
     Tensor,
     TensorType,
 )
-from executorch.backends.qualcomm.reference.evaluator import evaluate
+from executorch.backends.qualcomm.test.reference.evaluator import evaluate
 
 _TYPES = {
     torch.float32: DataType.FLOAT_32,

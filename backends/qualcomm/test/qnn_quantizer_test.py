@@ -154,3 +154,16 @@ def test_wide_weights_need_a_newer_npu() -> None:
     old.set_default_quant_config(QuantDtype.use_16a16w)
     with pytest.raises(ValueError, match="need an NPU of V73 or later, SM8450 has V69"):
         converted(old)
+
+
+class NormWithoutWeight(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.rms_norm(x, (8,)) + 1
+
+
+def test_a_norm_without_a_weight_is_quantized() -> None:
+    x = torch.linspace(-2, 2, 16).view(2, 8)
+    prepared = prepare_pt2e(export(NormWithoutWeight(), (x,)).module(), QnnQuantizer())
+    prepared(x)
+    found = convert_pt2e(prepared)(x)
+    torch.testing.assert_close(found, NormWithoutWeight()(x), rtol=0, atol=0.05)

@@ -122,7 +122,8 @@ def computed_weights_to_tensors(model: GraphModule, table: CapturedTable) -> Non
             continue
         if table.kind_of(node) is not Kind.GEMM:
             continue
-        weight = node.args[table.annotation_of(node).places[1]]
+        place = table.annotation_of(node).places[1]
+        weight = node.args[place] if place < len(node.args) else None
         if weight is not None and weight.op != "get_attr" and weight in constants:
             with torch.no_grad():
                 value = _value(model, weight)

@@ -19,8 +19,8 @@ from executorch.backends.qualcomm.aot.graph import (
     Scalar,
     Tensor,
 )
-from executorch.backends.qualcomm.reference.errors import InvalidGraph
-from executorch.backends.qualcomm.reference.quantized_values import kind, limits
+from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
+from executorch.backends.qualcomm.test.reference.quantized_values import kind, limits
 
 MANDATORY = object()
 

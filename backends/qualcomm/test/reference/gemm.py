@@ -6,8 +6,8 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from executorch.backends.qualcomm.reference.quantized_values import Factored
-from executorch.backends.qualcomm.reference.row import Row, flag, u32, u32s
+from executorch.backends.qualcomm.test.reference.quantized_values import Factored
+from executorch.backends.qualcomm.test.reference.row import Row, flag, u32, u32s
 
 
 def padding_of(pad_amount: list[list[int]]) -> list[int]:

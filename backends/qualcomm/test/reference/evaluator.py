@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 
 from executorch.backends.qualcomm.aot.graph import PACKAGE, Graph, Operator, Tensor, TensorType
-from executorch.backends.qualcomm.reference import (
+from executorch.backends.qualcomm.test.reference import (
     conversions,
     data_movement,
     elementwise,
@@ -20,8 +20,8 @@ from executorch.backends.qualcomm.reference import (
     pooling,
     reductions,
 )
-from executorch.backends.qualcomm.reference.errors import InvalidGraph
-from executorch.backends.qualcomm.reference.quantized_values import (
+from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
+from executorch.backends.qualcomm.test.reference.quantized_values import (
     STORED,
     check_encoding,
     factored,
@@ -30,7 +30,7 @@ from executorch.backends.qualcomm.reference.quantized_values import (
     number_of,
     stored_of,
 )
-from executorch.backends.qualcomm.reference.row import Call, Row
+from executorch.backends.qualcomm.test.reference.row import Call, Row
 
 _FAMILIES = (
     elementwise,

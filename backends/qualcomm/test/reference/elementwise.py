@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch.nn import functional as F
 
-from executorch.backends.qualcomm.reference.row import Row, enum, f32, flag
+from executorch.backends.qualcomm.test.reference.row import Row, enum, f32, flag
 
 # In the order of the numbers of ElementWiseUnary's and ElementWiseBinary's operations.
 _UNARY = {

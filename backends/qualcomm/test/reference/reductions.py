@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import torch
 
-from executorch.backends.qualcomm.reference.row import Row, flag, u32, u32s
+from executorch.backends.qualcomm.test.reference.row import Row, flag, u32, u32s
 
 
 def _reduction(function) -> Row:

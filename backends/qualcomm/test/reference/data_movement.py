@@ -8,9 +8,9 @@ import itertools
 import torch
 from torch.nn import functional as F
 
-from executorch.backends.qualcomm.reference.gemm import padding_of
-from executorch.backends.qualcomm.reference.quantized_values import scale_and_offset
-from executorch.backends.qualcomm.reference.row import (
+from executorch.backends.qualcomm.test.reference.gemm import padding_of
+from executorch.backends.qualcomm.test.reference.quantized_values import scale_and_offset
+from executorch.backends.qualcomm.test.reference.row import (
     Call,
     Declared,
     Row,

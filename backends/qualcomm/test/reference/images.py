@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from executorch.backends.qualcomm.reference.row import Call, Row, enum, f32, flag, u32, u32s
+from executorch.backends.qualcomm.test.reference.row import Call, Row, enum, f32, flag, u32, u32s
 
 _HALF_PIXEL, _PYTORCH_HALF_PIXEL, _ALIGN_CORNERS, _ASYMMETRIC = range(4)
 _NEAREST, _LINEAR, _CUBIC = range(3)

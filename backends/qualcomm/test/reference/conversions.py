@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import torch
 
-from executorch.backends.qualcomm.reference.quantized_values import kind
-from executorch.backends.qualcomm.reference.row import Call, Declared, Row, f32, flag
+from executorch.backends.qualcomm.test.reference.quantized_values import kind
+from executorch.backends.qualcomm.test.reference.row import Call, Declared, Row, f32, flag
 
 
 def _between(given: str, wanted: str):

@@ -8,8 +8,8 @@ from functools import partial
 import torch
 from torch.nn import functional as F
 
-from executorch.backends.qualcomm.reference.gemm import padding_of
-from executorch.backends.qualcomm.reference.row import Row, enum, flag, u32s
+from executorch.backends.qualcomm.test.reference.gemm import padding_of
+from executorch.backends.qualcomm.test.reference.row import Row, enum, flag, u32s
 
 
 def _beyond(size: int, window: int, step: int, rounding_mode: int) -> int:

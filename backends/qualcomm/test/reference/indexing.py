@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import torch
 
-from executorch.backends.qualcomm.reference.row import Row, enum, i32, u32
+from executorch.backends.qualcomm.test.reference.row import Row, enum, i32, u32
 
 _REDUCTIONS = (None, "sum", "prod", "amax", "amin")
 
