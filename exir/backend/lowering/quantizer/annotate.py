@@ -93,7 +93,7 @@ class Annotator:
 
     def _gemm(self, node: Node, annotation: Annotation, config: QuantizationConfig) -> None:
         places = [node.args[place] for place in annotation.places if place < len(node.args)]
-        source, weight, bias = (*places, None)[:3]
+        source, weight, bias = (*places, None, None)[:3]
         if (
             weight is None
             or weight.op != "get_attr"
