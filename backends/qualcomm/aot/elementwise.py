@@ -175,6 +175,10 @@ FLOATS = when(_is_float_call, "floats are expected")
 NUMBERS = when(_has_numbers, "limits that are numbers are expected")
 QPARAMS = when(_has_static_qparams, "one scale and zero point that are known are expected")
 NO_DECIMALS = when(lambda node: argument(node, "decimals", 0) == 0, "round of decimals")
+ELU = Condition(
+    lambda node, constants: all(number == 1 for number in node.args[2:4]),
+    "scale and input_scale of 1 are expected: QNN's Elu has alpha alone",
+)
 SLOPES = Condition(is_constant("weight"), "slopes that are static are expected")
 
 
@@ -205,7 +209,7 @@ ROWS: dict[str, Row] = {
     **_aten("sigmoid.default", alone("Sigmoid"), annotation=FROM_0_TO_1),
     **_aten("gelu.default", alone("Gelu"), annotation=ARITHMETIC),
     **_aten("hardsigmoid.default", _hard_sigmoid, preserved=True, annotation=FROM_0_TO_1),
-    **_aten("elu.default", _elu, preserved=True, annotation=ARITHMETIC),
+    **_aten("elu.default", _elu, ELU, preserved=True, annotation=ARITHMETIC),
     **_aten("prelu.default", _prelu, SLOPES, preserved=True, annotation=ARITHMETIC),
     **_aten("leaky_relu.default", _leaky_relu, preserved=True, annotation=ARITHMETIC),
     **_aten("clamp.default", _clamped("min", "max", None, None), NUMBERS, annotation=ARITHMETIC),

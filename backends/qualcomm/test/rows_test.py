@@ -79,3 +79,10 @@ def test_integers_of_64_bits_are_cast_at_the_boundary() -> None:
         "ElementWiseAdd  I32[6] I32[6] -> I32[6]",
         "Cast  I32[6] -> I64[6]",
     ]
+
+
+def test_elu_with_factors_stays_on_the_cpu() -> None:
+    """QNN's Elu has alpha alone; the factors were left out, and selu was wrong by 0.02."""
+    manager = lowered(Function(F.selu).eval(), (X,), Recorder())
+    assert "aten.elu.default" in left(manager)
+    assert graph_of(lambda x: F.elu(x, 0.5), X)[0].startswith("Elu ")
