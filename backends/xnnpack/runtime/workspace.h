@@ -33,6 +33,7 @@ class Workspace final {
   /// an installed copy of XNNPACK. Need `mutex`.
   void expect_first_run() { ++first_runs_; }
   void end_first_run();
+  size_t num_first_runs() const { return first_runs_; }
 
   std::mutex mutex;
 

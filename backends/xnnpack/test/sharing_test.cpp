@@ -255,6 +255,25 @@ TEST_F(SharingTest, ArgumentsAndWorkspacesMoveBetweenRuns) {
   }
 }
 
+/// A runtime that XNNPACK refuses to make leaves a workspace as it was for those that share it.
+TEST_F(SharingTest, WhatIsRefusedHasNoFirstRun) {
+  fb_xnnpack::XNNGraphT graph = linear_graph(Linear::kStatic);
+  graph.xvalues.back()
+      ->xvalue_union.AsXNNQuantizedTensorValue()
+      ->quant_params.AsPerTensorQuant()
+      ->scale = 1e-6f;  // products' scale is more than 256 times as large: there is no such kernel
+  const std::vector<uint8_t> bytes = pack_as_is(graph);
+  const auto payload = open_payload(bytes.data(), bytes.size());
+  ASSERT_EQ(payload.error(), Error::Ok);
+  DelegateOptions options;
+  options.workspaces = WorkspaceSharingMode::Global;
+  const auto workspace = Workspace::get(options.workspaces, nullptr);
+  ASSERT_EQ(workspace.error(), Error::Ok);
+  const size_t before = (*workspace)->num_first_runs();
+  EXPECT_EQ(Delegate::create(payload.get(), nullptr, options).error(), Error::NotSupported);
+  EXPECT_EQ((*workspace)->num_first_runs(), before);
+}
+
 /// Loads, runs and unloads side by side, all with the same weights, in every mode.
 TEST_F(SharingTest, EightThreadsShareWeights) {
   for (int mode = 0; mode < 3; ++mode) {

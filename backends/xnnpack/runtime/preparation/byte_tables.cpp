@@ -214,8 +214,10 @@ class Evaluation {
     for (size_t i = 0; i < operands.num_inputs; ++i) {
       uint32_t& id = ids[operands.inputs[i]];
       if (id == XNN_INVALID_VALUE_ID) {
-        ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-            definitions_.define_as_is(subgraph_.get(), operands.inputs[i], id), "a constant"));
+        ET_CHECK_OK_OR_RETURN_ERROR(
+            check_status(definitions_.define_in(subgraph_.get(), operands.inputs[i],
+                                                XNN_INVALID_VALUE_ID, /*flags=*/0, id),
+                         "a constant"));
       }
     }
     ET_CHECK_OK_OR_RETURN_ERROR(check_status(

@@ -145,13 +145,6 @@ xnn_status Definitions::define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t
   }
 }
 
-xnn_status Definitions::define_as_is(xnn_subgraph_t subgraph, uint32_t id, uint32_t& out) const {
-  const Value& value = graph_.values[id];
-  const uint32_t flags = value.is_widened ? 0 : value.tensor->flags();
-  return define_in(subgraph, id, flags == 0 ? XNN_INVALID_VALUE_ID : value.tensor->external_id(),
-                   flags, out);
-}
-
 Error Definitions::define_values(xnn_subgraph_t subgraph, const Segment& segment, Ids& ids) const {
   const auto define = [&](uint32_t id, uint32_t external, uint32_t flags) {
     return ids[id] != XNN_INVALID_VALUE_ID

@@ -56,7 +56,6 @@ class Definitions final {
   /// Defines a value as `external` with `flags`, or as what nodes read and write.
   xnn_status define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t external, uint32_t flags,
                        uint32_t& out) const;
-  xnn_status define_as_is(xnn_subgraph_t subgraph, uint32_t id, uint32_t& out) const;
   /// A segment: its arguments, the constants that it reads, values but those that `ids` has
   /// already, and needed nodes, by `define`. Arguments that are widened are converted, before and
   /// after all nodes.

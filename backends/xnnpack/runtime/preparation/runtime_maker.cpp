@@ -138,7 +138,6 @@ Error RuntimeMaker::make() {
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
   ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));
   ET_CHECK_OK_OR_RETURN_ERROR(define_segments());
-  out_.runtimes.resize(segments_.size());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
   // What is measured is measured as it will run; what a file may hold need not be packed; a matrix
   // that is not packed is multiplied in float32. The first run's graph is the whole one.
@@ -148,7 +147,12 @@ Error RuntimeMaker::make() {
   }
   pack(packings_);
   const std::lock_guard<std::mutex> lock(out_.workspace->mutex);
-  ET_CHECK_OK_OR_RETURN_ERROR(is_done() ? make_last_runtime() : make_first_runtime());
+  out_.runtimes.resize(segments_.size());
+  const Error made = is_done() ? make_last_runtime() : make_first_runtime();
+  if (made != Error::Ok) {
+    out_.runtimes.clear();
+    return made;
+  }
   out_.workspace->expect_first_run();
   return Error::Ok;
 }

@@ -60,7 +60,7 @@ struct Executable {
   std::shared_ptr<Workspace> workspace;
   std::vector<Segment> plan;
   BoundaryMemory boundaries;
-  std::vector<SegmentRuntime> runtimes;  // one for each segment
+  std::vector<SegmentRuntime> runtimes;  // one for each segment, or none where making them failed
 };
 
 /// Used once. All members return what Delegate::create() does.
