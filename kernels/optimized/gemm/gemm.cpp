@@ -31,7 +31,7 @@ constexpr size_t kAlignment = 64;
 
 struct Block {
   int64_t k_begin, k_size;
-  const float* panels;  // packed, or nullptr to read B in place
+  const float* panels;  // packed for this block; nullptr for a B that is packed whole, or in place
 };
 
 // Columns of a panel: as many vectors as a tile has, but for the last two where one vector would be
@@ -116,16 +116,17 @@ void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& bloc
     const float* panel = block.panels;
     for (int64_t j = r.n_begin; j < r.n_end;) {
       const int64_t j_end = std::min(panels.end_of(j), r.n_end);
+      const float* b = panel;
+      int64_t ldb = width;
       if (g.packed != nullptr) {
-        const float* b = g.packed + place_of(panels, block.k_begin, block.k_size, j);
-        multiply_panel(kernels, g, block, j, j_end - j, b, width, i, i_end);
+        b = g.packed + place_of(panels, block.k_begin, block.k_size, j);
       } else if (panel != nullptr) {
-        multiply_panel(kernels, g, block, j, j_end - j, panel, width, i, i_end);
         panel += width * block.k_size;
       } else {
-        const float* b = static_cast<const float*>(g.b) + block.k_begin * g.ldb + j;
-        multiply_panel(kernels, g, block, j, j_end - j, b, g.ldb, i, i_end);
+        b = static_cast<const float*>(g.b) + block.k_begin * g.ldb + j;
+        ldb = g.ldb;
       }
+      multiply_panel(kernels, g, block, j, j_end - j, b, ldb, i, i_end);
       j = j_end;
     }
   }
@@ -147,7 +148,10 @@ void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, 
   const int64_t in_place = unpacked_end(g, r, width);
   for (int64_t n = r.n_begin; n < r.n_end;) {
     const bool packed = n >= in_place;
-    const int64_t n_end = packed ? std::min(n + kBlockPanels * width, r.n_end) : in_place;
+    int64_t n_end = packed ? n : in_place;
+    for (int64_t i = 0; packed && i < kBlockPanels && n_end < r.n_end; ++i) {
+      n_end = std::min(panels.end_of(n_end), r.n_end);
+    }
     for (int64_t k = 0; k == 0 || k < g.k; k += k_step) {
       Block block{k, std::min(k_step, g.k - k), nullptr};
       if (packed && g.packed == nullptr) {
@@ -224,8 +228,7 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
   const int64_t parts = split.parts();
   const int64_t tasks = batch * parts;
   const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / parts));
-  // One more, as a part may end between the last two.
-  const int64_t panels = std::min(kBlockPanels, div_up(shape.n, width)) + 1;
+  const int64_t panels = std::min(kBlockPanels, div_up(shape.n, width));
   const int64_t per_thread = panels * width * std::min(kBlockK, std::max<int64_t>(shape.k, 1));
   const int64_t threads = std::min(get_num_threads(), tasks);
   float* scratch = nullptr;
