@@ -60,6 +60,11 @@ def arguments_by_name(call: Node) -> dict[str, Any]:
     return {each.name: given.get(each.name, each.default_value) for each in arguments}
 
 
+def static_sizes(node: Node) -> list[int]:
+    """Of a tensor whose sizes are known."""
+    return [int(size) for size in node.meta["val"].shape]
+
+
 def only_user(node: Node) -> Node | None:
     """The call that alone reads a node."""
     users = list(node.users)

@@ -10,11 +10,19 @@ from math import prod
 import torch
 from torch.fx import Node
 
-from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, dims_in
+from executorch.backends.arm.aot.writer import TosaWriter
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Layout,
+    LayoutCandidate,
+    dims_in,
+    in_layout,
+)
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.mode_steps import quantized_result, static_qparams
 from executorch.exir.backend.lowering.payload.writer import num_bytes
+from executorch.exir.graph_facts import static_sizes
 
 LayoutCandidates = Mapping[Layout, LayoutCandidate]
 
@@ -40,7 +48,7 @@ def _ones_aside(sizes: Sequence[int]) -> list[int]:
 
 def _is_same_in_both(node: Node) -> bool:
     """Whether its memory is the same plain and channels last."""
-    sizes = shape_of(node)
+    sizes = static_sizes(node)
     return len(sizes) < 3 or sizes[1] == 1 or prod(sizes[2:]) == 1
 
 
@@ -54,7 +62,7 @@ def view_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
 def view(w: TosaWriter, step: Step) -> None:
     node = step.head.args[0]
     layout = w.layout_of(node) if _is_same_in_both(node) and node not in w.constants else PLAIN
-    moved(w, step, w.reshape(w.read(node, layout), shape_of(step.head)))
+    moved(w, step, w.reshape(w.read(node, layout), static_sizes(step.head)))
 
 
 def permute_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
@@ -101,7 +109,7 @@ def concat(w: TosaWriter, step: Step) -> None:
 
 def stack(w: TosaWriter, step: Step) -> None:
     parts, dim = step.head.args[0], (step.head.args[1] if len(step.head.args) > 1 else 0)
-    sizes = shape_of(step.head)
+    sizes = static_sizes(step.head)
     axis = dim % len(sizes)
     sizes[axis] = 1
     values = [w.as_result(each) if step.is_quantized else plain_of(w, each) for each in parts]
@@ -113,7 +121,7 @@ def _window(node: Node) -> tuple[int, int, int, int]:
     source, *rest = node.args
     dim, start, end, stride = (*rest, *(0, None, None, 1)[len(rest) :])
     rank = source.meta["val"].dim()
-    size = shape_of(source)[dim % rank]
+    size = static_sizes(source)[dim % rank]
     begin, stop, stride = slice(start, end, stride).indices(size)
     return dim % rank, begin, max(begin, stop), stride
 
@@ -148,7 +156,7 @@ def select(w: TosaWriter, step: Step) -> None:
     axis = dim % w.rank(x)
     place = index % w.shape(x)[axis]
     part = w.slice_axis(x, axis, place, 1)
-    moved(w, step, w.reshape(part, shape_of(step.head)))
+    moved(w, step, w.reshape(part, static_sizes(step.head)))
 
 
 def split(w: TosaWriter, step: Step) -> None:
@@ -156,7 +164,7 @@ def split(w: TosaWriter, step: Step) -> None:
     node, sizes = step.head.args[:2]
     dim = step.head.args[2] if len(step.head.args) > 2 else 0
     rank = node.meta["val"].dim()
-    total = shape_of(node)[dim % rank]
+    total = static_sizes(node)[dim % rank]
     if isinstance(sizes, int):
         sizes = [min(sizes, total - start) for start in range(0, total, sizes)]
     x, axis = w.take(node), w.axis(dim)
@@ -172,7 +180,7 @@ def unbind(w: TosaWriter, step: Step) -> None:
     x = plain_of(w, node)
     for item in [user for user in step.head.users if user.target is operator.getitem]:
         part = w.slice_axis(x, dim % w.rank(x), item.args[1], 1)
-        item_result(w, step, item, w.reshape(part, shape_of(item)))
+        item_result(w, step, item, w.reshape(part, static_sizes(item)))
 
 
 def item_result(w: TosaWriter, step: Step, item: Node, value: int) -> None:
@@ -194,7 +202,7 @@ def item_result(w: TosaWriter, step: Step, item: Node, value: int) -> None:
 
 
 def expand(w: TosaWriter, step: Step) -> None:
-    sizes = shape_of(step.head)
+    sizes = static_sizes(step.head)
     x = w.with_rank(plain_of(w, step.head.args[0]), len(sizes))
     times = [want // have for want, have in zip(sizes, w.shape(x), strict=True)]
     moved(w, step, w.tile(x, times))
@@ -265,10 +273,10 @@ def pixel_shuffle(w: TosaWriter, step: Step) -> None:
         x = w.permute(w.reshape(x, (rows, width, r, r * count)), [0, 2, 1, 3])
         moved(w, step, w.reshape(x, (batch, height * r, width * r, count)))
         return
-    *batch, channels, height, width = shape_of(node)
+    *batch, channels, height, width = static_sizes(node)
     x = w.reshape(plain_of(w, node), (prod(batch), channels // (r * r), r, r, height, width))
     x = w.permute(x, [0, 1, 4, 2, 5, 3])
-    moved(w, step, w.reshape(x, shape_of(step.head)))
+    moved(w, step, w.reshape(x, static_sizes(step.head)))
 
 
 def pixel_unshuffle(w: TosaWriter, step: Step) -> None:
@@ -280,10 +288,10 @@ def pixel_unshuffle(w: TosaWriter, step: Step) -> None:
         x = w.permute(w.reshape(x, (rows, columns, r * r, channels)), [0, 1, 3, 2])
         moved(w, step, w.reshape(x, (batch, height // r, columns, channels * r * r)))
         return
-    *batch, channels, height, width = shape_of(node)
+    *batch, channels, height, width = static_sizes(node)
     x = w.reshape(plain_of(w, node), (prod(batch), channels, height // r, r, width // r, r))
     x = w.permute(x, [0, 1, 3, 5, 2, 4])
-    moved(w, step, w.reshape(x, shape_of(step.head)))
+    moved(w, step, w.reshape(x, static_sizes(step.head)))
 
 
 def take_rows(w: TosaWriter, x: int, indices: int, sizes: Sequence[int]) -> int:
@@ -298,7 +306,7 @@ def take_rows(w: TosaWriter, x: int, indices: int, sizes: Sequence[int]) -> int:
 def embedding(w: TosaWriter, step: Step) -> None:
     table, indices = step.head.args[:2]
     x = plain_of(w, table)
-    moved(w, step, take_rows(w, x, plain_of(w, indices), shape_of(step.head)))
+    moved(w, step, take_rows(w, x, plain_of(w, indices), static_sizes(step.head)))
 
 
 def index_select(w: TosaWriter, step: Step) -> None:

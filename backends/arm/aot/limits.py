@@ -27,13 +27,12 @@ from executorch.backends.arm.aot.reduce import (
 )
 from executorch.backends.arm.aot.steps import AS_INT32, with_limits
 from executorch.backends.arm.aot.wide_norms import MAX_COUNT, root_of_eps
-from executorch.backends.arm.aot.writer import shape_of
 from executorch.exir.backend.lowering.mode_steps import quantized_result, static_qparams
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.patterns import find
 from executorch.exir.backend.lowering.quantized import is_dequantize, weight_of
 from executorch.exir.backend.lowering.steps import has_limits
-from executorch.exir.graph_facts import only_user, op_name
+from executorch.exir.graph_facts import only_user, op_name, static_sizes
 
 LARGEST = 1 << 16
 
@@ -113,7 +112,7 @@ MAX_PLACES = 127  # of ARGMAX on Ethos-U55 and U65
 
 
 def _has_few_places(node: Node, constants: Constants) -> bool:
-    sizes = shape_of(node.args[0])
+    sizes = static_sizes(node.args[0])
     return prod(sizes[dim] for dim in dims_of(node)) <= MAX_PLACES
 
 
@@ -153,13 +152,13 @@ def _few_values(node: Node, constants: Constants) -> bool:
 def _sums_fit(node: Node, constants: Constants) -> bool:
     """In INT32: of 8 bits with a zero point, of 16 around zero."""
     most = {torch.int8: 2**23, torch.int16: 2**16}[static_qparams(node.args[0]).dtype]
-    sizes = shape_of(node.args[0])
+    sizes = static_sizes(node.args[0])
     dims = (2, 3) if "pool" in op_name(node) else dims_of(node)
     return prod(sizes[dim] for dim in dims) <= most
 
 
 def _rows_of(node: Node) -> int:
-    sizes = shape_of(node.args[0])
+    sizes = static_sizes(node.args[0])
     name = op_name(node)
     if name == "aten.native_group_norm.default":
         return sizes[0] * node.args[6]
@@ -179,7 +178,7 @@ FEW_VALUES = Condition(
 )
 SUMS_FIT = Condition(_sums_fit, "sums of up to 2^23 values, of 16 bits 2^16, are expected")
 FEW_POWERS = Condition(
-    lambda node, constants: shape_of(node.args[0])[node.args[1]] < 2**16,
+    lambda node, constants: static_sizes(node.args[0])[node.args[1]] < 2**16,
     "a softmax over less than 65536 values is expected",
 )
 RMS_NORM_CONSTANTS = Condition(_has_constants(2), "scales that are known ahead are expected")
@@ -243,8 +242,8 @@ STORED_WEIGHT = (
 def _u55_convolution(node: Node, constants: Constants) -> bool:
     if node.args[0].meta["val"].dim() > 4:
         return False
-    shape = shape_of(node.args[0])
-    taps = [1, *shape_of(node.args[1])[2:]][-2:]
+    shape = static_sizes(node.args[0])
+    taps = [1, *static_sizes(node.args[1])[2:]][-2:]
     stride = [1, *_pair(node.args[3], len(shape) - 2)][-2:]
     fits = all(1 <= size <= LARGEST for size in shape[1:])
     fits = fits and taps[1] <= 64 and prod(taps) <= 4096
@@ -289,7 +288,7 @@ def _reads_whole_windows(node: Node, constants: Constants) -> bool:
     args = [*node.args[1:], *LEFT_OUT]
     kernel, window = pool_window(node)
     counts = True if args[4] is None else args[4]
-    sizes, out = shape_of(node.args[0])[2:], shape_of(node)[2:]
+    sizes, out = static_sizes(node.args[0])[2:], static_sizes(node)[2:]
     over = [
         (want - 1) * s + tap > size + 2 * p
         for size, want, s, p, tap in zip(
@@ -301,7 +300,7 @@ def _reads_whole_windows(node: Node, constants: Constants) -> bool:
 
 def _is_few_windows(node: Node, constants: Constants) -> bool:
     """Windows that differ in size are taken one by one."""
-    sizes, out = shape_of(node.args[0]), shape_of(node)
+    sizes, out = static_sizes(node.args[0]), static_sizes(node)
     is_even = all(a % b == 0 for a, b in zip(sizes[2:], out[2:], strict=True))
     return len(sizes) == 4 and (is_even or prod(out[2:]) <= MAX_WINDOWS)
 
@@ -313,10 +312,10 @@ def _u55_pool(node: Node, constants: Constants) -> bool:
         return True
     fits = all(each <= 3 for each in window.stride) and kernel[1] <= 256
     if is_average:
-        fits = fits and shape_of(node.args[0])[0] == 1
+        fits = fits and static_sizes(node.args[0])[0] == 1
         if any(window.padding):
             fits = fits and max(kernel) <= 8
-    return fits and max(shape_of(node.args[0])) <= LARGEST
+    return fits and max(static_sizes(node.args[0])) <= LARGEST
 
 
 MAX_POOL = Condition(
@@ -340,7 +339,7 @@ U55_POOL = Condition(
 
 def _resizes(node: Node, constants: Constants) -> bool:
     """What TOSA asks of offset and border holds for every such ratio."""
-    sizes, out = shape_of(node.args[0])[2:], shape_of(node)[2:]
+    sizes, out = static_sizes(node.args[0])[2:], static_sizes(node)[2:]
     aligned = "bilinear" in op_name(node) and bool(node.args[2])
     for size, want in zip(sizes, out, strict=True):
         n, d, *_ = resize_numbers(size, want, aligned)
@@ -355,7 +354,7 @@ def _keeps_scales(node: Node, constants: Constants) -> bool:
     factors = node.args[-1]
     if not isinstance(factors, list | tuple):
         return True
-    sizes, out = shape_of(node.args[0])[2:], shape_of(node)[2:]
+    sizes, out = static_sizes(node.args[0])[2:], static_sizes(node)[2:]
     return all(
         abs(factor * size - want) < 1e-6
         for factor, size, want in zip(factors, sizes, out, strict=True)
@@ -363,13 +362,13 @@ def _keeps_scales(node: Node, constants: Constants) -> bool:
 
 
 def _spreads(node: Node, constants: Constants) -> bool:
-    sizes = shape_of(node.args[0])
+    sizes = static_sizes(node.args[0])
     return prod(sizes[dim] for dim in dims_of(node)) > less_of(node)
 
 
 def _gathers_rows(node: Node, constants: Constants) -> bool:
     x, dim, index = node.args
-    sizes = [shape_of(each) for each in (x, index)]
+    sizes = [static_sizes(each) for each in (x, index)]
     return bool(sizes[0]) and all(
         each == dim % len(sizes[0]) or one == other
         for each, (one, other) in enumerate(zip(*sizes, strict=True))

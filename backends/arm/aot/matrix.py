@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 from torch.fx import Node
 
-from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
+from executorch.backends.arm.aot.writer import TosaWriter
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, in_layout
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of, weight_of
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import op_name, static_sizes
 
 LayoutCandidates = Mapping[Layout, LayoutCandidate]
 
@@ -141,7 +141,7 @@ def convolution(w: TosaWriter, step: Step) -> None:
     if transposed:
         made = _transposed(w, step, x)
     else:
-        channels = shape_of(step.head)[1]
+        channels = static_sizes(step.head)[1]
         weights = weights_of(w, step, weight, bias, channels)
         window = Window(*(_all(each, rank - 2) for each in (stride, padding, dilation)))
         if rank == 3:
@@ -149,7 +149,7 @@ def convolution(w: TosaWriter, step: Step) -> None:
             weights.data = weights.data.unsqueeze(2)
             window = Window([1, *window.stride], [0, *window.padding], [1, *window.dilation])
         made = _grouped(w, step, x, weights, window, groups)
-    w.set_result(w.reshape(made, in_layout(shape_of(step.head), NHWC)))
+    w.set_result(w.reshape(made, in_layout(static_sizes(step.head), NHWC)))
 
 
 def _all(numbers: Sequence[int], count: int) -> list[int]:
@@ -243,7 +243,7 @@ def _gemm(
 
 def _transposed(w: TosaWriter, step: Step, x: int) -> int:
     _, weight, bias, stride, padding, _, _, out_padding, groups = step.head.args
-    channels = shape_of(step.head)[1]
+    channels = static_sizes(step.head)[1]
     stride, padding, out_padding = (_all(each, 2) for each in (stride, padding, out_padding))
     weights = weights_of(w, step, weight, bias, channels)
     data = weights.data  # [inputs, outputs / groups, rows, columns]
@@ -251,7 +251,7 @@ def _transposed(w: TosaWriter, step: Step, x: int) -> int:
     for pad, extra in zip(padding, out_padding, strict=True):
         out_pad += [-pad, extra - pad]
     inside, outside = data.shape[0] // groups, data.shape[1]
-    sizes = in_layout(shape_of(step.head), NHWC)[:3]
+    sizes = in_layout(static_sizes(step.head), NHWC)[:3]
     attributes = {"out_pad": out_pad, "stride": stride}
     parts = []
     for group in range(groups):
@@ -288,7 +288,7 @@ def addmm(w: TosaWriter, step: Step) -> None:
 
 
 def _linear(w: TosaWriter, step: Step, source: Node, weight: Node, bias: Node | None) -> None:
-    sizes = shape_of(step.head)
+    sizes = static_sizes(step.head)
     x = w.read(source, PLAIN)
     inside = w.shape(x)[-1]
     if weight not in w.constants:
@@ -308,7 +308,7 @@ def _varying_linear(w: TosaWriter, step: Step, x: int, weight: Node, bias: Node 
     y = w.permute(w.read(weight, PLAIN), [1, 0])
     x3 = w.reshape(x, (1, w.num_elements(x) // w.shape(x)[-1], w.shape(x)[-1]))
     made = w.matmul(x3, w.reshape(y, (1, *w.shape(y))))
-    made = w.reshape(made, shape_of(step.head))
+    made = w.reshape(made, static_sizes(step.head))
     if bias is not None:
         made = w.binary("ADD", made, w.read(bias, PLAIN))
     w.set_result(made)
@@ -322,7 +322,7 @@ def matmul(w: TosaWriter, step: Step) -> None:
 
 def _product(w: TosaWriter, step: Step, x: Node, y: Node) -> int:
     """Of matrices, or of as many as both have."""
-    sizes = shape_of(step.head)
+    sizes = static_sizes(step.head)
     left, right = (_batched(w, w.read(each, PLAIN), sizes[:-2]) for each in (x, y))
     if not step.is_quantized:
         return w.reshape(w.matmul(left, right), sizes)

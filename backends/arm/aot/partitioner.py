@@ -15,13 +15,16 @@ from executorch.backends.arm.aot.ops import table_of
 from executorch.backends.arm.aot.rows import BETWEEN
 from executorch.backends.arm.common.arm_compile_spec import ArmCompileSpec
 from executorch.exir.backend.lowering import constants as known
-from executorch.exir.backend.lowering.mode_steps import delegated_with
+from executorch.exir.backend.lowering.mode_steps import (
+    delegated_with,
+    only_copies,
+    without_conversions,
+)
 from executorch.exir.backend.lowering.op_table import Constants
 from executorch.exir.backend.lowering.partitioner import TablePartitioner
-from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
 from executorch.exir.backend.lowering.user_lists import UserLists
-from executorch.exir.graph_facts import op_name, torch_op
+from executorch.exir.graph_facts import torch_op
 
 
 class ArmPartitioner(TablePartitioner):
@@ -35,11 +38,10 @@ class ArmPartitioner(TablePartitioner):
         additional_checks: Sequence[OperatorSupportBase] | None = None,
     ) -> None:
         spec = self.default_spec() if compile_spec is None else compile_spec
-        checks = list(additional_checks or ())
-        super().__init__(spec._to_list(), user_lists=UserLists(checks=checks))
+        super().__init__(spec._to_list(), user_lists=UserLists(checks=additional_checks or ()))
         self.tosa_spec = spec.tosa_spec
         self.table = table_of(self.tosa_spec)  # type: ignore[misc]  # of each instance
-        self.additional_checks = checks
+        self.additional_checks = self.user_lists.checks
         self.intermediate_path = spec.get_intermediate_path()
         self._custom: list[Any] = []
 
@@ -74,25 +76,7 @@ class ArmPartitioner(TablePartitioner):
 
     def why_not_worthwhile(self, nodes: list[Node]) -> str:
         """A delegate that moves nothing and computes nothing."""
-        rest = [
-            each
-            for each in nodes
-            if not is_quantize(each) and not is_dequantize(each) and each not in self._values
-        ]
+        rest = without_conversions(nodes, self._values)
         if not rest:
             return BETWEEN
-        return "" if any(op_name(each) not in _NOTHING for each in rest) else "nothing is computed"
-
-
-_NOTHING = frozenset(
-    {
-        "",
-        "aten.view_copy.default",
-        "aten.alias_copy.default",
-        "aten.clone.default",
-        "aten.detach_copy.default",
-        "aten.unsqueeze_copy.default",
-        "aten.squeeze_copy.dims",
-        "dim_order_ops._clone_dim_order.default",
-    }
-)
+        return "nothing is computed" if only_copies(rest) else ""

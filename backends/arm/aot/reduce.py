@@ -13,10 +13,17 @@ from torch.fx import Node
 
 from executorch.backends.arm.aot import norms
 from executorch.backends.arm.aot.matrix import Window
-from executorch.backends.arm.aot.writer import TosaWriter, in_layout, shape_of
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, dims_in
+from executorch.backends.arm.aot.writer import TosaWriter
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Layout,
+    LayoutCandidate,
+    dims_in,
+    in_layout,
+)
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import op_name, static_sizes
 
 LayoutCandidates = Mapping[Layout, LayoutCandidate]
 LEFT_OUT = (None,) * 6  # arguments behind those that a call has
@@ -87,7 +94,7 @@ def mean(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     x = w.read(source, w.layout)
     dims = dims_of(step.head)
-    count = prod(shape_of(source)[dim] for dim in dims)
+    count = prod(static_sizes(source)[dim] for dim in dims)
     axes = _axes(w, dims, w.rank(x))
     if step.is_quantized:
         qparams = w.qparams_of(source)
@@ -109,7 +116,7 @@ def variance(w: TosaWriter, step: Step) -> None:
     source = step.head.args[0]
     x = w.read(source, w.layout)
     dims, less = dims_of(step.head), less_of(step.head)
-    count = prod(shape_of(source)[dim] for dim in dims)
+    count = prod(static_sizes(source)[dim] for dim in dims)
     axes = _axes(w, dims, w.rank(x))
     if step.is_quantized:
         w.set_result(_shaped(w, step, norms.variance(w, x, axes, source, count, less)))
@@ -150,7 +157,7 @@ def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
     def lower(w: TosaWriter, step: Step) -> None:
         x = w.read(step.head.args[0], PLAIN)
         x = w.reduce(op, x, dims_of(step.head))
-        w.define(step.result, w.reshape(x, shape_of(step.result)))
+        w.define(step.result, w.reshape(x, static_sizes(step.result)))
 
     return lower
 
@@ -175,7 +182,7 @@ def place_of_largest(w: TosaWriter, step: Step) -> None:
     else:
         x = w.reshape(x, (w.num_elements(x),))
     found = w.emit("ARGMAX", [x], w.shape(x)[:-1], "INT32", axis=w.rank(x) - 1)
-    w.define(step.result, w.reshape(found, shape_of(step.result)))
+    w.define(step.result, w.reshape(found, static_sizes(step.result)))
 
 
 # ---- Pools ----
@@ -271,7 +278,7 @@ def covers_image(node: Node) -> bool:
     """Whether an average has one window, of all that there is; what it reads beyond does not count."""
     kernel, window = pool_window(node)
     args = [*node.args[1:], *LEFT_OUT]
-    sizes, out = shape_of(node.args[0])[-2:], shape_of(node)[-2:]
+    sizes, out = static_sizes(node.args[0])[-2:], static_sizes(node)[-2:]
     reads_all = all(tap >= size for tap, size in zip(kernel, sizes, strict=True))
     return out == [1, 1] and reads_all and not any(window.padding) and not args[5]
 
@@ -386,7 +393,7 @@ def adaptive_avg_pool(w: TosaWriter, step: Step) -> None:
     """Windows of one size, where the sizes divide; else one by one."""
     source = step.head.args[0]
     x = w.read(source, NHWC)
-    out = in_layout(shape_of(step.head), NHWC)
+    out = in_layout(static_sizes(step.head), NHWC)
     if any(w.shape(x)[place] % out[place] for place in (1, 2)):
         w.set_result(_uneven_averages(w, step, x, out))
         return
@@ -509,7 +516,7 @@ def resize(mode: str) -> Callable[[TosaWriter, Step], None]:
     def lower(w: TosaWriter, step: Step) -> None:
         source = step.head.args[0]
         x = w.read(source, NHWC)
-        out = in_layout(shape_of(step.head), NHWC)
+        out = in_layout(static_sizes(step.head), NHWC)
         aligned = mode == "BILINEAR" and bool(step.head.args[2])
         axes = [resize_numbers(w.shape(x)[p], out[p], aligned) for p in (1, 2)]
         if mode == "NEAREST":

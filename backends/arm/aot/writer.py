@@ -18,22 +18,22 @@ from executorch.backends.arm.aot.fixed_point import multipliers_and_shifts
 from executorch.backends.arm.aot.schema import SCHEMA
 from executorch.backends.arm.aot.turns import fits, turned
 from executorch.backends.arm.tosa.specification import TosaSpecification
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Layout,
+    dims_in,
+    in_layout,
+    permutation,
+)
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.mode_steps import static_qparams
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.writer import Writer
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
 from executorch.exir.backend.lowering.steps import limits_of
+from executorch.exir.graph_facts import static_sizes
 from executorch.exir.tensor import dim_order_of
-
-
-def shape_of(node: Node) -> list[int]:
-    return [int(size) for size in node.meta["val"].shape]
-
-
-def in_layout(shape: Sequence[Any], layout: Layout) -> list[Any]:
-    return [shape[dim] for dim in dims_in(layout, len(shape))]
 
 
 def axis_in(axis: int, rank: int, layout: Layout) -> int:
@@ -97,7 +97,7 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
     def make_input(self, node: Node, place: int) -> tuple[int, Layout]:
         """With its dimensions in the order of memory."""
         order = [int(dim) for dim in dim_order_of(node.meta["val"])]
-        sizes = shape_of(node)
+        sizes = static_sizes(node)
         made = self.tensor([sizes[dim] for dim in order], TYPES[node.meta["val"].dtype], node.name)
         self._names[node.name] = 1
         self._inputs.append(made)
@@ -114,7 +114,9 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
     def make_value(self, node: Node, layout: Layout) -> int:
         """Where the kit transposes to."""
         return self.tensor(
-            in_layout(shape_of(node), layout), TYPES[node.meta["val"].dtype], self.unique(node.name)
+            in_layout(static_sizes(node), layout),
+            TYPES[node.meta["val"].dtype],
+            self.unique(node.name),
         )
 
     def transpose(

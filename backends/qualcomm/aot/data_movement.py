@@ -26,13 +26,12 @@ from executorch.backends.qualcomm.aot.rows import (
     either,
     plain,
     row,
-    when,
 )
-from executorch.backends.qualcomm.aot.writer import GraphWriter, narrow, shape_of
+from executorch.backends.qualcomm.aot.writer import GraphWriter, narrow
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, SHARED_FLOATS
 from executorch.exir.backend.lowering.mode_steps import ModeStep, static_qparams
-from executorch.exir.backend.lowering.op_table import Row
-from executorch.exir.graph_facts import op_name
+from executorch.exir.backend.lowering.op_table import Row, when
+from executorch.exir.graph_facts import op_name, static_sizes
 
 _CONSTANT, _REFLECT = 0, 2  # scheme of Pad
 _SCHEMES = {"constant": _CONSTANT, "reflect": _REFLECT}
@@ -41,7 +40,7 @@ _SCHEMES = {"constant": _CONSTANT, "reflect": _REFLECT}
 def _joined(kind: str) -> Lower:
     def lower(w: GraphWriter, step: ModeStep) -> None:
         tensors, dim = step.head.args[0], argument(step.head, "dim", 0)
-        rank = len(shape_of(step.head))
+        rank = len(static_sizes(step.head))
         axis = w.axis(dim, step.head) if kind == "Concat" else dim % rank
         w.give(kind, *(w.take(each, rank) for each in tensors), axis=uint32(axis))
 
@@ -57,14 +56,14 @@ def _split(w: GraphWriter, step: ModeStep) -> None:
 
 def _ranges(w: GraphWriter, node: Node, cut: dict[int, tuple[int, int, int]]) -> object:
     """Start, end and step of each dimension: of `cut`, or all."""
-    sizes = shape_of(node)
+    sizes = static_sizes(node)
     rows = w.in_order([cut.get(dim, (0, size, 1)) for dim, size in enumerate(sizes)])
     return ints([number for each in rows for number in each], len(sizes), 3)
 
 
 def _slice(w: GraphWriter, step: ModeStep) -> None:
     x = step.head.args[0]
-    sizes = shape_of(x)
+    sizes = static_sizes(x)
     dim = argument(step.head, "dim", 0) % len(sizes)
     start, end = _within(argument(step.head, "start", 0), sizes[dim]), sizes[dim]
     end = max(start, _within(argument(step.head, "end", end), sizes[dim]))
@@ -78,7 +77,7 @@ def _within(place: int, size: int) -> int:
 
 def _select(w: GraphWriter, step: ModeStep) -> None:
     x, dim, index = step.head.args[:3]
-    sizes = shape_of(x)
+    sizes = static_sizes(x)
     dim, index = dim % len(sizes), index % sizes[dim]
     ranges = _ranges(w, x, {dim: (index, index + 1, 1)})
     w.give("StridedSlice", w.take(x), ranges=ranges, shrink_axes=uint32(1 << dim))
@@ -86,7 +85,7 @@ def _select(w: GraphWriter, step: ModeStep) -> None:
 
 def _flip(w: GraphWriter, step: ModeStep) -> None:
     x, dims = step.head.args[:2]
-    sizes = shape_of(x)
+    sizes = static_sizes(x)
     cut = {dim % len(sizes): (sizes[dim] - 1, -1, -1) for dim in dims}
     w.give("StridedSlice", w.take(x), ranges=_ranges(w, x, cut))
 
@@ -98,10 +97,10 @@ def _reshape(w: GraphWriter, step: ModeStep) -> None:
 def _repeated(w: GraphWriter, step: ModeStep) -> None:
     """By whole numbers of each dimension, behind new ones of size 1."""
     x = step.head.args[0]
-    before, after = shape_of(x), shape_of(step.head)
+    before, after = static_sizes(x), static_sizes(step.head)
     value = w.take(x)
     before = [1] * (len(after) - len(before)) + before
-    if len(before) > len(shape_of(x)) or not shape_of(x):
+    if len(before) > len(static_sizes(x)) or not static_sizes(x):
         value = w.reshaped(value, before)
     multiples = [new // old for old, new in zip(before, after, strict=True)]
     w.give("Tile", value, multiples=uints(w.in_order(multiples)))
@@ -109,13 +108,13 @@ def _repeated(w: GraphWriter, step: ModeStep) -> None:
 
 def _permute(w: GraphWriter, step: ModeStep) -> None:
     x, dims = step.head.args[:2]
-    rank = len(shape_of(x))
+    rank = len(static_sizes(x))
     w.give("Transpose", w.take(x), perm=uints(dim % rank for dim in dims))
 
 
 def _swap(w: GraphWriter, step: ModeStep) -> None:
     x, first, second = step.head.args[:3]
-    perm = list(range(len(shape_of(x))))
+    perm = list(range(len(static_sizes(x))))
     perm[first], perm[second] = perm[second], perm[first]
     w.give("Transpose", w.take(x), perm=uints(perm))
 
@@ -123,7 +122,7 @@ def _swap(w: GraphWriter, step: ModeStep) -> None:
 def _pad(w: GraphWriter, step: ModeStep) -> None:
     """The last dimension comes first in the call's list."""
     x, given = step.head.args[:2]
-    rank = len(shape_of(x))
+    rank = len(static_sizes(x))
     pairs = [(0, 0)] * (rank - len(given) // 2)
     pairs += [(given[i], given[i + 1]) for i in range(len(given) - 2, -1, -2)]
     amounts = [pad for pair in w.in_order(pairs) for pad in pair]
@@ -197,7 +196,7 @@ def _has_one_index(node: Node) -> bool:
 
 def _keeps_sizes(step: ModeStep, operands: Sequence[Node]) -> Candidates:
     """As many dimensions as before."""
-    is_same = len(shape_of(step.head.args[0])) == len(shape_of(step.head))
+    is_same = len(static_sizes(step.head.args[0])) == len(static_sizes(step.head))
     return (either if is_same else plain)(step, operands)
 
 

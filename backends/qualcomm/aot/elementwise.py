@@ -14,7 +14,6 @@ from executorch.backends.qualcomm.aot.rows import (
     either,
     is_constant,
     row,
-    when,
 )
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import (
@@ -25,7 +24,7 @@ from executorch.exir.backend.lowering.annotation import (
     Annotation,
 )
 from executorch.exir.backend.lowering.mode_steps import ModeStep, is_float, static_qparams
-from executorch.exir.backend.lowering.op_table import Condition, Row
+from executorch.exir.backend.lowering.op_table import Condition, Row, when
 
 _FLOAT32 = torch.finfo(torch.float32)
 _UNARY = {

@@ -16,13 +16,13 @@ from executorch.backends.qualcomm.aot.rows import (
     is_constant,
     plain,
     row,
-    when,
 )
-from executorch.backends.qualcomm.aot.writer import GraphWriter, shape_of
+from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM
 from executorch.exir.backend.lowering.layout import NHWC
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, Row
+from executorch.exir.backend.lowering.op_table import Condition, Row, when
+from executorch.exir.graph_facts import static_sizes
 
 
 def _linear(w: GraphWriter, step: ModeStep) -> None:
@@ -109,7 +109,7 @@ def _of_dims(node: Node, name: str, added: int, kernel_dims: int, is_flat: bool)
 def _is_depthwise(node: Node) -> bool:
     """One input channel in each group. Of two groups it is no gain: upstream's rule."""
     groups = argument(node, "groups", 1)
-    return groups > 2 and groups == shape_of(node.args[0])[1]
+    return groups > 2 and groups == static_sizes(node.args[0])[1]
 
 
 def _has_no_dilation(node: Node) -> bool:

@@ -16,13 +16,13 @@ from executorch.backends.qualcomm.aot.rows import (
     either,
     has_rank,
     row,
-    when,
 )
-from executorch.backends.qualcomm.aot.writer import GraphWriter, shape_of
+from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, LayoutCandidate
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Row
+from executorch.exir.backend.lowering.op_table import Row, when
+from executorch.exir.graph_facts import static_sizes
 
 _CRD = 1  # mode: the block's rows and columns are the inner part of channels
 _CUBIC, _A = 2, -0.75  # interpolation_mode and its coefficient
@@ -96,7 +96,7 @@ def _has_exact_scales(node: Node) -> bool:
     factors = argument(node, "scale_factors")
     if factors is None:
         return True
-    before, after = shape_of(node.args[0])[2:], shape_of(node)[2:]
+    before, after = static_sizes(node.args[0])[2:], static_sizes(node)[2:]
     return all(b * f == a for b, f, a in zip(before, factors, after, strict=True))
 
 

@@ -19,12 +19,11 @@ from executorch.backends.qualcomm.aot.rows import (
     only_first_is_read,
     plain,
     row,
-    when,
 )
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM, Annotation, Kind
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, Row
+from executorch.exir.backend.lowering.op_table import Condition, Row, when
 
 
 def _batch_norm(w: GraphWriter, step: ModeStep) -> None:

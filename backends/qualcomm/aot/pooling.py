@@ -25,13 +25,13 @@ from executorch.backends.qualcomm.aot.rows import (
     has_rank,
     only_first_is_read,
     row,
-    when,
 )
-from executorch.backends.qualcomm.aot.writer import GraphWriter, shape_of
+from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC
 from executorch.exir.backend.lowering.layout import NHWC
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Row
+from executorch.exir.backend.lowering.op_table import Row, when
+from executorch.exir.graph_facts import static_sizes
 
 _FLOOR, _CEIL = 0, 1  # rounding_mode
 
@@ -85,7 +85,7 @@ def _adaptive(kind: str) -> Lower:
     """Where all windows have one size."""
 
     def lower(w: GraphWriter, step: ModeStep) -> None:
-        sizes = shape_of(step.head.args[0])[2:]
+        sizes = static_sizes(step.head.args[0])[2:]
         kernel = [size // out for size, out in zip(sizes, _results(step.head), strict=True)]
         is_flat = len(kernel) == 1
         kernel = [1, *kernel] if is_flat else kernel
@@ -153,7 +153,7 @@ def _results(node: Node) -> list[int]:
 
 
 def _are_divided(node: Node) -> bool:
-    sizes = shape_of(node.args[0])[2:]
+    sizes = static_sizes(node.args[0])[2:]
     return all(size % out == 0 for size, out in zip(sizes, _results(node), strict=True))
 
 
@@ -170,7 +170,7 @@ def _is_as_wide(node: Node) -> bool:
     if not argument(node, "ceil_mode", False):
         return True
     dims = len(_results(node))
-    sizes = shape_of(node.args[0])[2:]
+    sizes = static_sizes(node.args[0])[2:]
     return all(
         ceil((size + 2 * pad - kernel) / stride) + 1 == out
         for size, out, kernel, stride, pad in zip(

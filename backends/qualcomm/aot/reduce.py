@@ -17,12 +17,11 @@ from executorch.backends.qualcomm.aot.rows import (
     either,
     plain,
     row,
-    when,
 )
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, ARITHMETIC_OF_FLOATS
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Row
+from executorch.exir.backend.lowering.op_table import Row, when
 
 
 def _dims(node: Node) -> list[int]:

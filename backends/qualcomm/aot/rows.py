@@ -15,6 +15,7 @@ from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotatio
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
 from executorch.exir.backend.lowering.mode_steps import ModeStep, in_its_mode, is_float, remaining
 from executorch.exir.backend.lowering.op_table import (
+    COMPUTED_AHEAD,
     Condition,
     Constants,
     OpTable,
@@ -22,6 +23,7 @@ from executorch.exir.backend.lowering.op_table import (
     TensorCondition,
     has_elements,
     has_rank_up_to,
+    when,
 )
 from executorch.exir.backend.lowering.quantized import (
     is_dequantize,
@@ -50,15 +52,6 @@ OF_TENSORS = (
     TensorCondition(has_rank_up_to(MAX_RANK), f"at most {MAX_RANK} dimensions are expected"),
     TensorCondition(has_elements, "a tensor with elements is expected"),
 )
-
-
-def _reads_a_value(node: Node, constants: Constants) -> bool:
-    """Or nothing: a row that makes a constant says which calls it takes."""
-    sources = node.all_input_nodes
-    return not sources or any(each not in constants for each in sources)
-
-
-COMPUTED_AHEAD = Condition(_reads_a_value, "all operands are static: it is computed ahead of time")
 
 
 class QnnTable(OpTable[Row]):
@@ -110,11 +103,6 @@ def either(step: ModeStep, operands: Sequence[Node]) -> Candidates:
 
 
 # ---- Conditions ----
-
-
-def when(test: Callable[[Node], bool], reason: str) -> Condition:
-    """Of the call alone."""
-    return Condition(lambda node, constants: test(node), reason)
 
 
 def argument(node: Node, name: str, default: Any = None) -> Any:

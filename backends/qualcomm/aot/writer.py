@@ -31,7 +31,14 @@ from executorch.backends.qualcomm.aot.graph import (
     TensorType,
     uints,
 )
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Layout,
+    dims_in,
+    in_layout,
+    permutation,
+)
 from executorch.exir.backend.lowering.mode_steps import (
     ModeStep,
     is_float,
@@ -46,17 +53,10 @@ from executorch.exir.backend.lowering.quantized import (
     is_quantize,
     quantization_of,
 )
+from executorch.exir.graph_facts import static_sizes
 from executorch.exir.tensor import dim_order_of
 
 _INT32 = torch.iinfo(torch.int32)
-
-
-def shape_of(node: Node) -> list[int]:
-    return [int(size) for size in node.meta["val"].shape]
-
-
-def in_layout(shape: Sequence[Any], layout: Layout) -> list[Any]:
-    return [shape[dim] for dim in dims_in(layout, len(shape))]
 
 
 def qparams_of(node: Node) -> Quantization | None:
@@ -133,7 +133,7 @@ class GraphWriter(Writer[Tensor, Operator]):
     def make_input(self, node: Node, place: int) -> tuple[int, Layout]:
         """With its dimensions in the order of memory; what has 64 bits outside is cast."""
         order = [int(dim) for dim in dim_order_of(node.meta["val"])]
-        sizes = [shape_of(node)[dim] for dim in order]
+        sizes = [static_sizes(node)[dim] for dim in order]
         made = self._outside(node, f"input_{place}_{node.name}", TensorType.APP_WRITE, sizes)
         self._inputs.append(made)
         if node.meta["val"].dtype == torch.int64:
@@ -152,7 +152,7 @@ class GraphWriter(Writer[Tensor, Operator]):
         return self.add_value(self._value(node, self._name(node), TensorType.NATIVE, layout))
 
     def make_output(self, node: Node, place: int) -> int:
-        sizes = [shape_of(node)[dim] for dim in dim_order_of(node.meta["val"])]
+        sizes = [static_sizes(node)[dim] for dim in dim_order_of(node.meta["val"])]
         made = self._outside(node, f"output_{node.name}", TensorType.APP_READ, sizes)
         self._results[place] = made
         return made
@@ -383,7 +383,7 @@ class GraphWriter(Writer[Tensor, Operator]):
         return self.add_value(Tensor(name, kind, dtype, tuple(sizes) or (1,), value.encoding))
 
     def _value(self, node: Node, name: str, kind: TensorType, layout: Layout) -> Tensor:
-        sizes = tuple(in_layout(shape_of(node), layout)) or (1,)
+        sizes = tuple(in_layout(static_sizes(node), layout)) or (1,)
         qparams = None if is_float(node) else qparams_of(node)
         if qparams is None:
             return Tensor(name, kind, TYPES[node.meta["val"].dtype], sizes)

@@ -19,19 +19,15 @@ from executorch.backends.qualcomm.serialization.qc_schema import QnnExecuTorchOp
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.float_boundaries import make_boundaries_float
-from executorch.exir.backend.lowering.mode_steps import delegated_with
+from executorch.exir.backend.lowering.mode_steps import (
+    delegated_with,
+    only_copies,
+    without_conversions,
+)
 from executorch.exir.backend.lowering.partitioner import TablePartitioner
-from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
 from executorch.exir.backend.lowering.user_lists import UserLists, by_node, by_operator
 from executorch.exir.backend.partitioner import PartitionResult
-from executorch.exir.graph_facts import op_name
-
-_NOTHING = frozenset(
-    {"", "aten.view_copy.default", "aten.clone.default", "aten.alias_copy.default",
-     "aten.detach_copy.default", "aten.unsqueeze_copy.default", "aten.squeeze_copy.dims",
-     "dim_order_ops._clone_dim_order.default"}
-)  # fmt: skip
 
 
 def _skipped(ids: Iterable[str] | None, operators: Iterable[str] | None) -> UserLists:
@@ -109,11 +105,5 @@ class QnnPartitioner(TablePartitioner):
 
     def why_not_worthwhile(self, nodes: list[Node]) -> str:
         """A delegate that moves nothing and computes nothing."""
-        rest = [
-            each
-            for each in nodes
-            if not is_quantize(each) and not is_dequantize(each) and each not in self._values
-        ]
-        if any(op_name(each) not in _NOTHING for each in rest):
-            return ""
-        return "nothing is computed"
+        copies = only_copies(without_conversions(nodes, self._values))
+        return "nothing is computed" if copies else ""

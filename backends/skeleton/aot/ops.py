@@ -13,6 +13,7 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 from executorch.backends.skeleton.aot.payload import Payload
 from executorch.exir.backend.lowering.annotation import ARITHMETIC
 from executorch.exir.backend.lowering.op_table import (
+    COMPUTED_AHEAD,
     Condition,
     Constants,
     OpTable,
@@ -42,10 +43,6 @@ def _have_one_shape(node: Node, constants: Constants) -> bool:
     )
 
 
-def _reads_a_value(node: Node, constants: Constants) -> bool:
-    return any(each not in constants for each in node.all_input_nodes)
-
-
 def _has_no_factor(node: Node, constants: Constants) -> bool:
     return node.kwargs.get("alpha", 1) == 1
 
@@ -70,6 +67,6 @@ TABLE = OpTable(
     of_calls=(
         Condition(_is_of_tensors, "tensors are expected, not numbers"),
         Condition(_have_one_shape, "tensors of one shape are expected"),
-        Condition(_reads_a_value, "all operands are static: it is computed ahead of time"),
+        COMPUTED_AHEAD,
     ),
 )

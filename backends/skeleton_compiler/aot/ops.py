@@ -15,6 +15,7 @@ from executorch.backends.skeleton_compiler.aot.graph import GraphWriter, why_ref
 from executorch.backends.skeleton_compiler.aot.options import SkeletonCompilerOptions
 from executorch.exir.backend.lowering.annotation import GEMM
 from executorch.exir.backend.lowering.op_table import (
+    COMPUTED_AHEAD,
     Condition,
     Constants,
     OpTable,
@@ -50,10 +51,6 @@ def _is_of_floats(node: Node, constants: Constants) -> bool:
     return all(isinstance(arg, Node) for arg in node.args) and all(
         value.dtype == torch.float32 and value.is_contiguous() for value in operands
     )
-
-
-def _reads_a_value(node: Node, constants: Constants) -> bool:
-    return any(each not in constants for each in node.all_input_nodes)
 
 
 def _has_no_factor(node: Node, constants: Constants) -> bool:
@@ -101,7 +98,7 @@ def table_of(devices: Sequence[str]) -> OpTable[Row]:
 
     of_floats = (
         Condition(_is_of_floats, "contiguous tensors of dtype float32 are expected"),
-        Condition(_reads_a_value, "all operands are static: it is computed ahead of time"),
+        COMPUTED_AHEAD,
     )
     no_factor = Condition(_has_no_factor, "alpha must be 1")
     is_16_by_4 = Condition(_is_16_by_4, "int16 by int4, symmetric, with an int32 bias is expected")

@@ -20,10 +20,10 @@ from executorch.backends.vulkan.aot.row import (
     VulkanRow,
     argument,
     row,
-    when,
     write_call,
 )
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, Annotation, Kind
+from executorch.exir.backend.lowering.op_table import when
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.graph_facts import arguments_by_name, op_name
 from executorch.exir.sym_util import eval_shape_upper_bound

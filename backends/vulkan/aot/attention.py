@@ -13,7 +13,8 @@ from typing import Any
 
 from torch.fx import Node
 
-from executorch.backends.vulkan.aot.row import FLOATS, INTS, VulkanRow, argument, row, when
+from executorch.backends.vulkan.aot.row import FLOATS, INTS, VulkanRow, argument, row
+from executorch.exir.backend.lowering.op_table import when
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.graph_facts import op_name
 

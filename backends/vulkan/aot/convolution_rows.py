@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.vulkan.aot.row import FLOATS, VulkanRow, argument, arguments_of, row, when
+from executorch.backends.vulkan.aot.row import FLOATS, VulkanRow, argument, arguments_of, row
 from executorch.exir.backend.lowering.annotation import GEMM
+from executorch.exir.backend.lowering.op_table import when
 from executorch.exir.backend.lowering.patterns import HEAD, Call
 from executorch.exir.backend.lowering.steps import Step
 from executorch.exir.graph_facts import op_name

@@ -14,8 +14,8 @@ from executorch.backends.vulkan.aot.row import (
     VulkanRow,
     argument,
     row,
-    when,
 )
+from executorch.exir.backend.lowering.op_table import when
 
 _OF_FLOATS = "sdpa apply_rotary_emb apply_rotary_emb_interleaved"
 _WITH_CONSTANTS = "rms_norm linear_q4gsw linear_qcs4w linear_dq8ca_q4gsw linear_q8ta_q8csw"

@@ -15,7 +15,7 @@ import torch
 from torch.fx import Node
 
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
-from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
+from executorch.exir.backend.lowering.op_table import Condition, Row
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.graph_facts import arguments_by_name, call_name, called_op
 
@@ -131,12 +131,3 @@ def _gives(dtypes: Reads, node: Node, constants: Collection[Node]) -> bool:
         return not isinstance(values, torch.Tensor) or values.dtype in _at(dtypes, 0)
     used = {user.args[1] for user in node.users if user.target is operator.getitem}
     return all(values[place].dtype in _at(dtypes, place) for place in used)
-
-
-def when(test: Callable[[Node], bool], reason: str) -> Condition:
-    """Of the call alone."""
-
-    def holds(node: Node, constants: Constants) -> bool:
-        return test(node)
-
-    return Condition(holds, reason)

@@ -29,7 +29,14 @@ from executorch.backends.xnnpack.serialization.graph import (
     NO_DEBUG_HANDLE,
     make,
 )
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, dims_in, permutation
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Layout,
+    dims_in,
+    in_layout,
+    permutation,
+)
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.writer import NotCompiled, Writer
 from executorch.exir.backend.lowering.quantized import quantizes_back
@@ -57,10 +64,6 @@ def order_of(rank: int, layout: Layout) -> list[int] | None:
     if rank not in (3, 4, 5):
         return None
     return permutation(rank, PLAIN if layout == NHWC else NHWC, layout)
-
-
-def in_layout(shape: list[Any], layout: Layout) -> list[Any]:
-    return [shape[dim] for dim in dims_in(layout, len(shape))]
 
 
 def axis_in_layout(axis: int, rank: int, layout: Layout) -> int:

@@ -17,7 +17,6 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     PLAIN,
     GraphBuilder,
     axis_in_layout,
-    in_layout,
     order_of,
     shape_of,
 )
@@ -26,6 +25,7 @@ from executorch.backends.xnnpack.aot.quantization import dynamic_source
 from executorch.backends.xnnpack.aot.steps import Mode, Step, limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
+from executorch.exir.backend.lowering.layout import in_layout
 from executorch.exir.backend.lowering.quantized import quantizes_back
 
 KEEP_DIMS = 0x40

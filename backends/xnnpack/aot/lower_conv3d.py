@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.conv3d import has_short_form, of_three
-from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder, in_layout, shape_of
+from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder, shape_of
 from executorch.backends.xnnpack.aot.lower import (
     KEEP_DIMS,
     concatenate_parts,
@@ -39,6 +39,7 @@ from executorch.backends.xnnpack.aot.lower_transposed import (
     phases_of,
 )
 from executorch.backends.xnnpack.aot.steps import Mode, Step
+from executorch.exir.backend.lowering.layout import in_layout
 
 _MAX_COPIED, _MAX_PARTS = 1 << 20, 8  # elements at once
 

@@ -15,12 +15,12 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     NHWC,
     PLAIN,
     GraphBuilder,
-    in_layout,
     shape_of,
 )
 from executorch.backends.xnnpack.aot.lower import KEEP_DIMS, emit_reshape
 from executorch.backends.xnnpack.aot.steps import Step
 from executorch.backends.xnnpack.aot.value_types import value_of
+from executorch.exir.backend.lowering.layout import in_layout
 
 
 class Rows:

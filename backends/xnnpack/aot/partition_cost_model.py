@@ -24,7 +24,6 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.graph_builder import (
     NHWC,
     PLAIN,
-    in_layout,
     is_channels_last,
     order_of,
     shape_of,
@@ -36,6 +35,7 @@ from executorch.backends.xnnpack.aot.lower import (
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.steps import CONVOLUTION
 from executorch.backends.xnnpack.aot.value_types import value_of
+from executorch.exir.backend.lowering.layout import in_layout
 from executorch.exir.graph_facts import is_shape_dynamic, op_name
 from executorch.exir.passes.replace_view_copy_with_view_pass import shares_memory_as_view
 

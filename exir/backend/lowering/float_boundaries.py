@@ -10,17 +10,16 @@ from __future__ import annotations
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from executorch.exir.backend._partitions import TAG
 from executorch.exir.backend.lowering.mode_steps import static_qparams
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
-
-_TAG = "delegation_tag"
 
 
 def make_boundaries_float(program: ExportedProgram) -> None:
     """Of a program whose nodes have the tags of their delegates. Only what is quantized with known numbers."""
     for node in list(program.graph.nodes):
         if is_quantize(node) and static_qparams(node) is not None:
-            if _TAG in node.meta:
+            if TAG in node.meta:
                 _give_floats(node)
             else:
                 _take_along(node)
@@ -29,7 +28,7 @@ def make_boundaries_float(program: ExportedProgram) -> None:
 
 def _give_floats(quantize: Node) -> None:
     """Readers in other delegates, or in none, read what this one dequantizes."""
-    tag = quantize.meta[_TAG]
+    tag = quantize.meta[TAG]
     outside = [each for each in quantize.users if is_dequantize(each) and _tag(each) != tag]
     if not outside:
         return
@@ -53,7 +52,7 @@ def _take_along(quantize: Node) -> None:
 
 
 def _tag(node: Node) -> str | None:
-    return node.meta.get(_TAG)
+    return node.meta.get(TAG)
 
 
 def _copy(node: Node, after: Node, source: Node, tag: str | None) -> Node:
@@ -61,5 +60,5 @@ def _copy(node: Node, after: Node, source: Node, tag: str | None) -> Node:
     with node.graph.inserting_after(after):
         made = node.graph.node_copy(node, lambda each: each)
     made.args = (source, *node.args[1:])
-    made.meta[_TAG] = tag
+    made.meta[TAG] = tag
     return made

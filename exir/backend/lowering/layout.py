@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 Layout = str
 Use = tuple[Hashable, Layout]  # of a value, in a layout
@@ -25,6 +26,11 @@ NHWC: Layout = "nhwc"  # channels last, of any rank: NLC, NDHWC
 def dims_in(layout: Layout, rank: int) -> list[int]:
     """The dimensions of a plain tensor in the order in which the layout has them."""
     return [0, *range(2, rank), 1] if layout == NHWC and rank > 2 else list(range(rank))
+
+
+def in_layout(values: Sequence[Any], layout: Layout) -> list[Any]:
+    """One for each dimension of a plain tensor, in the layout's order."""
+    return [values[dim] for dim in dims_in(layout, len(values))]
 
 
 def permutation(rank: int, before: Layout, after: Layout) -> list[int]:

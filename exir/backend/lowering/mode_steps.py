@@ -7,7 +7,7 @@ after:  ModeStep(head=%c, result=%q, last=%r, is_quantized=True), which reads %x
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,35 @@ from executorch.exir.backend.lowering.quantized import (
     quantization_of,
 )
 from executorch.exir.backend.lowering.steps import Step, nodes_of, sources_of
+from executorch.exir.graph_facts import op_name
+
+# Calls that give what they read, in other sizes at most.
+_COPIES = frozenset(
+    {
+        "",
+        "aten.view_copy.default",
+        "aten.alias_copy.default",
+        "aten.clone.default",
+        "aten.detach_copy.default",
+        "aten.unsqueeze_copy.default",
+        "aten.squeeze_copy.dims",
+        "dim_order_ops._clone_dim_order.default",
+    }
+)
+
+
+def without_conversions(nodes: Iterable[Node], constants: Constants) -> list[Node]:
+    """Those that neither quantize nor dequantize, and are no data."""
+    return [
+        each
+        for each in nodes
+        if not is_quantize(each) and not is_dequantize(each) and each not in constants
+    ]
+
+
+def only_copies(nodes: Iterable[Node]) -> bool:
+    """Whether a delegate of these would move nothing and compute nothing."""
+    return all(op_name(each) in _COPIES for each in nodes)
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,20 @@ class Condition:
         )
 
 
+def _reads_a_value(node: Node, constants: Constants) -> bool:
+    sources = node.all_input_nodes
+    return not sources or any(each not in constants for each in sources)
+
+
+# A call that reads nothing at all makes a constant: its row says whether it is taken.
+COMPUTED_AHEAD = Condition(_reads_a_value, "all operands are static: it is computed ahead of time")
+
+
+def when(test: Callable[[Any], bool], reason: str) -> Condition:
+    """A condition of the call alone."""
+    return Condition(lambda call, constants: test(call), reason)
+
+
 @dataclass(frozen=True)
 class TensorCondition:
     """`test` holds for each tensor that a call reads or gives, and the call; `reason` says what is expected of one, and

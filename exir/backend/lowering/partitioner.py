@@ -14,6 +14,7 @@ from torch.fx import Node
 from torch.fx.passes.infra.partitioner import Partition
 
 from executorch.exir.backend._grouping import grouped_partitions, need_each_other
+from executorch.exir.backend._partitions import TAG
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.op_table import OpTable
@@ -81,7 +82,7 @@ class TablePartitioner(Partitioner):
             tag = f"{self.tag}{number}"
             tags[tag] = self.delegation_spec
             for node in partition.nodes:
-                node.meta["delegation_tag"] = tag
+                node.meta[TAG] = tag
         self.tag_data(exported_program)
         return PartitionResult(exported_program, tags)
 

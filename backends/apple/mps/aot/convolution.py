@@ -19,9 +19,8 @@ from executorch.backends.apple.mps.aot.row import (
     row,
     sizes,
     value_of,
-    when,
 )
-from executorch.exir.backend.lowering.op_table import Condition, Constants
+from executorch.exir.backend.lowering.op_table import Condition, Constants, when
 
 
 def pair(values: Sequence[int], dims: int, before: int) -> tuple[int, int]:

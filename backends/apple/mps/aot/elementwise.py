@@ -25,8 +25,8 @@ from executorch.backends.apple.mps.aot.row import (
     row,
     sizes,
     value_of,
-    when,
 )
+from executorch.exir.backend.lowering.op_table import when
 
 # Operator and node.
 FUNCTIONS = {

@@ -18,9 +18,9 @@ from executorch.backends.apple.mps.aot.row import (
     row,
     sizes,
     value_of,
-    when,
 )
 from executorch.backends.apple.mps.aot.schema import ABSENT
+from executorch.exir.backend.lowering.op_table import when
 
 
 def index_select(writer: Any, step: Any) -> None:

@@ -18,9 +18,9 @@ from executorch.backends.apple.mps.aot.row import (
     row,
     sizes,
     value_of,
-    when,
     wrapped,
 )
+from executorch.exir.backend.lowering.op_table import when
 
 # ---- Movement ----
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.exir.backend.lowering.op_table import Condition, Constants, Row
+from executorch.exir.backend.lowering.op_table import Condition, Row, when
 from executorch.exir.graph_facts import arguments_by_name
 
 Dtypes = frozenset[torch.dtype]
@@ -47,15 +47,6 @@ def never(reason: str) -> MpsRow:
         raise AssertionError("a call that is never taken")
 
     return MpsRow(lower, (when(lambda call: False, reason),))
-
-
-def when(test: Callable[[Node], bool], reason: str) -> Condition:
-    """Of the call alone."""
-
-    def holds(call: Node, constants: Constants) -> bool:
-        return test(call)
-
-    return Condition(holds, reason)
 
 
 def value_of(given: Node) -> torch.Tensor:
