@@ -29,8 +29,7 @@ from executorch.exir.graph_facts import op_name
 from executorch.tools.bench.suite.table import NETWORKS
 
 Found = dict[str, Any]
-# Small ones of all families: what differs is the kinds of calls, not their sizes.
-DEFAULT = 30
+DEFAULT = 30  # networks, evenly from all families
 
 
 def lowered(program: torch.export.ExportedProgram, partitioner: Any) -> Found:

@@ -199,13 +199,17 @@ class Shard:
 
 
 def drawn(count: int, root: Path = ROOT) -> int:
-    """1 to `count`: the place of the checked-out commit in its line, so that as many changes one after the other see
-    all shards. A shallow clone does not know the place; its commit's hash tells instead."""
+    """1 to `count`, so that as many changes one after the other see all shards."""
+    return place_of_commit(root) % count + 1
+
+
+def place_of_commit(root: Path = ROOT) -> int:
+    """Of the checked-out one in its line. A shallow clone does not know the place; its commit's hash tells instead."""
     if _git(root, "rev-parse", "--is-shallow-repository") == "false":
         number = _git(root, "rev-list", "--count", "--first-parent", "HEAD")
     else:
         number = str(int(_git(root, "rev-parse", "HEAD") or "0", 16))
-    return int(number or 0) % count + 1
+    return int(number or 0)
 
 
 def drawn_cases(tests: Sequence[str], count: int, root: Path = ROOT) -> set[str]:
@@ -214,11 +218,11 @@ def drawn_cases(tests: Sequence[str], count: int, root: Path = ROOT) -> set[str]
     of_function: dict[str, list[str]] = {}
     for test in tests:
         of_function.setdefault(test.partition("[")[0], []).append(test)
-    found: set[str] = set()
+    found, place = set[str](), place_of_commit(root)
     for cases in of_function.values():
         parts = -(-len(cases) // count)
         cases.sort(key=lambda test: hashlib.sha1(test.encode()).digest())
-        found.update(cases[drawn(parts, root) - 1 :: parts] if parts > 1 else cases)
+        found.update(cases[place % parts :: parts])
     return found
 
 

@@ -142,7 +142,7 @@ def test_parts_of_many_cases_are_all_of_them(monkeypatch: pytest.MonkeyPatch) ->
     cases = [f"a_test.py::test_many[{n}]" for n in range(90)] + ["a_test.py::test_few[1]"]
     parts = []
     for place in range(1, 6):
-        monkeypatch.setattr(times, "drawn", lambda count, root, place=place: place)
+        monkeypatch.setattr(times, "place_of_commit", lambda root, place=place: place)
         parts.append(times.drawn_cases(cases, 20) - {"a_test.py::test_few[1]"})
     assert [len(part) for part in parts] == [18] * 5
     assert set().union(*parts) == set(cases[:-1])
