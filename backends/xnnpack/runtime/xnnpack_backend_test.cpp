@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Payloads run, in all forms; corrupted ones and wrong arguments are refused.
+#include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
 #include <executorch/backends/xnnpack/test/loaded_delegate.h>
+#include <executorch/runtime/backend/options.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>
@@ -42,6 +44,22 @@ TEST_F(XnnpackBackendTest, RunsConstantsFromEachPlace) {
     auto args = arguments();
     ASSERT_EQ(delegate.run(args), Error::Ok);
     // Inside, a window has 18 ones under weights of 0.5; in a corner, 8. A bias of 0.5.
+    EXPECT_FLOAT_EQ(args[1]->const_data_ptr<float>()[0], 9.5f);
+    EXPECT_FLOAT_EQ(args[2]->const_data_ptr<float>()[0], 5.0f);
+    EXPECT_FLOAT_EQ(args[2]->const_data_ptr<float>()[3 * 7], 10.0f);
+  }
+}
+
+/// Cut after every node: the expected numbers are those of the whole graph, shown above.
+TEST_F(XnnpackBackendTest, PartsThatRunByThemselvesGiveTheSameNumbers) {
+  runtime::BackendOptions<1> options;
+  ASSERT_EQ(options.set_option(segment_nodes_option_key, 1), Error::Ok);
+  const auto view = options.view();
+  Loaded delegate(pack(sample_graph(), Constants::kNamed), {view.data(), view.size()});
+  ASSERT_EQ(delegate.error(), Error::Ok);
+  for (int run = 0; run < 3; ++run) {
+    auto args = arguments();
+    ASSERT_EQ(delegate.run(args), Error::Ok);
     EXPECT_FLOAT_EQ(args[1]->const_data_ptr<float>()[0], 9.5f);
     EXPECT_FLOAT_EQ(args[2]->const_data_ptr<float>()[0], 5.0f);
     EXPECT_FLOAT_EQ(args[2]->const_data_ptr<float>()[3 * 7], 10.0f);
