@@ -11,9 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def build_folder() -> Path:
+    return Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
+
+
 def binary(name: str) -> Path:
-    folder = Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
-    path = folder / name
+    path = build_folder() / name
     if not path.exists():
         raise FileNotFoundError(
             f"{path} is not built: run `make build`, or set EXECUTORCH_BUILD_DIR"

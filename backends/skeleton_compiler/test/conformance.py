@@ -3,8 +3,10 @@
 
 from executorch.backends.skeleton_compiler.aot.compiler import COMPILER
 from executorch.backends.skeleton_compiler.aot.partitioner import SkeletonCompilerPartitioner
+from executorch.backends.skeleton_compiler.test.built import use_build
 from executorch.backends.test.conformance.backend import Backend
 
+use_build()
 BACKENDS = [
     Backend(
         "SkeletonCompilerBackend",

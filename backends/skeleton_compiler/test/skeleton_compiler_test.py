@@ -21,6 +21,7 @@ from executorch.backends.skeleton_compiler.aot.options import (
     SkeletonCompilerOptions,
 )
 from executorch.backends.skeleton_compiler.aot.partitioner import SkeletonCompilerPartitioner
+from executorch.backends.skeleton_compiler.test.built import use_build
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.backend.lowering.external.compiler import MissingCompiler
 from executorch.exir.backend.lowering.payload.options import options_of
@@ -33,6 +34,7 @@ from executorch.exir.schema import CompileSpec
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 from executorch.test.e2e.build_tree import load_backend
 
+use_build()
 pytestmark = pytest.mark.skipif(bool(COMPILER.why_missing()), reason=COMPILER.why_missing())
 
 
