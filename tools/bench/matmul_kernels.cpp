@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints how long a float32 layer takes whose weights are packed once: by XNNPACK's operator, with
 // what makes it faster here, and by our matmul, in turns. matmul_kernels --help.
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,13 +8,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <executorch/extension/runner_util/flags.h>
-#include <executorch/extension/threadpool/threadpool.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
+#include <executorch/tools/bench/kernel_turns.h>
 
 #include <xnnpack.h>
 
@@ -27,6 +23,7 @@ using executorch::extension::FlagTable;
 using executorch::kernels::optimized::Gemm;
 using executorch::kernels::optimized::gemm;
 using executorch::runtime::Error;
+using kernel_turns::numbers;
 
 struct Shape {
   size_t rows, columns, depth;
@@ -43,24 +40,6 @@ constexpr Shape kShapes[] = {
     {784, 192, 32},   {784, 512, 128},  {784, 128, 512},  {3136, 24, 144},  {3136, 144, 24},
     {3136, 256, 64},  {3136, 64, 256},  {12544, 16, 96},  {12544, 96, 16},
 };
-
-struct DeleteOperator {
-  void operator()(xnn_operator* op) const { xnn_delete_operator(op); }
-};
-
-std::vector<float> numbers(size_t count, float step) {
-  std::vector<float> made(count);
-  for (size_t i = 0; i < count; ++i) {
-    made[i] = std::sin(static_cast<float>(i) * step);
-  }
-  return made;
-}
-
-double seconds_of(void (*run)(void*), void* state) {
-  const auto start = std::chrono::steady_clock::now();
-  run(state);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 struct Layer {
   explicit Layer(const Shape& given)
@@ -100,43 +79,18 @@ struct Layer {
            xnn_setup_fully_connected_nc_f32(made, x.data(), theirs.data()) == xnn_status_success;
   }
 
-  static void run_theirs(void* state) {
-    xnn_run_operator(static_cast<Layer*>(state)->op.get(),
-                     executorch::extension::threadpool::get_pthreadpool());
-  }
-  static void run_ours(void* state) {
+  void run_ours() const {
     executorch::runtime::KernelRuntimeContext context;
-    const Gemm& problem = static_cast<Layer*>(state)->problem;
     if (gemm(context, 1, [&](int64_t) { return problem; }) != Error::Ok) {
       std::abort();
     }
   }
 
-  /// Of the largest element.
-  double difference() const {
-    double largest = 0, error = 0;
-    for (size_t i = 0; i < ours.size(); ++i) {
-      largest = std::max(largest, std::abs(static_cast<double>(theirs[i])));
-      error = std::max(error, std::abs(static_cast<double>(theirs[i]) - ours[i]));
-    }
-    return error / largest;
-  }
-
   Shape shape;
   std::vector<float> x, weights, bias, theirs, ours, packed;
-  std::unique_ptr<xnn_operator, DeleteOperator> op;
+  std::unique_ptr<xnn_operator, kernel_turns::DeleteOperator> op;
   Gemm problem;
 };
-
-/// The least of many turns, in microseconds, of both.
-std::pair<double, double> times_of(Layer& layer, int turns) {
-  double theirs = 1e9, ours = 1e9;
-  for (int turn = 0; turn < turns; ++turn) {
-    theirs = std::min(theirs, seconds_of(Layer::run_theirs, &layer));
-    ours = std::min(ours, seconds_of(Layer::run_ours, &layer));
-  }
-  return {theirs * 1e6, ours * 1e6};
-}
 
 }  // namespace
 
@@ -155,29 +109,24 @@ int main(int argc, char** argv) {
     std::cerr << "Expected positive --threads and --turns\n";
     return 1;
   }
-  executorch::extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(
-      static_cast<uint32_t>(threads));
-  if (xnn_initialize(nullptr) != xnn_status_success) {
+  if (!kernel_turns::set_threads(threads)) {
     return 1;
   }
   std::printf("%8s %8s %8s %12s %12s %8s %10s\n", "rows", "columns", "depth", "XNNPACK us",
               "ours us", "ratio", "difference");
-  double logs = 0, worst = 0;
-  size_t count = 0;
+  kernel_turns::Summary summary;
   for (const Shape& shape : kShapes) {
     Layer layer(shape);
     if (!layer.prepare()) {
       return 1;
     }
-    const auto [theirs, ours] = times_of(layer, turns);
-    const double ratio = ours / theirs;
-    logs += std::log(ratio);
-    worst = std::max(worst, ratio);
-    ++count;
+    const kernel_turns::Times times = kernel_turns::times_of(
+        turns, [&] { kernel_turns::run_operator(layer.op.get()); }, [&] { layer.run_ours(); });
+    summary.add(times);
     std::printf("%8zu %8zu %8zu %12.1f %12.1f %8.2f %10.1e\n", shape.rows, shape.columns,
-                shape.depth, theirs, ours, ratio, layer.difference());
+                shape.depth, times.theirs, times.ours, times.ratio(),
+                kernel_turns::difference(layer.theirs, layer.ours));
   }
-  std::printf("ours / XNNPACK: geometric mean %.3f, worst %.3f of %zu layers, %d threads\n",
-              std::exp(logs / static_cast<double>(count)), worst, count, threads);
+  summary.print(threads);
   return 0;
 }

@@ -42,7 +42,7 @@ def interleaves_depth(result: Node, weight: Node, stride: list[int], dilation: l
 
 
 def has_short_form(kernel: list[int], stride: list[int], weights: int) -> bool:
-    """Whether floats take fewer products than taps, by library/winograd: of height and width, and weights of a tap."""
+    """Whether floats take fewer products than taps, by Winograd: of height and width, and weights of a tap."""
     return kernel == [3, 3] and stride == [1, 1] and weights <= _MAX_OF_WINOGRAD
 
 

@@ -170,7 +170,7 @@ def _in_parts(taps: Taps, shape: list[int]) -> list[Taps]:
 
 
 def _by_rows(window: Window, taps: Taps, step: Step) -> bool:
-    """Rows are copied as one, channels pixel by pixel. But 3 x 3 taps have a faster way in float (library/winograd)."""
+    """Rows are copied as one, channels pixel by pixel. But 3 x 3 taps have a faster way in float (Winograd)."""
     weights = len(taps.places) * math.prod(window.channels)
     is_winograd = step.mode is Mode.FLOAT and has_short_form(
         window.kernel[1:], window.stride[1:], weights

@@ -9,7 +9,6 @@
 #endif
 #ifdef EXECUTORCH_XNNPACK_TUNING
 #include <executorch/backends/xnnpack/library/fusion/fusion.h>
-#include <executorch/backends/xnnpack/library/image_size.h>
 #include <executorch/backends/xnnpack/library/packing_pool.h>
 #endif
 
@@ -53,23 +52,7 @@ static void join_clamps(xnn_subgraph_t subgraph) {
   }
 }
 
-#ifdef EXECUTORCH_XNNPACK_TUNING
-static void tell_image_sizes(xnn_subgraph_t subgraph) {
-  for (uint32_t i = 0; i < subgraph->num_nodes; ++i) {
-    struct xnn_node* node = &subgraph->nodes[i];
-    if (node->type == xnn_node_type_convolution_2d) {
-      const struct xnn_shape* shape = &subgraph->values[node->outputs[0]].shape;
-      node->flags &= ~XNN_FLAG_POSITIONS_MASK;
-      node->flags |= xnn_flags_of_positions(shape->dim[0] * shape->dim[1] * shape->dim[2]);
-    }
-  }
-}
-#endif
-
 static enum xnn_status optimize(xnn_subgraph_t subgraph, uint32_t flags) {
-#ifdef EXECUTORCH_XNNPACK_TUNING
-  tell_image_sizes(subgraph);
-#endif
   if ((flags & XNN_FLAG_NO_OPERATOR_FUSION) == 0) {
     join_clamps(subgraph);
   }

@@ -31,11 +31,7 @@ if(NOT is_x86)
   return()
 endif()
 
-xnnpack_sources(winograd/winograd.cpp winograd/winograd_avx512.cpp convolution/kernels_avx2.cpp
-  convolution/kernels_avx512.cpp)
-foreach(part XNNPACK subgraph)
-  target_compile_definitions(${part} PRIVATE EXECUTORCH_XNNPACK_WINOGRAD)
-endforeach()
+xnnpack_sources(convolution/kernels_avx2.cpp convolution/kernels_avx512.cpp)
 xnnpack_includes(convolution/known_flags.h subgraph "${fetched}/xnnpack/src/subgraph/convolution-2d.c")
 xnnpack_replaces(XNNPACK configs/maxpool-config.c xnn_init_f32_maxpool_config BY max_pool.cpp max_pool_avx.cpp)
 xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_exp_config

@@ -28,7 +28,7 @@ constexpr char pack_at_load_option_key[] = "pack_at_load";
 /// shared nor in a file.
 constexpr char compute_precision_option_key[] = "compute_precision";
 /// bool, true unless set: whether convolutions of floats by 3 x 3 pixels may be computed with 2.25
-/// times fewer multiplications (Winograd's way, where the processor has AVX-512). False: as sums of
+/// times fewer multiplications (Winograd's algorithm, where it is faster). False: as sums of
 /// products, slower and with the rounding of those; and an infinite pixel, or one beyond 1e38, then
 /// spoils only the outputs whose window it is in.
 constexpr char winograd_option_key[] = "winograd_enabled";

@@ -3,6 +3,7 @@
 #include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
 #include <executorch/backends/xnnpack/runtime/delegate.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
+#include <executorch/runtime/backend/delegate_event.h>
 #include <executorch/runtime/backend/tensor_arguments.h>
 
 #include <cpuinfo.h>
@@ -112,7 +113,12 @@ Error Delegate::propagate_shapes() {
   }
   ET_CHECK_OK_OR_RETURN_ERROR(run_.boundaries.plan(run_.graph, run_.plan, shapes_));
   for (size_t place = 0; place < run_.plan.size(); ++place) {
-    ET_CHECK_OK_OR_RETURN_ERROR(reshape(run_.plan[place], run_.runtimes[place].runtime.get()));
+    const SegmentRuntime& run = run_.runtimes[place];
+    if (run.own != nullptr) {
+      run.own->reshape(shapes_);
+    } else {
+      ET_CHECK_OK_OR_RETURN_ERROR(reshape(run_.plan[place], run.runtime.get()));
+    }
   }
   return Error::Ok;
 }
@@ -173,7 +179,7 @@ Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
       run.pointers[place] = {place, data};
     }
     // When others move the workspace, XNNPACK sets up those that share it.
-    if (is_new) {
+    if (is_new && run.own == nullptr) {
       ET_CHECK_OK_OR_RETURN_ERROR(check_status(
           xnn_setup_runtime_v2(run.runtime.get(), run.pointers.size(), run.pointers.data()),
           "the arguments"));
@@ -183,8 +189,17 @@ Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
 }
 
 Error Delegate::invoke(runtime::EventTracer* tracer) {
-  for (const SegmentRuntime& run : run_.runtimes) {
+  for (size_t place = 0; place < run_.plan.size(); ++place) {
+    const SegmentRuntime& run = run_.runtimes[place];
     const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
+    if (run.own != nullptr) {
+      const runtime::DelegateEvent event(is_profiled_ ? tracer : nullptr, run.titles.c_str());
+      Scratch& scratch = run_.workspace->scratch();
+      const Error ran = run.own->run(run.pointers[0].data, run.pointers[1].data, scratch);
+      scratch.reset();
+      ET_CHECK_OK_OR_RETURN_ERROR(ran);
+      continue;
+    }
     ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(run.runtime.get()), "to run"));
     if (is_profiled_ && tracer != nullptr) {
       report_operators(run.runtime.get(), run.titles, *tracer, start);

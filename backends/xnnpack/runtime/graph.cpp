@@ -205,6 +205,12 @@ bool Graph::is_input(uint32_t id) const {
   return values[id].tensor->flags() == kInput;
 }
 
+bool Graph::is_converted(uint32_t id) const {
+  return values[id].is_widened &&
+         std::any_of(externals.begin(), externals.end(),
+                     [&](const External& external) { return external.value == id; });
+}
+
 Result<Graph> read_graph(const fb_xnnpack::XNNGraph& payload, bool widens_halves) {
   Graph graph;
   ET_CHECK_OK_OR_RETURN_ERROR(read_values(payload, widens_halves, graph));

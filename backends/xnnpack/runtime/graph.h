@@ -53,6 +53,8 @@ struct Graph {
   std::vector<External> externals;  // by place among the arguments
 
   bool is_input(uint32_t id) const;
+  /// Half precision for the delegate's caller, float32 for nodes.
+  bool is_converted(uint32_t id) const;
 };
 
 /// With `widens_halves` all values of half precision are computed as float32, and converted where

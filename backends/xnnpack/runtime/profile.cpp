@@ -141,6 +141,12 @@ std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const
   return titles;
 }
 
+std::string title_of_own(const char* name, const GraphNode& node) {
+  const uint32_t handle = node.node->debug_handle();
+  const std::string of_node = handle == kNoDebugHandle ? "" : " [" + std::to_string(handle) + "]";
+  return std::string(name) + " #1" + of_node;
+}
+
 void report_operators(xnn_runtime_t runtime, const std::string& titles,
                       runtime::EventTracer& tracer, et_timestamp_t start) {
   if (!runtime::OperatorEvents::are_wanted(&tracer)) {

@@ -22,6 +22,9 @@ bool is_profiling_built();
 /// runtime was created with XNN_FLAG_BASIC_PROFILING.
 std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids);
 
+/// The same of a node that a kernel of ours computes.
+std::string title_of_own(const char* name, const GraphNode& node);
+
 /// Reports every operator of the run that has just ended, one after the other from `start` on.
 void report_operators(xnn_runtime_t runtime, const std::string& titles,
                       runtime::EventTracer& tracer, et_timestamp_t start);

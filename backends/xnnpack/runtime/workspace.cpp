@@ -55,6 +55,7 @@ void Workspace::end_first_run() {
   if (--first_runs_ > 0) {
     return;
   }
+  scratch_.clear();
 #ifdef EXECUTORCH_XNNPACK_LIBRARY
   forget_block(xnn_get_workspace_data(workspace_));
 #endif

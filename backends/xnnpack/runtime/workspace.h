@@ -3,6 +3,7 @@
 #pragma once
 
 #include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
+#include <executorch/backends/xnnpack/runtime/plan/scratch.h>
 #include <executorch/runtime/core/result.h>
 
 #include <xnnpack.h>
@@ -27,6 +28,8 @@ class Workspace final {
   Workspace& operator=(const Workspace&) = delete;
 
   xnn_workspace_t handle() { return workspace_; }
+  /// Of kernels of ours; needs `mutex`.
+  Scratch& scratch() { return scratch_; }
 
   /// A first run is to come, and is over or will never be. After the last one memory goes back to
   /// the system until somebody runs again, which takes as much of it as that run needs; not with
@@ -39,6 +42,7 @@ class Workspace final {
 
  private:
   xnn_workspace_t workspace_;
+  Scratch scratch_;
   size_t first_runs_ = 0;
 };
 

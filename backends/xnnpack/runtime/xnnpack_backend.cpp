@@ -177,7 +177,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
     options.pack_at_load = settings.pack_at_load;
     options.precision =
         static_cast<ComputePrecision>(find_precision(settings.precision) - kPrecisions);
-    options.winograd = settings.winograd;
+    options.own.winograd = settings.winograd;
     options.segment_nodes = static_cast<size_t>(settings.segment_nodes);
     if (!settings.packed_path.empty()) {
       options.packed_file = ET_UNWRAP(PackedFile::open(settings.packed_path));

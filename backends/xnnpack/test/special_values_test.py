@@ -24,7 +24,7 @@ SPECIAL = {"nan": NAN, "inf": INF, "-inf": -INF, "denormal": 1e-40, "-0": -0.0}
 # Infinities make NaN of more than in eager: a bilinear sum is a + t * (b - a); kernels for 9 taps add 0 times a pixel
 # for taps that there are not; Winograd's transform subtracts pixels. docs/compatibility.md lists them.
 MORE_NAN = (
-    *("resize", "resize_corners", "winograd"),
+    *("resize", "resize_corners", "winograd", "conv3d_in_parts"),
     *("conv1d_depthwise", "conv_depthwise_two_taps", "conv_depthwise_five_taps"),
 )
 # Denormals count as zero.

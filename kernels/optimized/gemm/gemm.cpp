@@ -56,6 +56,10 @@ class Panels {
     return column < pair_begin_ ? column / width()
                                 : pair_begin_ / width() + (column - pair_begin_) / half();
   }
+  int64_t begin_at(int64_t index) const {
+    const int64_t whole = div_up(pair_begin_, width());
+    return index < whole ? index * width() : pair_begin_ + (index - whole) * half();
+  }
   int64_t count() const { return div_up(n_, width()); }
 
  private:
@@ -197,16 +201,31 @@ size_t num_packed(int64_t n, int64_t k) {
   return static_cast<size_t>(panels.count() * panels.width() * std::max<int64_t>(k, 0));
 }
 
-void pack_matrix(const Gemm& g, float* out) {
+int64_t num_panels(int64_t n) {
+  return n <= 0 ? 0 : Panels(n, gemm_kernels().lanes).index_of(n - 1) + 1;
+}
+
+GemmPanel panel_of(const Gemm& g, int64_t index) {
   const Panels panels(g.n, gemm_kernels().lanes);
+  const int64_t begin = panels.begin_at(index);
+  return {0, g.k, begin, panels.end_of(begin), panels.width()};
+}
+
+void pack_panel(const Gemm& g, int64_t index, float* out) {
+  const Panels panels(g.n, gemm_kernels().lanes);
+  const GemmPanel panel = panel_of(g, index);
   const int64_t k_step = rows_of_block(g.k);
-  parallel_for(0, div_up(g.k, k_step), 1, [&](int64_t first, int64_t last) {
-    for (int64_t k = first * k_step; k < std::min(last * k_step, g.k); k += k_step) {
-      const int64_t k_size = std::min(k_step, g.k - k);
-      for (int64_t n = 0; n < g.n; n = panels.end_of(n)) {
-        g.pack(g, {k, k + k_size, n, panels.end_of(n), panels.width()},
-               out + place_of(panels, k, k_size, n));
-      }
+  for (int64_t k = 0; k < g.k; k += k_step) {
+    const int64_t k_size = std::min(k_step, g.k - k);
+    g.pack(g, {k, k + k_size, panel.n_begin, panel.n_end, panel.width},
+           out + place_of(panels, k, k_size, panel.n_begin));
+  }
+}
+
+void pack_matrix(const Gemm& g, float* out) {
+  parallel_for(0, num_panels(g.n), 1, [&](int64_t first, int64_t last) {
+    for (int64_t index = first; index < last; ++index) {
+      pack_panel(g, index, out);
     }
   });
 }
@@ -248,6 +267,10 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
     }
   });
   return Error::Ok;
+}
+
+void multiply_packed(const Gemm& g) {
+  multiply_rectangle(gemm_kernels(), g, {0, g.m, 0, g.n}, nullptr);
 }
 
 void dot_rows(const DotRows& problem) {

@@ -64,6 +64,13 @@ struct Gemm {
 // k and values. For this process alone, as the layout is that of the processor's vectors.
 size_t num_packed(int64_t n, int64_t k);      // floats
 void pack_matrix(const Gemm& g, float* out);  // of g's n, k, pack and what that reads; threaded
+// The same by panels, from any threads: `pack` is asked for all columns of one at a time.
+int64_t num_panels(int64_t n);
+GemmPanel panel_of(const Gemm& g, int64_t index);  // all of its rows
+void pack_panel(const Gemm& g, int64_t index, float* out);
+
+// gemm() of one problem whose right operand is packed, on the calling thread alone.
+void multiply_packed(const Gemm& g);
 
 // Operands of 16 or 8 bits, sums of 32: as Gemm, with both operands dense.
 enum class NarrowType {

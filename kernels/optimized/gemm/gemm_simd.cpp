@@ -20,8 +20,11 @@ namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_AVX2
+// As many as registers hold; on 64-bit Arm with a vector of factors for each row.
+#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_AVX2 || HWY_ARCH_ARM_V7
 constexpr int kTileRows = 4;
+#elif HWY_ARCH_ARM_A64
+constexpr int kTileRows = 6;
 #else
 constexpr int kTileRows = kMaxTileRows;
 #endif
@@ -81,19 +84,67 @@ HWY_INLINE void store_tile(const GemmTile& t, const V (&sum)[kRows][kVectors]) {
   }
 }
 
+#if HWY_ARCH_ARM_A64
+// Row p + kStep of B, by lane kStep of each row's factors: an operand of Arm's multiply-adds.
+template <int kStep, int kRows, int kVectors>
+HWY_INLINE void add_step(const float* HWY_RESTRICT b, const V (&factors)[kRows],
+                         V (&sum)[kRows][kVectors]) {
+  const D d;
+  V row[kVectors];
+#pragma GCC unroll 3
+  for (int j = 0; j < kVectors; ++j) {
+    row[j] = hn::LoadU(d, b + j * hn::Lanes(d));
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) {
+      sum[i][j] = hn::MulAdd(hn::Broadcast<kStep>(factors[i]), row[j], sum[i][j]);
+    }
+  }
+}
+
+// Four steps at a time; gives how many there were.
+template <int kRows, int kVectors>
+HWY_INLINE int64_t add_quads(const GemmTile& t, V (&sum)[kRows][kVectors]) {
+  const float* HWY_RESTRICT a = t.a;
+  const float* HWY_RESTRICT b = t.b;
+  const int64_t end = t.k / 4 * 4;
+#pragma GCC unroll 1
+  for (int64_t p = 0; p < end; p += 4, a += 4, b += 4 * t.ldb) {
+    V factors[kRows];
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      factors[i] = hn::LoadU(D(), a + i * t.lda);
+    }
+    add_step<0>(b, factors, sum);
+    add_step<1>(b + t.ldb, factors, sum);
+    add_step<2>(b + 2 * t.ldb, factors, sum);
+    add_step<3>(b + 3 * t.ldb, factors, sum);
+  }
+  return end;
+}
+#else
+template <int kRows, int kVectors>
+HWY_INLINE int64_t add_quads(const GemmTile&, V (&)[kRows][kVectors]) {
+  return 0;
+}
+#endif
+
 template <int kRows, int kVectors>
 HWY_INLINE void one_tile(const GemmTile& t) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V sum[kRows][kVectors];
   load_tile(t, sum);
-  const float* HWY_RESTRICT a = t.a;
-  const float* HWY_RESTRICT b = t.b;
+  const int64_t begin = add_quads(t, sum);
   const int64_t lda = t.lda;
   const int64_t ldb = t.ldb;
   const int64_t k = t.k;
+  const float* HWY_RESTRICT a = t.a;
+  const float* HWY_RESTRICT b = t.b + begin * ldb;
 #pragma GCC unroll 1
-  for (int64_t p = 0; p < k; ++p) {
+  for (int64_t p = begin; p < k; ++p) {
     V row[kVectors];
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j) {

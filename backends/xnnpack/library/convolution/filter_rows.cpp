@@ -3,8 +3,6 @@
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/gemm/precision.h>
-#include <executorch/backends/xnnpack/library/image_size.h>
-#include <executorch/backends/xnnpack/library/winograd/choice.h>
 
 #include <algorithm>
 #include <cstring>
@@ -60,10 +58,9 @@ void copy_row(const Convolution* convolution, size_t copied_row) {
 bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
-  return (flags & ~(kNoTable | XNN_FLAG_POSITIONS_MASK | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 &&
-         is_narrow && inputs <= kMaxInputs && input_stride == inputs && outputs > 1 &&
-         groups == 1 && dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps &&
-         height <= kMaxTaps;
+  return (flags & ~(kNoTable | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 && is_narrow &&
+         inputs <= kMaxInputs && input_stride == inputs && outputs > 1 && groups == 1 &&
+         dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps && height <= kMaxTaps;
 }
 
 xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, size_t batch,
@@ -158,7 +155,6 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
       outputs,     input_stride,  output_stride,  (flags & XNN_FLAG_DEPTHWISE_CONVOLUTION) != 0};
   const uint32_t of_float = flags & ~EXECUTORCH_XNN_FLAG_BFLOAT16;  // as own operators are
   const OwnConvolution* const own = own_convolution_for(filter, min, max, of_float);
-  flags &= ~EXECUTORCH_XNN_FLAG_NO_WINOGRAD;
   if (own != nullptr) {
     return create_own(*own, filter, filters, bias, min, max, flags & ~EXECUTORCH_XNN_FLAG_BFLOAT16,
                       weights_cache, out);

@@ -3,7 +3,6 @@
 // some positions of the output, in the order of memory, and all of their channels.
 #include <executorch/backends/xnnpack/library/convolution/grouped.h>
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
-#include <executorch/backends/xnnpack/library/image_size.h>
 
 #include "xnnpack/hardware-config.h"
 #include "xnnpack/math.h"
@@ -86,7 +85,7 @@ void run_part(const Plan* plan, size_t /*thread*/, size_t index) {
 }
 
 bool suits(const Filter& f, float min, float max, uint32_t flags) {
-  const uint32_t any = kNoTable | XNN_FLAG_POSITIONS_MASK | XNN_FLAG_DEPTHWISE_CONVOLUTION;
+  const uint32_t any = kNoTable | XNN_FLAG_DEPTHWISE_CONVOLUTION;
   return f.groups > 1 && kernels().of(f.inputs, f.outputs) != nullptr &&
          f.height * f.width <= kMaxTaps && min < max && (flags & ~any) == 0 &&
          (!f.is_tap_by_tap || f.inputs == 1) && f.input_stride >= f.groups * f.inputs &&

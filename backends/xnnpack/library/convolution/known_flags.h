@@ -4,11 +4,9 @@
 #pragma once
 
 #include <executorch/backends/xnnpack/library/gemm/precision.h>
-#include <executorch/backends/xnnpack/library/winograd/choice.h>
 #include <xnnpack.h>
 
 static const uint32_t xnn_flag_transient_indirection_buffer = XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER;
 #undef XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER
-#define XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER                             \
-  (xnn_flag_transient_indirection_buffer | EXECUTORCH_XNN_FLAG_BFLOAT16 | \
-   EXECUTORCH_XNN_FLAG_NO_WINOGRAD)
+#define XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER \
+  (xnn_flag_transient_indirection_buffer | EXECUTORCH_XNN_FLAG_BFLOAT16)

@@ -2,7 +2,6 @@
 // Compiled into XNNPACK instead of its functions that give float convolutions their sizes and
 // memory.
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
-#include <executorch/backends/xnnpack/library/winograd/choice.h>
 
 #include "xnnpack/allocator.h"
 #include "xnnpack/cache.h"
@@ -63,27 +62,13 @@ OwnCall& call_of(xnn_operator& op) {
 
 const OwnConvolution* own_convolution_for(const Filter& filter, float min, float max,
                                           uint32_t flags) {
-  const uint32_t own_choice = flags & EXECUTORCH_XNN_FLAG_NO_WINOGRAD;
-  if (kGroupedConvolution.suits(filter, min, max, flags & ~own_choice)) {
-    return &kGroupedConvolution;
-  }
-#if XNN_ARCH_X86_64
-  if (own_choice == 0 && kWinogradConvolution.suits(filter, min, max, flags)) {
-    return &kWinogradConvolution;
-  }
-#endif
-  return nullptr;
+  return kGroupedConvolution.suits(filter, min, max, flags) ? &kGroupedConvolution : nullptr;
 }
 
 const OwnConvolution* own_convolution_of(const xnn_operator& op) {
   if (op.type != xnn_operator_type_convolution_nhwc_f32 || op.ukernel.type != kType) {
     return nullptr;
   }
-#if XNN_ARCH_X86_64
-  if (op.groups == 1) {
-    return &kWinogradConvolution;
-  }
-#endif
   return &kGroupedConvolution;
 }
 

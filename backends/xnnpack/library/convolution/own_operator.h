@@ -36,10 +36,10 @@ struct OwnCall {
   float* scratch;
 };
 
-/// Few channels a group, and 3 x 3 pixels with fewer multiplications (winograd/).
-extern const OwnConvolution kGroupedConvolution, kWinogradConvolution;
+/// Few channels a group.
+extern const OwnConvolution kGroupedConvolution;
 
-/// The way that suits a convolution, or none; of `flags`, winograd/choice.h's is for this alone.
+/// The way that suits a convolution, or none.
 const OwnConvolution* own_convolution_for(const Filter& filter, float min, float max,
                                           uint32_t flags);
 xnn_status create_own(const OwnConvolution& own, const Filter& filter, const float* filters,

@@ -50,7 +50,9 @@ std::vector<Life> lives_of(const Graph& graph) {
 std::vector<bool> places_to_cut(const Graph& graph, const std::vector<Life>& lives) {
   std::vector<bool> may_cut(graph.nodes.size() + 1, true);
   for (uint32_t id = 0; id < lives.size(); ++id) {
-    if (lives[id].written != kNever && !has_memory_between(graph.values[id])) {
+    const Value& value = graph.values[id];
+    const bool is_rounded = value.is_widened && lives[id].is_argument;  // for the caller alone
+    if (lives[id].written != kNever && (is_rounded || !has_memory_between(value))) {
       for (size_t place = lives[id].written + 1; place <= lives[id].last_read; ++place) {
         may_cut[place] = false;
       }
@@ -92,22 +94,30 @@ Segment whole_graph(const Graph& graph) {
   return segment;
 }
 
-std::vector<Segment> cut_into_segments(const Graph& graph, size_t max_nodes) {
-  const bool widens = std::any_of(graph.values.begin(), graph.values.end(),
-                                  [](const Value& value) { return value.is_widened; });
-  if (max_nodes == 0 || widens) {
+std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<const OwnKind*>& own,
+                                       size_t max_nodes) {
+  const bool has_own =
+      std::any_of(own.begin(), own.end(), [](auto* kind) { return kind != nullptr; });
+  if (max_nodes == 0 && !has_own) {
     return {whole_graph(graph)};
   }
   const std::vector<Life> lives = lives_of(graph);
   const std::vector<bool> may_cut = places_to_cut(graph, lives);
+  const auto is_own = [&](size_t place) {
+    return place < own.size() && own[place] != nullptr && graph.nodes[place].is_needed &&
+           may_cut[place] && may_cut[place + 1];
+  };
   std::vector<Segment> segments;
   size_t begin = 0;
   size_t num_nodes = 0;
   for (size_t place = 1; place <= graph.nodes.size(); ++place) {
     num_nodes += graph.nodes[place - 1].is_needed ? 1 : 0;
-    const bool is_end = place == graph.nodes.size();
-    if (num_nodes > 0 && (is_end || (num_nodes >= max_nodes && may_cut[place]))) {
-      segments.push_back({begin, place, arguments_of(graph, lives, begin, place)});
+    const bool is_full = max_nodes > 0 && num_nodes >= max_nodes && may_cut[place];
+    const bool ends = place == graph.nodes.size() || is_full || is_own(place - 1) || is_own(place);
+    if (num_nodes > 0 && ends) {
+      begin = is_own(place - 1) ? place - 1 : begin;
+      segments.push_back({begin, place, arguments_of(graph, lives, begin, place),
+                          is_own(place - 1) ? own[place - 1] : nullptr});
       begin = place;
       num_nodes = 0;
     }

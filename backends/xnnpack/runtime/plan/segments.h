@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What runs as one, and in which order: a plan is a list of segments, each a part of the graph's
-// nodes that becomes one runtime of XNNPACK's.
+// nodes that becomes one runtime of XNNPACK's, or a node that a kernel of ours computes.
 #pragma once
 
 #include <executorch/backends/xnnpack/runtime/graph.h>
@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace executorch::backends::xnnpack {
+
+struct OwnKind;  // own_step.h
 
 struct SegmentArgument {
   uint32_t value;
@@ -22,15 +24,17 @@ struct Segment {
   size_t begin = 0;
   size_t end = 0;
   std::vector<SegmentArgument> arguments;
+  const OwnKind* own = nullptr;  // of one node, whose arguments are its input and its output
 };
 
 /// All nodes as one segment, whose arguments are the delegate's in their order.
 Segment whole_graph(const Graph& graph);
 
-/// Segments of about `max_nodes` needed nodes, 0 for all; `graph`'s byte tables are made. A segment
-/// is longer where the values at its end have no type that memory between segments has, and a
-/// graph that widens halves is one segment: what lies between would be rounded.
-std::vector<Segment> cut_into_segments(const Graph& graph, size_t max_nodes);
+/// Segments of about `max_nodes` needed nodes, 0 for all, between nodes with a kernel of ours,
+/// which `own` has by place (null: none); `graph`'s byte tables are made. A segment is longer where
+/// the values at its end have no type that memory between segments has, or would be rounded.
+std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<const OwnKind*>& own,
+                                       size_t max_nodes);
 
 /// Calls `act` with each value that a needed node reads while it runs or when it is packed.
 template <typename Act>

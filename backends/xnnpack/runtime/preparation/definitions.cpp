@@ -153,9 +153,9 @@ Error Definitions::define_values(xnn_subgraph_t subgraph, const Segment& segment
   };
   for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
     const auto [id, is_output] = segment.arguments[place];
-    const bool is_widened = graph_.values[id].is_widened;
-    ET_CHECK_OK_OR_RETURN_ERROR(define(id, is_widened ? XNN_INVALID_VALUE_ID : place,
-                                       is_widened ? 0 : external_flag(is_output)));
+    const bool is_converted = graph_.is_converted(id);
+    ET_CHECK_OK_OR_RETURN_ERROR(define(id, is_converted ? XNN_INVALID_VALUE_ID : place,
+                                       is_converted ? 0 : external_flag(is_output)));
   }
   Error error = Error::Ok;
   for (size_t place = segment.begin; place < segment.end; ++place) {
@@ -178,7 +178,7 @@ Error Definitions::convert_arguments(xnn_subgraph_t subgraph, const Segment& seg
                                      const Ids& ids, bool are_outputs) const {
   for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
     const auto [id, is_output] = segment.arguments[place];
-    if (is_output != are_outputs || !graph_.values[id].is_widened) {
+    if (is_output != are_outputs || !graph_.is_converted(id)) {
       continue;
     }
     const Shape& shape = graph_.shapes[id];

@@ -131,7 +131,7 @@ void pack(const Definitions& definitions, std::vector<Packing>& packings, Packed
     Packing& packing = task.packings[task.next++];
     packing.fingerprint =
         fingerprint_of(task.definitions, *packing.node, task.weights.seed(), task.pool);
-    if (task.packs) {
+    if (task.packs && packing.is_xnnpacks) {
       packing.weights = std::make_unique<PackedWeights>(task.weights.file());
       describe(task.definitions, packing, *packing.weights);
       pack_alone(task.definitions, packing);

@@ -17,6 +17,7 @@ namespace executorch::backends::xnnpack {
 /// A node with weights, and those weights once a thread of the pool has packed them.
 struct Packing {
   const GraphNode* node;
+  bool is_xnnpacks;  // packed by it
   Fingerprint::Value fingerprint;
   std::unique_ptr<PackedWeights> weights;
 };

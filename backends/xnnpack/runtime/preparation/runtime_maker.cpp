@@ -2,11 +2,11 @@
 // The whole graph is defined once; matrices that wait make it wait, behind a graph of the first
 // run.
 #include <executorch/backends/xnnpack/library/gemm/precision.h>
-#include <executorch/backends/xnnpack/library/winograd/choice.h>
 #include <executorch/backends/xnnpack/runtime/nodes/convolution_and_fully_connected.h>
 #include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 #include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
+#include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 
 #include <cpuinfo.h>
 
@@ -30,30 +30,37 @@ void RuntimeMaker::choose_precision() {
   }
 }
 
-void RuntimeMaker::choose_convolutions() {
-  if (options_.winograd) {
-    return;
+/// By place of the nodes. Whether a graph is computed in halves, XNNPACK decides.
+std::vector<const OwnKind*> RuntimeMaker::choose_own() const {
+  const Graph& graph = out_.graph;
+  std::vector<const OwnKind*> own(graph.nodes.size());
+#ifdef EXECUTORCH_XNNPACK_TUNING
+  if (options_.precision != ComputePrecision::Float16) {
+    std::transform(graph.nodes.begin(), graph.nodes.end(), own.begin(),
+                   [&](const GraphNode& node) { return own_kind_of(graph, node, options_.own); });
   }
-  for (GraphNode& node : out_.graph.nodes) {
-    if (node.node->xnode_union_type() == fb_xnnpack::XNodeUnion::XNNConv2d &&
-        can_round(*node.node, node.operands, out_.graph.values)) {
-      node.operands.flags |= EXECUTORCH_XNN_FLAG_NO_WINOGRAD;
-    }
-  }
+#endif
+  return own;
 }
 
 Error RuntimeMaker::define_segments() {
   const Graph& graph = out_.graph;
-  out_.plan = cut_into_segments(graph, options_.segment_nodes);
+  out_.plan = cut_into_segments(graph, choose_own(), options_.segment_nodes);
   segments_.resize(out_.plan.size());
   for (size_t place = 0; place < segments_.size(); ++place) {
     auto& [subgraph, ids] = segments_[place];
     const Segment& segment = out_.plan[place];
+    if (segment.own != nullptr) {
+      if (options_.share_weights) {
+        packings_.push_back({&graph.nodes[segment.begin], false, {}, nullptr});
+      }
+      continue;
+    }
     ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(segment.arguments.size(), subgraph));
     ids.assign(graph.values.size(), XNN_INVALID_VALUE_ID);
     const auto define = [&, &subgraph = subgraph, &ids = ids](const GraphNode& node) {
-      if (node.operands.num_packed > 0 && out_.weights != nullptr) {
-        packings_.push_back({&node, {}, nullptr});
+      if (node.operands.num_packed > 0 && options_.share_weights) {
+        packings_.push_back({&node, true, {}, nullptr});
       }
       return Definitions::define_node(subgraph.get(), node, ids);
     };
@@ -63,19 +70,35 @@ Error RuntimeMaker::define_segments() {
 }
 
 Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph, const Ids& ids, SegmentRuntime& out) {
-  PackedWeights* const weights = out_.weights.get();
   const bool halves = options_.precision == ComputePrecision::Float16;
   const uint32_t flags = (options_.profile ? XNN_FLAG_BASIC_PROFILING : 0u) |
                          (halves ? XNN_FLAG_HINT_FP16_INFERENCE : 0u);
   xnn_runtime_t runtime = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-      xnn_create_runtime_v4(subgraph, weights == nullptr ? nullptr : weights->provider(),
+      xnn_create_runtime_v4(subgraph, options_.share_weights ? out_.weights->provider() : nullptr,
                             out_.workspace->handle(), options_.pool, flags, &runtime),
       "a runtime"));
   out.runtime.reset(runtime);
   out.pointers.clear();
   if (options_.profile) {
     out.titles = titles_of_operators(runtime, out_.graph, ids);
+  }
+  return Error::Ok;
+}
+
+Error RuntimeMaker::make_own_steps() {
+  extension::MallocMemoryAllocator scratch;
+  for (size_t place = 0; place < out_.plan.size(); ++place) {
+    const Segment& segment = out_.plan[place];
+    if (segment.own != nullptr) {
+      out_.runtimes[place].own = ET_UNWRAP(
+          segment.own->make(definitions_, out_.graph.nodes[segment.begin], *out_.weights, scratch));
+      if (options_.profile) {
+        out_.runtimes[place].titles =
+            title_of_own(segment.own->name, out_.graph.nodes[segment.begin]);
+      }
+      scratch.reset();
+    }
   }
   return Error::Ok;
 }
@@ -91,12 +114,12 @@ Error RuntimeMaker::make_first_runtime() {
 
 Error RuntimeMaker::make_last_runtime() {
   for (size_t place = 0; place < segments_.size(); ++place) {
-    const auto& [subgraph, ids] = segments_[place];
-    ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph.get(), ids, out_.runtimes[place]));
+    if (out_.runtimes[place].own == nullptr) {
+      const auto& [subgraph, ids] = segments_[place];
+      ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph.get(), ids, out_.runtimes[place]));
+    }
   }
-  if (out_.weights != nullptr) {
-    out_.weights->forget_sources();
-  }
+  out_.weights->forget_sources();
   return Error::Ok;
 }
 
@@ -130,11 +153,11 @@ void RuntimeMaker::give_back_packed() {
 
 Error RuntimeMaker::make() {
   choose_precision();
-  choose_convolutions();
   // Whether a graph is computed in halves, and packed for it, XNNPACK decides for each anew.
-  if (options_.share_weights && options_.precision != ComputePrecision::Float16) {
-    out_.weights = std::make_unique<PackedWeights>(options_.packed_file, options_.pool);
-  }
+  options_.share_weights =
+      options_.share_weights && options_.precision != ComputePrecision::Float16;
+  out_.weights = std::make_unique<PackedWeights>(
+      options_.share_weights ? options_.packed_file : nullptr, options_.pool);
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
   ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));
   ET_CHECK_OK_OR_RETURN_ERROR(define_segments());
@@ -148,7 +171,10 @@ Error RuntimeMaker::make() {
   pack(packings_);
   const std::lock_guard<std::mutex> lock(out_.workspace->mutex);
   out_.runtimes.resize(segments_.size());
-  const Error made = is_done() ? make_last_runtime() : make_first_runtime();
+  Error made = make_own_steps();
+  if (made == Error::Ok) {
+    made = is_done() ? make_last_runtime() : make_first_runtime();
+  }
   if (made != Error::Ok) {
     out_.runtimes.clear();
     return made;

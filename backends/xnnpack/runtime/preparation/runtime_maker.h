@@ -4,6 +4,7 @@
 
 #include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
 #include <executorch/backends/xnnpack/runtime/plan/boundary_memory.h>
+#include <executorch/backends/xnnpack/runtime/plan/own_step.h>
 #include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
 #include <executorch/backends/xnnpack/runtime/preparation/lazy_weight_packing.h>
 #include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
@@ -26,7 +27,7 @@ struct DelegateOptions {
   size_t large_from = size_t{1} << 18;
   bool pack_at_load = false;
   ComputePrecision precision = ComputePrecision::Float32;
-  bool winograd = true;
+  OwnChoice own;
   /// Whether packed weights are those of the process, or this delegate's own.
   bool share_weights = true;
   /// Where packed weights are looked for first, and saved; null: nowhere. Only with share_weights.
@@ -44,11 +45,12 @@ struct DeleteRuntime {
   void operator()(xnn_runtime* runtime) const { xnn_delete_runtime(runtime); }
 };
 
-/// A segment as XNNPACK runs it.
+/// A segment as it runs.
 struct SegmentRuntime {
   std::vector<xnn_external_value> matrices;  // of the file, arguments behind the others
   std::vector<xnn_external_value> pointers;  // that XNNPACK has
   std::string titles;                        // of operators that are measured
+  std::unique_ptr<OwnStep> own;              // then there is no runtime
   std::unique_ptr<xnn_runtime, DeleteRuntime> runtime;
 };
 
@@ -82,9 +84,10 @@ class RuntimeMaker final {
 
  private:
   void choose_precision();
-  void choose_convolutions();
+  std::vector<const OwnKind*> choose_own() const;
   runtime::Error define_segments();
   runtime::Error make_runtime(xnn_subgraph_t subgraph, const Ids& ids, SegmentRuntime& out);
+  runtime::Error make_own_steps();
   runtime::Error make_first_runtime();
   runtime::Error make_last_runtime();
   void pack(std::vector<Packing>& packings);

@@ -163,6 +163,23 @@ size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* blo
   return hold(*source, name);
 }
 
+const void* PackedWeights::find_or_pack(const void* filter, const void* bias, uint32_t seed,
+                                        size_t size, runtime::FunctionRef<bool(void*)> pack) {
+  xnn_weights_cache_look_up_key key{};
+  key.seed = seed;
+  key.kernel = filter;
+  key.bias = bias;
+  size_t place = look_up(key);
+  if (place == kNotFound) {
+    void* const block = reserve(size);
+    if (block == nullptr || !pack(block)) {
+      return nullptr;
+    }
+    place = insert(key, block, size);
+  }
+  return reinterpret_cast<const void*>(place);
+}
+
 Error PackedWeights::save() {
   Error result = Error::Ok;
   for (const std::shared_ptr<PackedFile>& file : PackedFile::all_open()) {

@@ -5,6 +5,7 @@
 
 #include <executorch/backends/xnnpack/runtime/weights/packed_file.h>
 #include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/function_ref.h>
 
 #include <xnnpack.h>
 
@@ -32,6 +33,12 @@ class PackedWeights final {
   /// Says what will be packed from these two addresses (`bias` may be null). What is described in
   /// two ways, or not at all, is packed for this delegate alone.
   void describe(const void* filter, const void* bias, const Fingerprint::Value& fingerprint);
+
+  /// What a kernel of ours reads of a filter and a bias: the block that was packed by the kernel of
+  /// that `seed`, or a new one of `size` bytes, which `pack` fills. Null without memory, or when
+  /// `pack` returns false. Valid as long as this object.
+  const void* find_or_pack(const void* filter, const void* bias, uint32_t seed, size_t size,
+                           runtime::FunctionRef<bool(void*)> pack);
 
   /// For xnn_create_runtime_v4(); valid as long as this object.
   xnn_weights_cache_t provider() { return &provider_; }

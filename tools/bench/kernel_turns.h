@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What programs that time a layer of XNNPACK's and one of ours in turns have in common.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include <executorch/extension/threadpool/threadpool.h>
+
+#include <xnnpack.h>
+
+namespace kernel_turns {
+
+struct DeleteOperator {
+  void operator()(xnn_operator* op) const { xnn_delete_operator(op); }
+};
+
+inline std::vector<float> numbers(size_t count, float step) {
+  std::vector<float> made(count);
+  for (size_t i = 0; i < count; ++i) {
+    made[i] = std::sin(static_cast<float>(i) * step);
+  }
+  return made;
+}
+
+inline bool set_threads(int32_t threads) {
+  executorch::extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(
+      static_cast<uint32_t>(threads));
+  return xnn_initialize(nullptr) == xnn_status_success;
+}
+
+inline void run_operator(xnn_operator* op) {
+  xnn_run_operator(op, executorch::extension::threadpool::get_pthreadpool());
+}
+
+/// Of the largest element.
+inline double difference(const std::vector<float>& theirs, const std::vector<float>& ours) {
+  double largest = 0, error = 0;
+  for (size_t i = 0; i < ours.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(theirs[i])));
+    error = std::max(error, std::abs(static_cast<double>(theirs[i]) - ours[i]));
+  }
+  return error / largest;
+}
+
+struct Times {
+  double theirs = 1e12, ours = 1e12;  // the least of many turns, in microseconds
+  double ratio() const { return ours / theirs; }
+};
+
+template <typename Run>
+double microseconds_of(const Run& run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+template <typename Theirs, typename Ours>
+Times times_of(int turns, const Theirs& theirs, const Ours& ours) {
+  Times times;
+  for (int turn = 0; turn < turns; ++turn) {
+    times.theirs = std::min(times.theirs, microseconds_of(theirs));
+    times.ours = std::min(times.ours, microseconds_of(ours));
+  }
+  return times;
+}
+
+/// The last line: what all layers together say.
+class Summary {
+ public:
+  void add(const Times& times) {
+    logs_ += std::log(times.ratio());
+    worst_ = std::max(worst_, times.ratio());
+    ++count_;
+  }
+  void print(int32_t threads) const {
+    std::printf("ours / XNNPACK: geometric mean %.3f, worst %.3f of %zu layers, %d threads\n",
+                std::exp(logs_ / static_cast<double>(count_)), worst_, count_, threads);
+  }
+
+ private:
+  double logs_ = 0, worst_ = 0;
+  size_t count_ = 0;
+};
+
+}  // namespace kernel_turns
