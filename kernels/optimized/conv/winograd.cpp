@@ -243,7 +243,7 @@ Error pack_winograd(runtime::KernelRuntimeContext& ctx, const Conv& c, float* pa
                  out);
   };
   const int64_t panels = num_panels(g.n);
-  const int64_t size = panel_of(g, 0).width * c.in_channels;  // of a point
+  const int64_t size = panel_of(g, 0).width * c.in_channels + kGap;  // of a point
   const int64_t of_thread = kWinogradPoints * size;
   auto* memory = scratch<float>(ctx, std::min(get_num_threads(), panels) * of_thread);
   if (memory == nullptr) {

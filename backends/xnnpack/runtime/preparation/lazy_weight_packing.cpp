@@ -60,7 +60,7 @@ void LazyWeightPacking::choose(std::vector<Packing>& packings, size_t large_from
   std::vector<bool> is_other(graph.values.size());
   for (const Packing& packing : packings) {
     const bool is_matrix =
-        is_matmul(graph, *packing.node) &&
+        packing.is_xnnpacks && is_matmul(graph, *packing.node) &&
         definitions_.contents(packing.node->operands.inputs[1]).bytes.size() <= max_bytes;
     is_other[packing.node->operands.inputs[1]] =
         is_other[packing.node->operands.inputs[1]] || !is_matrix;
@@ -71,51 +71,64 @@ void LazyWeightPacking::choose(std::vector<Packing>& packings, size_t large_from
   const auto others = std::stable_partition(
       packings.begin(), packings.end(),
       [&](const Packing& packing) { return is_other[packing.node->operands.inputs[1]]; });
+  std::vector<uint32_t> filters;
   size_t total = 0;
   for (auto each = others; each != packings.end(); ++each) {
     const uint32_t id = each->node->operands.inputs[1];
-    if (std::find(filters_.begin(), filters_.end(), id) == filters_.end()) {
-      filters_.push_back(id);
+    if (std::find(filters.begin(), filters.end(), id) == filters.end()) {
+      filters.push_back(id);
       total += definitions_.contents(id).bytes.size();
     }
   }
   if (total < large_from) {
-    filters_.clear();
     return;
   }
   packings_.assign(std::make_move_iterator(others), std::make_move_iterator(packings.end()));
   packings.erase(others, packings.end());
 }
 
-xnn_status LazyWeightPacking::define_matrix(xnn_subgraph_t subgraph, uint32_t place, uint32_t& out,
-                                            std::vector<xnn_external_value>& pointers) const {
-  const Graph& graph = definitions_.graph();
-  const uint32_t id = filters_[place];
-  const Shape& shape = graph.shapes[id];
+bool LazyWeightPacking::is_lazy(const GraphNode& node) const {
+  return std::any_of(packings_.begin(), packings_.end(),
+                     [&](const Packing& each) { return each.node == &node; });
+}
+
+std::vector<uint32_t> LazyWeightPacking::filters_of(const Segment& segment) const {
+  std::vector<uint32_t> filters;
+  for (size_t place = segment.begin; place < segment.end; ++place) {
+    const GraphNode& node = definitions_.graph().nodes[place];
+    const uint32_t filter = node.operands.inputs[1];
+    if (is_lazy(node) && std::find(filters.begin(), filters.end(), filter) == filters.end()) {
+      filters.push_back(filter);
+    }
+  }
+  return filters;
+}
+
+xnn_status LazyWeightPacking::define_matrix(xnn_subgraph_t subgraph, uint32_t id, uint32_t external,
+                                            uint32_t& out) const {
+  const Shape& shape = definitions_.graph().shapes[id];
   const size_t outputs = shape.dims[0];
   const size_t sizes[] = {outputs, static_cast<size_t>(shape.num_elements()) / outputs};
-  const uint32_t external = static_cast<uint32_t>(graph.externals.size()) + place;
-  pointers.push_back({external, const_cast<uint8_t*>(definitions_.contents(id).bytes.data())});
   return xnn_define_tensor_value(subgraph, xnn_datatype_fp32, 2, sizes, nullptr, external,
                                  XNN_VALUE_FLAG_EXTERNAL_INPUT, &out);
 }
 
-Error LazyWeightPacking::define(Subgraph& out, std::vector<xnn_external_value>& pointers) const {
-  const Graph& graph = definitions_.graph();
-  ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(graph.externals.size() + filters_.size(), out));
-  Ids ids(graph.values.size(), XNN_INVALID_VALUE_ID);
-  for (uint32_t place = 0; place < filters_.size(); ++place) {
+Error LazyWeightPacking::define(const Segment& segment, Subgraph& out, Ids& ids,
+                                std::vector<xnn_external_value>& pointers) const {
+  const std::vector<uint32_t> filters = filters_of(segment);
+  ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(segment.arguments.size() + filters.size(), out));
+  ids.assign(definitions_.graph().values.size(), XNN_INVALID_VALUE_ID);
+  for (const uint32_t id : filters) {
+    const auto external = static_cast<uint32_t>(segment.arguments.size() + pointers.size());
+    pointers.push_back({external, const_cast<uint8_t*>(definitions_.contents(id).bytes.data())});
     ET_CHECK_OK_OR_RETURN_ERROR(
-        check_status(define_matrix(out.get(), place, ids[filters_[place]], pointers), "a matrix"));
+        check_status(define_matrix(out.get(), id, external, ids[id]), "a matrix"));
   }
-  return definitions_.define_segment(
-      out.get(), whole_graph(graph), ids, [&](const GraphNode& node) {
-        const bool is_lazy = std::any_of(packings_.begin(), packings_.end(),
-                                         [&](const Packing& each) { return each.node == &node; });
-        return is_lazy ? check_status(define_matmul(out.get(), node.operands, node.limits, ids),
-                                      "a matmul")
-                       : Definitions::define_node(out.get(), node, ids);
-      });
+  return definitions_.define_segment(out.get(), segment, ids, [&](const GraphNode& node) {
+    return is_lazy(node) ? check_status(define_matmul(out.get(), node.operands, node.limits, ids),
+                                        "a matmul")
+                         : Definitions::define_node(out.get(), node, ids);
+  });
 }
 
 }  // namespace executorch::backends::xnnpack

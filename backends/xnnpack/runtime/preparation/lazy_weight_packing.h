@@ -20,18 +20,23 @@ class LazyWeightPacking final {
   /// Those of matrices that the first run reads unpacked.
   std::vector<Packing>& packings() { return packings_; }
 
-  /// Makes the graph of the first run; `pointers` gets the matrices, arguments behind those of the
-  /// payload.
-  runtime::Error define(Subgraph& out, std::vector<xnn_external_value>& pointers) const;
+  /// Whether the first run of a segment reads matrices.
+  bool has(const Segment& segment) const { return !filters_of(segment).empty(); }
+  /// Makes the graph of a segment's first run, with XNNPACK's `ids`; `pointers` gets the matrices,
+  /// arguments behind those of the segment.
+  runtime::Error define(const Segment& segment, Subgraph& out, Ids& ids,
+                        std::vector<xnn_external_value>& pointers) const;
 
  private:
+  bool is_lazy(const GraphNode& node) const;
+  /// Value ids of matrices, each once.
+  std::vector<uint32_t> filters_of(const Segment& segment) const;
   /// A filter of any rank as [outputs, inputs].
-  xnn_status define_matrix(xnn_subgraph_t subgraph, uint32_t place, uint32_t& out,
-                           std::vector<xnn_external_value>& pointers) const;
+  xnn_status define_matrix(xnn_subgraph_t subgraph, uint32_t id, uint32_t external,
+                           uint32_t& out) const;
 
   const Definitions& definitions_;
   std::vector<Packing> packings_;
-  std::vector<uint32_t> filters_;  // value ids, each once
 };
 
 }  // namespace executorch::backends::xnnpack

@@ -103,23 +103,31 @@ Error RuntimeMaker::make_own_steps() {
   return Error::Ok;
 }
 
-Error RuntimeMaker::make_first_runtime() {
-  Subgraph first_run;
-  SegmentRuntime& run = out_.runtimes[0];
-  ET_CHECK_OK_OR_RETURN_ERROR(lazy_packing_.define(first_run, run.matrices));
-  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get(), segments_[0].ids, run));
+/// Segments without matrices that wait have their runtimes for good.
+Error RuntimeMaker::make_first_runtimes() {
+  for (size_t place = 0; place < segments_.size(); ++place) {
+    const Segment& segment = out_.plan[place];
+    if (segment.own == nullptr && lazy_packing_.has(segment)) {
+      Defined first_run;
+      SegmentRuntime& run = out_.runtimes[place];
+      ET_CHECK_OK_OR_RETURN_ERROR(
+          lazy_packing_.define(segment, first_run.subgraph, first_run.ids, run.matrices));
+      ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.subgraph.get(), first_run.ids, run));
+    }
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtimes());
   give_back_packed();
   return Error::Ok;
 }
 
-Error RuntimeMaker::make_last_runtime() {
+Error RuntimeMaker::make_last_runtimes() {
   for (size_t place = 0; place < segments_.size(); ++place) {
-    if (out_.runtimes[place].own == nullptr) {
+    SegmentRuntime& run = out_.runtimes[place];
+    if (run.own == nullptr && run.runtime == nullptr) {
       const auto& [subgraph, ids] = segments_[place];
-      ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph.get(), ids, out_.runtimes[place]));
+      ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph.get(), ids, run));
     }
   }
-  out_.weights->forget_sources();
   return Error::Ok;
 }
 
@@ -163,8 +171,8 @@ Error RuntimeMaker::make() {
   ET_CHECK_OK_OR_RETURN_ERROR(define_segments());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
   // What is measured is measured as it will run; what a file may hold need not be packed; a matrix
-  // that is not packed is multiplied in float32. The first run's graph is the whole one.
-  if (segments_.size() == 1 && !options_.pack_at_load && !options_.profile &&
+  // that is not packed is multiplied in float32.
+  if (!options_.pack_at_load && !options_.profile &&
       options_.packed_file == nullptr && options_.precision == ComputePrecision::Float32) {
     lazy_packing_.choose(packings_, options_.large_from);
   }
@@ -173,11 +181,14 @@ Error RuntimeMaker::make() {
   out_.runtimes.resize(segments_.size());
   Error made = make_own_steps();
   if (made == Error::Ok) {
-    made = is_done() ? make_last_runtime() : make_first_runtime();
+    made = is_done() ? make_last_runtimes() : make_first_runtimes();
   }
   if (made != Error::Ok) {
     out_.runtimes.clear();
     return made;
+  }
+  if (is_done()) {
+    out_.weights->forget_sources();
   }
   out_.workspace->expect_first_run();
   return Error::Ok;
@@ -185,8 +196,14 @@ Error RuntimeMaker::make() {
 
 Error RuntimeMaker::finish() {
   pack(lazy_packing_.packings());
-  ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtime());
-  out_.runtimes[0].matrices.clear();
+  for (SegmentRuntime& run : out_.runtimes) {
+    if (!run.matrices.empty()) {
+      run.matrices.clear();
+      run.runtime.reset();
+    }
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtimes());
+  out_.weights->forget_sources();
   return Error::Ok;
 }
 

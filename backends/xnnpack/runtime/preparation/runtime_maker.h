@@ -88,8 +88,8 @@ class RuntimeMaker final {
   runtime::Error define_segments();
   runtime::Error make_runtime(xnn_subgraph_t subgraph, const Ids& ids, SegmentRuntime& out);
   runtime::Error make_own_steps();
-  runtime::Error make_first_runtime();
-  runtime::Error make_last_runtime();
+  runtime::Error make_first_runtimes();
+  runtime::Error make_last_runtimes();
   void pack(std::vector<Packing>& packings);
   void give_back_packed();
 
