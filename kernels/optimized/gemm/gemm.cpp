@@ -95,10 +95,14 @@ void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& bloc
   tile.tail = cols - (vectors - 1) * kernels.lanes;
   tile.col_bias = first && g.col_bias != nullptr ? g.col_bias + j0 : nullptr;
   tile.accumulate = !g.c_transposed && (g.accumulate || !first);
-  const int64_t whole = (m_end - m_begin) / kernels.tile_rows;
-  for (int64_t i = m_begin; i < m_end; i += kernels.tile_rows * tile.count) {
-    const int64_t rows = std::min(kernels.tile_rows, m_end - i);
-    tile.count = g.c_transposed || i > m_begin ? 1 : std::max<int64_t>(whole, 1);
+  // Tiles that differ by a row at most, the larger first: one of few rows waits for its sums.
+  const int64_t tiles = div_up(m_end - m_begin, kernels.tile_rows);
+  const int64_t smaller = (m_end - m_begin) / std::max<int64_t>(tiles, 1);
+  const int64_t num_larger = (m_end - m_begin) - tiles * smaller;
+  for (int64_t done = 0, i = m_begin; done < tiles; done += tile.count) {
+    const int64_t left = done < num_larger ? num_larger - done : tiles - done;
+    const int64_t rows = done < num_larger ? smaller + 1 : smaller;
+    tile.count = g.c_transposed ? 1 : left;
     tile.a = g.a + i * g.lda + block.k_begin;
     tile.row_bias = first && g.row_bias != nullptr ? g.row_bias + i : nullptr;
     tile.c = g.c_transposed ? buffer : g.c + i * g.ldc + j0;
@@ -108,6 +112,7 @@ void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& bloc
       kernels.transpose(buffer, kMaxTileWidth, rows, cols, g.c + j0 * g.ldc + i, g.ldc,
                         g.accumulate || !first);
     }
+    i += rows * tile.count;
   }
 }
 
