@@ -29,11 +29,11 @@ class Door(Protocol):
 
 
 class SdkDoor:
-    """The user's SDK."""
+    """The user's SDK, or the library that the options name."""
 
     def why_missing(self, options: QnnExecuTorchOptions) -> str:
-        backend = options.backend_options.backend_type
-        return sdk.why_missing(backend) or native.why_missing(sdk.library(backend))
+        missing = "" if _named(options) else sdk.why_missing(options.backend_options.backend_type)
+        return missing or native.why_missing(_library(options))
 
     def why_refused(self, graph: Graph, options: QnnExecuTorchOptions) -> str:
         return native.why_refused(_library(options), graph, options)
@@ -42,8 +42,14 @@ class SdkDoor:
         return native.compiled(_library(options), graphs, options)
 
 
+def _named(options: QnnExecuTorchOptions) -> str:
+    """The saver's is one that the SDK has beside the others."""
+    return "" if options.saver else options.library_path
+
+
 def _library(options: QnnExecuTorchOptions) -> Path:
-    return sdk.library(options.backend_options.backend_type)
+    named = _named(options)
+    return Path(named) if named else sdk.library(options.backend_options.backend_type)
 
 
 _SDK = SdkDoor()

@@ -223,6 +223,10 @@ COMBINED = NUMBER_RESULT, OF_ONE_MODE
 SELECTED = when(_is_select_of_one_mode, "integers beside quantized values")
 LIMITS = when(_has_numbers, "limits that are numbers are expected")
 QPARAMS = when(_has_static_qparams, "one scale and zero point that are known are expected")
+EXACT = when(
+    lambda node: argument(node, "approximate", "none") == "none",
+    "the exact form is expected: QNN has no other",
+)
 NO_DECIMALS = when(lambda node: argument(node, "decimals", 0) == 0, "round of decimals")
 ELU = Condition(
     lambda node, constants: all(number == 1 for number in node.args[2:4]),
@@ -259,7 +263,7 @@ ROWS: dict[str, Row] = {
             preserved=True, annotation=ARITHMETIC),
     **_aten("where.self", _where, SELECTED, annotation=ARITHMETIC_OF_FLOATS),
     **_aten("sigmoid.default", alone("Sigmoid"), FLOAT_RESULT, annotation=FROM_0_TO_1),
-    **_aten("gelu.default", alone("Gelu"), annotation=ARITHMETIC),
+    **_aten("gelu.default", alone("Gelu"), EXACT, annotation=ARITHMETIC),
     **_aten("hardsigmoid.default", _hard_sigmoid, preserved=True, annotation=FROM_0_TO_1),
     **_aten("elu.default", _elu, ELU, preserved=True, annotation=ARITHMETIC),
     **_aten("prelu.default", _prelu, SLOPES, preserved=True, annotation=ARITHMETIC),

@@ -16,7 +16,13 @@ from executorch.backends.qualcomm.quantizer.quantizer import QuantDtype
 from executorch.backends.qualcomm.test import stand_in
 from executorch.backends.qualcomm.test.graph_cases import FAMILIES, Case, Function
 from executorch.backends.qualcomm.test.recorder import left, quantized
-from executorch.backends.qualcomm.test.stand_in import lowered, run, specs, stand_in_sdk
+from executorch.backends.qualcomm.test.stand_in import (
+    lowered,
+    run,
+    specs,
+    specs_with_library,
+    stand_in_sdk,
+)
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
 __all__ = ["stand_in_sdk"]
@@ -203,19 +209,9 @@ def test_methods_are_graphs_of_one_context_that_share_weights() -> None:
 def test_a_library_that_is_missing_is_named() -> None:
     manager = lowered(nn.ReLU(), (torch.randn(3),))
     (delegate,) = get_lowered_backend_modules(manager.exported_program().graph_module)
-    delegate._compile_specs = spec_with_library("/there/is/libQnnHtp.so")
+    delegate._compile_specs = specs_with_library("/there/is/libQnnHtp.so")
     with pytest.raises(RuntimeError, match=r"not loaded \(/there/is/libQnnHtp.so: "):
         run(manager, (torch.randn(3),))
-
-
-def spec_with_library(path: str) -> Any:
-    from executorch.backends.qualcomm.serialization.compile_specs import options_in
-    from executorch.backends.qualcomm.serialization.qc_schema_serialize import option_to_flatbuffer
-    from executorch.exir.backend.compile_spec_schema import CompileSpec
-
-    options = options_in(specs())
-    options.library_path = path
-    return [CompileSpec("qnn_compile_spec", option_to_flatbuffer(options))]
 
 
 # ---- All rows ----

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from torch.export import export
 from executorch.backends import qualcomm
 from executorch.backends.qualcomm.aot import native, sdk
 from executorch.backends.qualcomm.partition.qnn_partitioner import QnnPartitioner
+from executorch.backends.qualcomm.serialization.compile_specs import KEY, options_in
 from executorch.backends.qualcomm.serialization.qc_schema import QnnExecuTorchBackendType
+from executorch.backends.qualcomm.serialization.qc_schema_serialize import option_to_flatbuffer
 from executorch.backends.qualcomm.utils.utils import (
     QcomChipset,
     generate_htp_compiler_spec,
@@ -62,6 +65,13 @@ def stand_in_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
 def specs(use_fp16: bool = True, weight_sharing: bool = False, **options: Any) -> list[CompileSpec]:
     htp = generate_htp_compiler_spec(use_fp16, use_weight_sharing=weight_sharing)
     return generate_qnn_executorch_compiler_spec(QcomChipset.SM8650, htp, **options)
+
+
+def specs_with_library(path: str = "", **options: Any) -> list[CompileSpec]:
+    """Which name the library, the stand-in's if it is not given: no variable has to be set."""
+    named = options_in(specs(**options))
+    named.library_path = path or str(Path(root()) / sdk.HOST / "libQnnHtp.so")
+    return [CompileSpec(KEY, option_to_flatbuffer(named))]
 
 
 def lowered(
