@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Models of PyTorch to programs for the NPU in one call, and context binaries out of programs."""
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def _check_passes(dep_table: Any, passes_job: Any, convert_linear_to_conv2d: boo
 
 
 def dump_context_from_pte(path: str | Path) -> list[str]:
-    """Writes the context binary of each delegate beside the program, as {method}_{i}.bin; as {method}_{i}.dlc a graph that
-    is compiled on the device. Gives the files. FormatError, a ValueError, for bytes that are no program."""
+    """Writes the context binary of each delegate beside the program, as {method}_{i}.bin; as {method}_{i}.dlc a graph
+    that is compiled on the device. Gives the files. FormatError, a ValueError, for bytes that are no program."""
     path = Path(path)
     program = deserialize_pte_binary(path.read_bytes(), verify=True).program
     written = []

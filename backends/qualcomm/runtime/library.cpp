@@ -2,6 +2,7 @@
 #include <executorch/backends/qualcomm/runtime/library.h>
 #include <executorch/runtime/backend/dynamic_library.h>
 
+#include <cinttypes>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -67,8 +68,8 @@ Result<Library> load_library(const std::vector<std::string>& names) {
   uint32_t count = 0;
   const Qnn_ErrorHandle_t status = get_providers(&providers, &count);
   ET_CHECK_OR_RETURN_ERROR(status == QNN_SUCCESS, NotFound,
-                           "QnnBackend: %s gives no interface: error %llu", loaded.name().c_str(),
-                           static_cast<unsigned long long>(status));
+                           "QnnBackend: %s gives no interface: error %" PRIu64,
+                           loaded.name().c_str(), static_cast<uint64_t>(status));
   Library library {
     loaded.name(), "", ET_UNWRAP(choose(loaded.name(), providers, count))
     ->QNN_INTERFACE_VER_NAME
@@ -92,8 +93,8 @@ Result<SystemLibrary> load_system_library(const std::vector<std::string>& names)
   uint32_t count = 0;
   const Qnn_ErrorHandle_t status = get_providers(&providers, &count);
   ET_CHECK_OR_RETURN_ERROR(status == QNN_SUCCESS && count > 0, NotFound,
-                           "QnnBackend: %s gives no interface: error %llu", loaded.name().c_str(),
-                           static_cast<unsigned long long>(status));
+                           "QnnBackend: %s gives no interface: error %" PRIu64,
+                           loaded.name().c_str(), static_cast<uint64_t>(status));
   return SystemLibrary{loaded.name(), providers[0]->QNN_SYSTEM_INTERFACE_VER_NAME};
 }
 

@@ -223,10 +223,10 @@ Qnn_ErrorHandle_t context_binary(Qnn_ContextHandle_t context, void* out,
                                  Qnn_ContextBinarySize_t size,
                                  Qnn_ContextBinarySize_t* out_written) {
   const auto* made = static_cast<Context*>(context);
-  const bool is_whole = std::all_of(made->graphs.begin(), made->graphs.end(),
-                                    [](const auto& graph) { return graph->is_finalized; });
+  const bool are_finalized = std::all_of(made->graphs.begin(), made->graphs.end(),
+                                         [](const auto& graph) { return graph->is_finalized; });
   const std::vector<uint8_t> bytes = pack(*made->stored);
-  if (!is_whole || size < bytes.size()) {
+  if (!are_finalized || size < bytes.size()) {
     return fail(made->backend, kFailed,
                 "a graph that is not finalized, or too little memory for the binary");
   }

@@ -9,14 +9,21 @@ import pytest
 import torch
 from torch import nn
 
+import executorch.export
+from executorch.backends.qualcomm.recipes import QNNRecipeType
 from executorch.backends.qualcomm.test import stand_in
 from executorch.backends.qualcomm.test.recorder import left
 from executorch.backends.qualcomm.test.stand_in import run, specs, stand_in_sdk
 from executorch.backends.qualcomm.utils.utils import (
+    QcomChipset,
     dump_context_from_pte,
     to_edge_transform_and_lower_to_qnn,
 )
 from executorch.exir.error import ExportError
+from executorch.export.recipe import ExportRecipe
+from executorch.export.target_recipes import get_android_recipe
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+from executorch.test.e2e.build_tree import load_backend
 
 __all__ = ["stand_in_sdk"]
 pytestmark = [
@@ -69,6 +76,19 @@ def test_methods_and_their_context_binaries(tmp_path: Path) -> None:
     assert written == [str(tmp_path / f"{name}_0.bin") for name in models]
     binaries = {Path(each).read_bytes() for each in written}
     assert len(binaries) == 1 and binaries.pop().startswith(b"E-QNN-01")
+
+
+@pytest.mark.parametrize("soc_model", ["SM8650", QcomChipset.SM8750])
+def test_recipes_are_for_a_soc(soc_model: str | QcomChipset) -> None:
+    x = torch.randn(2, 3)
+    recipe = get_android_recipe(soc_model=soc_model, skip_node_op_set={"aten.relu.default"})
+    session = executorch.export.export(Scaled(2.0).eval(), [(x,)], recipe)
+    load_backend("qnn_executorch_backend")
+    program = _load_for_executorch_from_buffer(session.get_pte_buffer())
+    torch.testing.assert_close(program.forward((x,))[0], Scaled(2.0)(x))
+    for wrong in ({}, {"soc_model": "SM1"}, {"soc_model": "SM8650", "speed": 1}):
+        with pytest.raises(ValueError, match="soc_model"):
+            ExportRecipe.get_recipe(QNNRecipeType.FP16, **wrong)
 
 
 def test_upstreams_passes_are_refused() -> None:
