@@ -180,6 +180,7 @@ TEST_F(FailuresTest, TheSystemLibrary) {
 
 /// As of an SDK that is newer than the library.
 TEST_F(FailuresTest, BothVersionsAreNamed) {
+  RecordProperty("req", "NPU-020");
   system_.functions.systemContextGetBinaryInfo = [](QnnSystemContext_Handle_t, void*, uint64_t,
                                                     const QnnSystemContext_BinaryInfo_t** out,
                                                     Qnn_ContextBinarySize_t*) -> Qnn_ErrorHandle_t {
