@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """`build_executorch_binary`: a model, calibrated on data, as a file for one SoC."""
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ def build_executorch_binary(
     qat_training_data: Any = None,
     op_package_options: Any = None,
 ) -> None:
-    """Writes {file_name}.pte. `dataset`: samples to calibrate on, of which the first one is the example. With compile_only the process ends here, with exit code 0. ExportError for what is not here."""
+    """Writes {file_name}.pte. `dataset`: samples to calibrate on, of which the first one is the example. With
+    compile_only the process ends here, with exit code 0. ExportError for what is not here."""
     _check_given(
         qnn_intermediate_debugger=qnn_intermediate_debugger, qat_training_data=qat_training_data
     )

@@ -116,6 +116,29 @@ TEST_F(QnnBackendTest, EveryByteMayBeAnother) {
   }
 }
 
+/// Several bytes at once, and another end: an error or a delegate, which is freed.
+TEST_F(QnnBackendTest, TenThousandChangedPayloads) {
+  std::mt19937 random(1);
+  size_t num_loaded = 0;
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 10000; ++i) {
+    std::vector<uint8_t> changed = payload_;
+    for (size_t k = random() % 4; k > 0; --k) {
+      // Half of them in the header.
+      const size_t end = random() % 2 == 0 ? 20 : changed.size();
+      changed[random() % end] = static_cast<uint8_t>(random());
+    }
+    if (random() % 4 == 0) {
+      changed.resize(random() % (2 * payload_.size()));
+    }
+    num_loaded += load(changed) == Error::Ok ? 1 : 0;
+  }
+  testing::internal::GetCapturedStderr();
+  EXPECT_GT(num_loaded, 100u);
+  EXPECT_LT(num_loaded, 5000u);
+  EXPECT_EQ(load(payload_), Error::Ok);
+}
+
 TEST_F(QnnBackendTest, EveryByteOfASpecMayBeAnother) {
   const std::vector<uint8_t> whole = spec_;
   std::mt19937 random(0);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 namespace executorch::backends::qualcomm::stand_in {
 
@@ -151,18 +152,23 @@ Qnn_ErrorHandle_t device_free(Qnn_DeviceHandle_t device) {
   return QNN_SUCCESS;
 }
 
+/// Of what all handles have in common.
+std::mutex mutex;
+
 // The votes for power that are in force.
 std::map<uint32_t, QnnHtpPerfInfrastructure_DcvsV3_t>& power_votes() {
   static std::map<uint32_t, QnnHtpPerfInfrastructure_DcvsV3_t> votes;
   return votes;
 }
 Qnn_ErrorHandle_t power_create(uint32_t, uint32_t, uint32_t* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
   static uint32_t last = 0;
   *out = ++last;
   power_votes()[*out] = {};
   return QNN_SUCCESS;
 }
 Qnn_ErrorHandle_t power_set(uint32_t id, const QnnHtpPerfInfrastructure_PowerConfig_t** configs) {
+  const std::lock_guard<std::mutex> lock(mutex);
   const auto found = power_votes().find(id);
   if (found == power_votes().end() || configs == nullptr || *configs == nullptr) {
     return kInvalidArgument;
@@ -171,6 +177,7 @@ Qnn_ErrorHandle_t power_set(uint32_t id, const QnnHtpPerfInfrastructure_PowerCon
   return QNN_SUCCESS;
 }
 Qnn_ErrorHandle_t power_destroy(uint32_t id) {
+  const std::lock_guard<std::mutex> lock(mutex);
   return power_votes().erase(id) == 1 ? QNN_SUCCESS : kInvalidArgument;
 }
 Qnn_ErrorHandle_t device_infrastructure(const QnnDevice_Infrastructure_t* out) {
@@ -411,6 +418,7 @@ std::vector<Profile*>& profiles() {
 }
 Qnn_ErrorHandle_t profile_create(Qnn_BackendHandle_t, QnnProfile_Level_t level,
                                  Qnn_ProfileHandle_t* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
   profiles().push_back(new Profile{level, {}, {}, {}});
   *out = profiles().back();
   return QNN_SUCCESS;
@@ -427,6 +435,7 @@ Qnn_ErrorHandle_t profile_events(Qnn_ProfileHandle_t handle, const QnnProfile_Ev
   return QNN_SUCCESS;
 }
 Profile* profile_of(QnnProfile_EventId_t event) {
+  const std::lock_guard<std::mutex> lock(mutex);
   const auto found = std::find_if(profiles().begin(), profiles().end(), [&](Profile* each) {
     return reinterpret_cast<QnnProfile_EventId_t>(each) == event;
   });
@@ -463,6 +472,7 @@ Qnn_ErrorHandle_t profile_event_data(QnnProfile_EventId_t event, QnnProfile_Even
   return QNN_SUCCESS;
 }
 Qnn_ErrorHandle_t profile_free(Qnn_ProfileHandle_t profile) {
+  const std::lock_guard<std::mutex> lock(mutex);
   auto& all = profiles();
   all.erase(std::remove(all.begin(), all.end(), static_cast<Profile*>(profile)), all.end());
   delete static_cast<Profile*>(profile);
