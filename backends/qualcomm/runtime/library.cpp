@@ -70,10 +70,10 @@ Result<Library> load_library(const std::vector<std::string>& names) {
   ET_CHECK_OR_RETURN_ERROR(status == QNN_SUCCESS, NotFound,
                            "QnnBackend: %s gives no interface: error %" PRIu64,
                            loaded.name().c_str(), static_cast<uint64_t>(status));
-  Library library {
-    loaded.name(), "", ET_UNWRAP(choose(loaded.name(), providers, count))
-    ->QNN_INTERFACE_VER_NAME
-  };
+  Library library;
+  library.name = loaded.name();
+  const QnnInterface_t& chosen = *ET_UNWRAP(choose(loaded.name(), providers, count));
+  library.functions = chosen.QNN_INTERFACE_VER_NAME;
   const char* build_id = nullptr;
   if (library.functions.backendGetBuildId(&build_id) == QNN_SUCCESS && build_id != nullptr) {
     library.build_id = build_id;
