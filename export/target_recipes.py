@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from executorch.backends.discovery import all_backends
+from executorch.backends.discovery import all_backends, backends
 from executorch.export.recipe import ExportRecipe
 from executorch.export.utils import (
     is_supported_platform_for_coreml_lowering,
@@ -35,7 +35,7 @@ def get_ios_recipe(target_config: str = "ios-arm64-coreml-fp16", **kwargs: Any) 
 
 def _recipes(backend: str) -> Any:
     """The RecipeType of a backend."""
-    manifest = all_backends()[backend]
+    manifest = backends()[backend]
     return manifest.load(manifest.recipes)
 
 
@@ -49,7 +49,8 @@ def get_android_recipe(
             "QNN is not supported on this platform: expected the package executorch.backends.qualcomm, which this "
             "installation does not have; XNNPACK's recipes run on Android as well"
         )
-    return ExportRecipe.get_recipe(_recipes("qualcomm").FP16, **kwargs)
+    qnn = all_backends()["qualcomm"].load("recipes:QNNRecipeType")
+    return ExportRecipe.get_recipe(qnn.FP16, **kwargs)
 
 
 def _check(system: str, found: str, known: tuple[str, ...]) -> None:
