@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from executorch.backends.discovery import backends
+from executorch.backends.discovery import all_backends, backends
 from executorch.export.recipe import ExportRecipe
 from executorch.export.utils import (
     is_supported_platform_for_coreml_lowering,
@@ -42,22 +42,17 @@ def _recipes(backend: str) -> Any:
 def get_android_recipe(
     target_config: str = "android-arm64-snapdragon-fp16", **kwargs: Any
 ) -> ExportRecipe:
-    """Qualcomm's recipe for the configuration."""
+    """Qualcomm's recipe for the configuration; `kwargs` are its keywords, of which `soc_model` has no default."""
     _check("Android", target_config, _ANDROID)
     if not is_supported_platform_for_qnn_lowering():
         raise ValueError(
             "QNN is not supported on this platform: expected the package executorch.backends.qualcomm, which this "
             "installation does not have; XNNPACK's recipes run on Android as well"
         )
-    raise _no_recipe(target_config)
+    qnn = all_backends()["qualcomm"].load("recipes:QNNRecipeType")
+    return ExportRecipe.get_recipe(qnn.FP16, **kwargs)
 
 
 def _check(system: str, found: str, known: tuple[str, ...]) -> None:
     if found not in known:
         raise ValueError(f"Unsupported {system} configuration: {found!r}. Supported: {list(known)}")
-
-
-def _no_recipe(target_config: str) -> ValueError:
-    return ValueError(
-        f"no recipe for {target_config} is registered: import the backend's recipes and call ExportRecipe.get_recipe"
-    )

@@ -11,10 +11,10 @@
 #pragma once
 
 #include <cstdlib>
-#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
@@ -74,17 +74,17 @@ class FunctionFinder {
 class DynamicLibrary {
  public:
   /// The first of `names`, paths or names that the system looks for, that loads. NotFound when none
-  /// does, with what the system says of the last one; `title` and `how_to_get` are for people.
-  static Result<DynamicLibrary> open(std::initializer_list<const char*> names, const char* title,
+  /// does, with what the system says of each; `title` and `how_to_get` are for people.
+  static Result<DynamicLibrary> open(const std::vector<std::string>& names, const char* title,
                                      const char* how_to_get) {
-    std::string reason;
-    for (const char* name : names) {
-      if (void* found = load(name)) {
+    std::string reasons;
+    for (const std::string& name : names) {
+      if (void* found = load(name.c_str())) {
         return DynamicLibrary(name, found);
       }
-      reason = last_error();
+      reasons += (reasons.empty() ? "" : "; ") + last_error();
     }
-    ET_LOG(Error, "%s was not loaded (%s): %s", title, reason.c_str(), how_to_get);
+    ET_LOG(Error, "%s was not loaded (%s): %s", title, reasons.c_str(), how_to_get);
     return Error::NotFound;
   }
 

@@ -54,12 +54,13 @@ TEST(DynamicLibraryTest, TheFirstThatLoadsIsTaken) {
 
 TEST(DynamicLibraryTest, OneThatIsMissingSaysHowToGetIt) {
   testing::internal::CaptureStderr();
-  const auto library =
-      DynamicLibrary::open({"libthere_is_none.so"}, "None's library", "install it");
+  const auto library = DynamicLibrary::open({"libthere_is_none.so", "libnor_is_this.so"},
+                                            "None's library", "install it");
   EXPECT_EQ(library.error(), Error::NotFound);
   const std::string message = testing::internal::GetCapturedStderr();
   EXPECT_NE(message.find("None's library was not loaded ("), std::string::npos) << message;
   EXPECT_NE(message.find("libthere_is_none.so"), std::string::npos) << message;
+  EXPECT_NE(message.find("; libnor_is_this.so"), std::string::npos) << message;
   EXPECT_NE(message.find("): install it"), std::string::npos) << message;
 }
 

@@ -248,7 +248,10 @@ def test_every_documented_option_is_declared() -> None:
 def test_every_documented_option_is_obeyed_or_refused_by_name(tmp_path: Path) -> None:
     """Each alone, at its documented default and at another value."""
     refused = {name: reason for name, _, _, reason in REFUSED}
-    alone = {"EXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD": "the model says which dtypes are used"}
+    alone = {
+        "EXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD": "the model says which dtypes are used",
+        "EXECUTORCH_BUILD_QNN": "expected the headers of Qualcomm's AI Engine Direct SDK",
+    }
 
     def problem(case: tuple[str, str, bool]) -> str:
         name, value, is_default = case
@@ -274,7 +277,7 @@ def test_every_documented_option_is_obeyed_or_refused_by_name(tmp_path: Path) ->
 
 def test_what_cannot_be_had_is_refused_by_name_with_what_is_missing(tmp_path: Path) -> None:
     other = {"ON": "OFF", "OFF": "ON", "1024": "64"}
-    assert len(REFUSED) >= 40
+    assert len(REFUSED) >= 39
     code, _, text = configure(
         tmp_path, *(f"-D{name}={other[value]}" for name, _, value, _ in REFUSED)
     )
@@ -283,6 +286,18 @@ def test_what_cannot_be_had_is_refused_by_name_with_what_is_missing(tmp_path: Pa
     assert code != 0 and "leave these options out" in message
     for name, _, value, missing in REFUSED:
         assert f"{name}={other[value]}: {missing}" in message
+
+
+@pytest.mark.req("NPU-021")
+def test_qualcomm_without_its_sdk_is_refused(tmp_path: Path) -> None:
+    code, _, text = configure(tmp_path, "-DEXECUTORCH_BUILD_QNN=ON")
+    message = " ".join(text.split())
+    assert code != 0 and "QNN_SDK_ROOT is '', where include/QNN/QnnInterface.h is not" in message
+    (tmp_path / "sdk" / "include" / "QNN").mkdir(parents=True)
+    (tmp_path / "sdk" / "include" / "QNN" / "QnnInterface.h").touch()
+    sdk = f"-DQNN_SDK_ROOT={tmp_path / 'sdk'}"
+    code, values, _ = configure(tmp_path, "-DEXECUTORCH_BUILD_QNN=ON", sdk)
+    assert code == 0 and values["EXECUTORCH_BUILD_QNN"] == "ON"
 
 
 def test_documented_defaults_are_taken(tmp_path: Path) -> None:

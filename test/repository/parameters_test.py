@@ -115,6 +115,12 @@ NOT_READ: dict[str, list[str]] = {
     "torchao gives it to observers of every kind": [
         "observers:WeightObserverBase:__init__ kwargs",
     ],
+    "scripts read it, of the flags that they have in common": [
+        "config:QnnConfig ci",
+        "config:QnnConfig ip",
+        "config:QnnConfig pre_gen_pte",
+        "config:QnnConfig direct_build_folder",
+    ],
     "of a backend that is not in this package, which enabling it says": [
         "llm_config:EthosUConfig *",
         "llm_config:QNNConfig *",
@@ -157,9 +163,6 @@ NOT_READ: dict[str, list[str]] = {
         "operators:quantized_depthwise_conv2d depth_multiplier",
         "operators:quantized_max_pool2d *_zero_point",
         "operators:softmax *_zero_point",
-    ],
-    "every call is refused, with the package that is missing": [
-        "target_recipes:get_android_recipe kwargs",
     ],
     "read as a whole (asdict, vars, getattr with a computed name)": [
         "qc_schema:HtpInfo *",

@@ -63,6 +63,11 @@ def payload_of(binary: bytes) -> bytes:
     return QUALCOMM_HEADER.write({"context binary": binary}, {"signature": signature})
 
 
+def get_qnn_context_binary_alignment() -> int:
+    """Of a payload in a file, in bytes; its header keeps the context binary's."""
+    return 256
+
+
 def context_binary_in(payload: bytes) -> bytes:
     """ValueError for bytes that are no payload."""
     (place,) = QUALCOMM_HEADER.places(payload)

@@ -20,6 +20,8 @@ from executorch.backends.qualcomm.aot.graph import (
     uints,
 )
 from executorch.backends.qualcomm.aot.rows import (
+    OF_NUMBERS,
+    OF_ONE_MODE,
     Candidates,
     Lower,
     argument,
@@ -40,9 +42,9 @@ _SCHEMES = {"constant": _CONSTANT, "reflect": _REFLECT}
 def _joined(kind: str) -> Lower:
     def lower(w: GraphWriter, step: ModeStep) -> None:
         tensors, dim = step.head.args[0], argument(step.head, "dim", 0)
-        rank = len(static_sizes(step.head))
+        rank, dtype = len(static_sizes(step.head)), step.head.meta["val"].dtype
         axis = w.axis(dim, step.head) if kind == "Concat" else dim % rank
-        w.give(kind, *(w.take(each, rank) for each in tensors), axis=uint32(axis))
+        w.give(kind, *(w.cast(w.take(each, rank), dtype) for each in tensors), axis=uint32(axis))
 
     return lower
 
@@ -215,9 +217,9 @@ _MAKERS = (
     "ones.default",
 )
 ROWS: dict[str, Row] = {
-    "aten.cat.default": row(_joined("Concat"), layouts=either, annotation=ARITHMETIC),
+    "aten.cat.default": row(_joined("Concat"), OF_ONE_MODE, layouts=either, annotation=ARITHMETIC),
     "aten.stack.default": row(
-        _joined("Pack"), layouts=plain, preserved=True, annotation=ARITHMETIC
+        _joined("Pack"), OF_ONE_MODE, layouts=plain, preserved=True, annotation=ARITHMETIC
     ),
     "aten.split_with_sizes_copy.default": row(_split, layouts=either, annotation=SHARED),
     "aten.slice_copy.Tensor": row(_slice, layouts=either, annotation=SHARED),
@@ -229,10 +231,12 @@ ROWS: dict[str, Row] = {
     "aten.repeat.default": row(_repeated, layouts=_keeps_sizes, annotation=SHARED),
     "aten.permute_copy.default": row(_permute, layouts=plain, annotation=SHARED),
     "aten.transpose_copy.int": row(_swap, layouts=plain, annotation=SHARED),
-    "aten.constant_pad_nd.default": row(_pad, NO_CUT, layouts=either, annotation=SHARED),
+    "aten.constant_pad_nd.default": row(
+        _pad, OF_NUMBERS, NO_CUT, layouts=either, annotation=SHARED
+    ),
     **{
         f"aten.{name}.default": row(
-            _pad, MODE, NO_CUT, layouts=either, preserved=True, annotation=SHARED
+            _pad, OF_NUMBERS, MODE, NO_CUT, layouts=either, preserved=True, annotation=SHARED
         )
         for name in ("pad", "reflection_pad1d", "reflection_pad2d")
     },

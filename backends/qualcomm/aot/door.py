@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Protocol
 
-from executorch.backends.qualcomm.aot import sdk
+from executorch.backends.qualcomm.aot import native, sdk
 from executorch.backends.qualcomm.aot.graph import Graph
 from executorch.backends.qualcomm.serialization.qc_schema import QnnExecuTorchOptions
 from executorch.exir.backend.lowering.external.compiler import MissingCompiler
@@ -28,19 +29,27 @@ class Door(Protocol):
 
 
 class SdkDoor:
-    """The user's SDK. What calls it is a part that is not here yet: it is missing whatever is installed."""
+    """The user's SDK, or the library that the options name."""
 
     def why_missing(self, options: QnnExecuTorchOptions) -> str:
-        return sdk.why_missing(options.backend_options.backend_type) or (
-            f"{sdk.VARIABLE} is {sdk.root()}, version {sdk.version()}; this package has no module that calls it yet: "
-            "graphs can be made and recorded (executorch.backends.qualcomm.aot.door.using), not compiled"
-        )
+        missing = "" if _named(options) else sdk.why_missing(options.backend_options.backend_type)
+        return missing or native.why_missing(_library(options))
 
     def why_refused(self, graph: Graph, options: QnnExecuTorchOptions) -> str:
-        raise MissingCompiler(ExportErrorType.MISSING_PROPERTY, self.why_missing(options))
+        return native.why_refused(_library(options), graph, options)
 
     def compile(self, graphs: Sequence[Graph], options: QnnExecuTorchOptions) -> bytes:
-        raise MissingCompiler(ExportErrorType.MISSING_PROPERTY, self.why_missing(options))
+        return native.compiled(_library(options), graphs, options)
+
+
+def _named(options: QnnExecuTorchOptions) -> str:
+    """The saver's is one that the SDK has beside the others."""
+    return "" if options.saver else options.library_path
+
+
+def _library(options: QnnExecuTorchOptions) -> Path:
+    named = _named(options)
+    return Path(named) if named else sdk.library(options.backend_options.backend_type)
 
 
 _SDK = SdkDoor()

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import flag, float32, uint32
 from executorch.backends.qualcomm.aot.rows import (
+    NO_QUANTIZED,
+    NUMBERS,
+    OF_FLOATS,
+    OF_ONE_MODE,
     Lower,
     alone,
     argument,
@@ -25,6 +31,7 @@ from executorch.exir.backend.lowering.annotation import (
 )
 from executorch.exir.backend.lowering.mode_steps import ModeStep, is_float, static_qparams
 from executorch.exir.backend.lowering.op_table import Condition, Row, when
+from executorch.exir.backend.lowering.quantized import is_dequantize
 
 _FLOAT32 = torch.finfo(torch.float32)
 _UNARY = {
@@ -35,6 +42,7 @@ _UNARY = {
     "tanh": "Tanh",
     "hardswish": "HardSwish",
 }  # fmt: skip
+_OF_INTEGERS = ("abs", "neg")  # too
 _BINARY = {
     "add": "ElementWiseAdd",
     "sub": "ElementWiseSubtract",
@@ -52,20 +60,41 @@ _COMPARED = {
 _FLOOR_DIVIDE, _HARD_SIGMOID, _RECIPROCAL = 4, 2, 10  # operation of the three general operators
 
 
-def _binary(kind: str, **parameters: int) -> Lower:
+def _of_result(node: Node) -> torch.dtype:
+    return node.meta["val"].dtype
+
+
+def _of_operands(node: Node) -> torch.dtype:
+    """Booleans are compared as integers."""
+    values = [each.meta["val"] if isinstance(each, Node) else each for each in node.args[:2]]
+    found = torch.result_type(*values)
+    return torch.int32 if found not in NUMBERS else found
+
+
+def _of_booleans(node: Node) -> torch.dtype:
+    return torch.bool
+
+
+def _binary(
+    kind: str, computed: Callable[[Node], torch.dtype] = _of_result, **parameters: int
+) -> Lower:
+    """Of tensors or numbers, cast to the dtype that is computed in."""
+
     def lower(w: GraphWriter, step: ModeStep) -> None:
         x, y = step.head.args[:2]
-        operands = [_lined_up(w, each, x if isinstance(x, Node) else y) for each in (x, y)]
+        beside, dtype = x if isinstance(x, Node) else y, computed(step.head)
+        operands = [
+            _lined_up(w, each, dtype) if isinstance(each, Node) else w.number(each, beside, dtype)
+            for each in (x, y)
+        ]
         w.give(kind, *operands, **{name: uint32(value) for name, value in parameters.items()})
 
     return lower
 
 
-def _lined_up(w: GraphWriter, operand: Node | float, beside: Node) -> int:
+def _lined_up(w: GraphWriter, operand: Node, dtype: torch.dtype) -> int:
     """With as many dimensions as the result has."""
-    if not isinstance(operand, Node):
-        return w.number(operand, beside)
-    value = w.take(operand)
+    value = w.cast(w.take(operand), dtype)
     sizes = list(w.values[value].dims)
     if operand.meta["val"].dim() == 0 or len(sizes) >= w.rank:
         return value
@@ -73,7 +102,10 @@ def _lined_up(w: GraphWriter, operand: Node | float, beside: Node) -> int:
 
 
 def _where(w: GraphWriter, step: ModeStep) -> None:
-    w.give("ElementWiseSelect", *(_lined_up(w, each, each) for each in step.head.args))
+    condition, *values = step.head.args
+    dtype = _of_result(step.head)
+    given = [_lined_up(w, each, dtype) for each in values]
+    w.give("ElementWiseSelect", _lined_up(w, condition, torch.bool), *given)
 
 
 def _clamped(low: str, high: str, least: float | None, most: float | None) -> Lower:
@@ -119,6 +151,10 @@ def _pow_number(w: GraphWriter, step: ModeStep) -> None:
     w.give("ElementWisePower", w.take(x), w.number(exponent, x))
 
 
+def _is_nan(w: GraphWriter, step: ModeStep) -> None:
+    w.give("IsNan", w.take(step.head.args[0]))
+
+
 def _is_infinite(w: GraphWriter, step: ModeStep) -> None:
     both = {"detect_negative": flag(True), "detect_positive": flag(True)}
     w.give("IsInf", w.take(step.head.args[0]), **both)
@@ -152,8 +188,13 @@ def _cast(w: GraphWriter, step: ModeStep) -> None:
     w.give("Cast", w.take(step.head.args[0]))
 
 
-def _is_float_call(node: Node) -> bool:
-    return is_float(node.args[0])
+def _gives(*dtypes: torch.dtype) -> Callable[[Node], bool]:
+    return lambda node: node.meta["val"].dtype in dtypes
+
+
+def _is_select_of_one_mode(node: Node) -> bool:
+    values = node.args[1:]
+    return all(map(is_float, values)) or not any(map(is_dequantize, values))
 
 
 def _has_no_factor(node: Node) -> bool:
@@ -170,9 +211,22 @@ def _has_numbers(node: Node) -> bool:
 
 
 NO_FACTOR = when(_has_no_factor, "alpha must be 1")
-FLOATS = when(_is_float_call, "floats are expected")
-NUMBERS = when(_has_numbers, "limits that are numbers are expected")
+FLOAT_RESULT = when(is_float, "a result of floats is expected")
+NUMBER_RESULT = when(
+    _gives(*NUMBERS), "a result of floats, or of integers of 32 or 64 bits, is expected"
+)
+BOOLEANS = when(
+    lambda node: _gives(torch.bool)(node) and all(map(_gives(torch.bool), node.all_input_nodes)),
+    "booleans are expected",
+)
+COMBINED = NUMBER_RESULT, OF_ONE_MODE
+SELECTED = when(_is_select_of_one_mode, "integers beside quantized values")
+LIMITS = when(_has_numbers, "limits that are numbers are expected")
 QPARAMS = when(_has_static_qparams, "one scale and zero point that are known are expected")
+EXACT = when(
+    lambda node: argument(node, "approximate", "none") == "none",
+    "the exact form is expected: QNN has no other",
+)
 NO_DECIMALS = when(lambda node: argument(node, "decimals", 0) == 0, "round of decimals")
 ELU = Condition(
     lambda node, constants: all(number == 1 for number in node.args[2:4]),
@@ -188,36 +242,39 @@ def _aten(name: str, lower: Lower, *conditions: Condition, annotation: Annotatio
 
 
 ROWS: dict[str, Row] = {
-    **{f"aten.{name}.default": row(alone(kind), layouts=either, annotation=ARITHMETIC)
+    **{f"aten.{name}.default": row(alone(kind), NUMBER_RESULT if name in _OF_INTEGERS else FLOAT_RESULT, layouts=either,
+                                    annotation=ARITHMETIC)
        for name, kind in _UNARY.items()},
-    **{f"aten.{name}.Tensor": row(_binary(kind), NO_FACTOR, layouts=either, annotation=ARITHMETIC)
+    **{f"aten.{name}.Tensor": row(_binary(kind), NO_FACTOR, *COMBINED, layouts=either, annotation=ARITHMETIC)
        for name, kind in _BINARY.items()},
-    **{f"aten.{name}.default": row(_binary(f"ElementWise{name.title()}"), layouts=either, annotation=ARITHMETIC)
+    **{f"aten.{name}.default": row(_binary(f"ElementWise{name.title()}"), *COMBINED, layouts=either,
+                                    annotation=ARITHMETIC)
        for name in ("maximum", "minimum")},
-    **{f"aten.{name}.{form}": row(_binary(f"ElementWise{kind}"), layouts=either, annotation=ARITHMETIC_OF_FLOATS)
+    **{f"aten.{name}.{form}": row(_binary(f"ElementWise{kind}", _of_operands), OF_ONE_MODE, layouts=either,
+                                        annotation=ARITHMETIC_OF_FLOATS)
        for name, kind in _COMPARED.items() for form in ("Tensor", "Scalar")},
-    **{f"aten.{name}": row(_binary(f"ElementWise{kind}"), layouts=either) for name, kind in {
-        "logical_and.default": "And", "bitwise_and.Tensor": "And", "logical_or.default": "Or",
-        "bitwise_or.Tensor": "Or", "bitwise_xor.Tensor": "Xor", "logical_xor.default": "Xor"}.items()},
-    **_aten("logical_not.default", alone("ElementWiseNot")),
-    **_aten("pow.Tensor_Tensor", _binary("ElementWisePower"), annotation=ARITHMETIC),
-    **_aten("pow.Tensor_Scalar", _pow_number, FLOATS, annotation=ARITHMETIC),
-    **_aten("floor_divide.default", _binary("ElementWiseBinary", operation=_FLOOR_DIVIDE), FLOATS, preserved=True,
-            annotation=ARITHMETIC),
-    **_aten("where.self", _where, annotation=ARITHMETIC_OF_FLOATS),
-    **_aten("sigmoid.default", alone("Sigmoid"), annotation=FROM_0_TO_1),
-    **_aten("gelu.default", alone("Gelu"), annotation=ARITHMETIC),
+    **{f"aten.{name}": row(_binary(f"ElementWise{kind.title()}", _of_booleans), condition, layouts=either)
+       for kind in ("and", "or", "xor")
+       for name, condition in ((f"logical_{kind}.default", NO_QUANTIZED), (f"bitwise_{kind}.Tensor", BOOLEANS))},
+    **_aten("logical_not.default", alone("ElementWiseNot", torch.bool), NO_QUANTIZED),
+    **_aten("pow.Tensor_Tensor", _binary("ElementWisePower"), *COMBINED, annotation=ARITHMETIC),
+    **_aten("pow.Tensor_Scalar", _pow_number, OF_FLOATS, annotation=ARITHMETIC),
+    **_aten("floor_divide.default", _binary("ElementWiseBinary", operation=_FLOOR_DIVIDE), FLOAT_RESULT, OF_ONE_MODE,
+            preserved=True, annotation=ARITHMETIC),
+    **_aten("where.self", _where, SELECTED, annotation=ARITHMETIC_OF_FLOATS),
+    **_aten("sigmoid.default", alone("Sigmoid"), FLOAT_RESULT, annotation=FROM_0_TO_1),
+    **_aten("gelu.default", alone("Gelu"), EXACT, annotation=ARITHMETIC),
     **_aten("hardsigmoid.default", _hard_sigmoid, preserved=True, annotation=FROM_0_TO_1),
     **_aten("elu.default", _elu, ELU, preserved=True, annotation=ARITHMETIC),
     **_aten("prelu.default", _prelu, SLOPES, preserved=True, annotation=ARITHMETIC),
     **_aten("leaky_relu.default", _leaky_relu, preserved=True, annotation=ARITHMETIC),
-    **_aten("clamp.default", _clamped("min", "max", None, None), NUMBERS, annotation=ARITHMETIC),
-    **_aten("hardtanh.default", _clamped("min_val", "max_val", -1.0, 1.0), NUMBERS, annotation=ARITHMETIC),
-    **_aten("reciprocal.default", _reciprocal, FLOATS),
-    **_aten("isnan.default", alone("IsNan"), FLOATS),
-    **_aten("isinf.default", _is_infinite, FLOATS),
-    **_aten("_to_copy.default", _cast),
-    "dim_order_ops._to_dim_order_copy.default": row(_cast, layouts=either),
+    **_aten("clamp.default", _clamped("min", "max", None, None), OF_FLOATS, LIMITS, annotation=ARITHMETIC),
+    **_aten("hardtanh.default", _clamped("min_val", "max_val", -1.0, 1.0), OF_FLOATS, LIMITS, annotation=ARITHMETIC),
+    **_aten("reciprocal.default", _reciprocal, OF_FLOATS),
+    **_aten("isnan.default", _is_nan, OF_FLOATS, NO_QUANTIZED),
+    **_aten("isinf.default", _is_infinite, OF_FLOATS, NO_QUANTIZED),
+    **_aten("_to_copy.default", _cast, NO_QUANTIZED),
+    "dim_order_ops._to_dim_order_copy.default": row(_cast, NO_QUANTIZED, layouts=either),
     "quantized_decomposed.quantize_per_tensor.default": row(_quantized, QPARAMS, layouts=either),
     "quantized_decomposed.dequantize_per_tensor.default": row(_dequantized, QPARAMS, layouts=either),
 }  # fmt: skip
@@ -225,5 +282,5 @@ ROWS["aten.hardswish.default"] = row(
     alone("HardSwish"), layouts=either, preserved=True, annotation=ARITHMETIC
 )
 ROWS["aten.round.default"] = row(
-    alone("ElementWiseRound"), NO_DECIMALS, layouts=either, annotation=ARITHMETIC
+    alone("ElementWiseRound"), FLOAT_RESULT, NO_DECIMALS, layouts=either, annotation=ARITHMETIC
 )

@@ -12,10 +12,9 @@ from torch.fx import Node
 from executorch.backends.qualcomm.aot.graph import DataType, Encoding, EncodingType
 from executorch.exir.backend.lowering.quantized import Quantization
 
-# Of 64 bits there is nothing inside of a graph: integers have 32 there.
+# Of 64 bits there is nothing inside of a graph: integers have 32 there, floats of 64 are not taken.
 TYPES = {
     torch.float32: DataType.FLOAT_32,
-    torch.float64: DataType.FLOAT_32,
     torch.float16: DataType.FLOAT_16,
     torch.bool: DataType.BOOL_8,
     torch.int8: DataType.INT_8,

@@ -10,6 +10,7 @@ from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import Parameter, uint32, uints
 from executorch.backends.qualcomm.aot.rows import (
+    OF_FLOATS,
     argument,
     channels_last,
     has_rank,
@@ -128,6 +129,7 @@ FILTER = Condition(is_constant("weight"), "a weight that is static is expected")
 BIAS = Condition(is_constant("bias"), "a bias that is static is expected")
 MATRICES = when(_are_matrices, "operands of at least two dimensions are expected")
 _CONVOLUTION = (
+    OF_FLOATS,
     has_rank(3, 4, 5),
     when(_is_batched, "a batch is expected"),
     FILTER,
@@ -138,6 +140,7 @@ _CONVOLUTION = (
 ROWS: dict[str, Row] = {
     "aten.linear.default": row(
         _linear,
+        OF_FLOATS,
         when(
             lambda node: node.args[0].meta["val"].dim() >= 2, "at least two dimensions are expected"
         ),
@@ -152,7 +155,12 @@ ROWS: dict[str, Row] = {
     ),
     **{
         f"aten.{name}.default": row(
-            _matmul, MATRICES, layouts=plain, preserved=name == "matmul", annotation=ARITHMETIC
+            _matmul,
+            OF_FLOATS,
+            MATRICES,
+            layouts=plain,
+            preserved=name == "matmul",
+            annotation=ARITHMETIC,
         )
         for name in ("matmul", "mm", "bmm")
     },

@@ -9,6 +9,7 @@ from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import flag, float32, uint32, uints
 from executorch.backends.qualcomm.aot.rows import (
+    OF_FLOATS,
     Candidates,
     Lower,
     argument,
@@ -26,7 +27,7 @@ from executorch.exir.graph_facts import static_sizes
 
 _CRD = 1  # mode: the block's rows and columns are the inner part of channels
 _CUBIC, _A = 2, -0.75  # interpolation_mode and its coefficient
-_HALF_PIXEL, _ALIGN_CORNERS = 1, 2  # transformation_mode
+_HALF_PIXEL, _HALF_PIXEL_BUT_FOR_1, _ALIGN_CORNERS = 0, 1, 2  # transformation_mode
 
 
 def _shuffle(kind: str, factor: str) -> Lower:
@@ -62,12 +63,14 @@ def _nearest(w: GraphWriter, step: ModeStep) -> None:
 
 
 def _bicubic(w: GraphWriter, step: ModeStep) -> None:
+    """The second mode, upstream's, puts the one element of a size of 1 at the first of the input."""
     corners = argument(step.head, "align_corners", False)
+    half_pixel = _HALF_PIXEL if 1 in static_sizes(step.head)[2:] else _HALF_PIXEL_BUT_FOR_1
     w.give(
         "Resize",
         w.take(step.head.args[0]),
         exclude_outside=flag(False),
-        transformation_mode=uint32(_ALIGN_CORNERS if corners else _HALF_PIXEL),
+        transformation_mode=uint32(_ALIGN_CORNERS if corners else half_pixel),
         interpolation_mode=uint32(_CUBIC),
         cubic_coeff=float32(_A),
     )
@@ -113,6 +116,7 @@ def _resized(lower: Lower, preserved: bool = False) -> Row:
     return row(
         lower,
         IMAGES,
+        OF_FLOATS,
         SCALES,
         layouts=channels_last,
         preserved=preserved,
@@ -135,5 +139,5 @@ ROWS: dict[str, Row] = {
     "aten.upsample_bilinear2d.vec": _resized(_bilinear),
     "aten.upsample_nearest2d.vec": _resized(_nearest),
     "aten.upsample_bicubic2d.vec": _resized(_bicubic, preserved=True),
-    "aten.grid_sampler_2d.default": row(_grid_sample, IMAGES, GRID, layouts=_with_grid),
+    "aten.grid_sampler_2d.default": row(_grid_sample, IMAGES, OF_FLOATS, GRID, layouts=_with_grid),
 }  # fmt: skip

@@ -19,6 +19,7 @@ from executorch.backends.qualcomm.aot.graph import (
     uints,
 )
 from executorch.backends.qualcomm.aot.rows import (
+    OF_FLOATS,
     Lower,
     argument,
     channels_last,
@@ -195,6 +196,7 @@ def _pool(lower: Lower, dims: int, *conditions: Any, preserved: bool = False) ->
     return row(
         lower,
         BATCHED[dims],
+        OF_FLOATS,
         *conditions,
         layouts=channels_last,
         preserved=preserved,

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.encodings import TYPES
 from executorch.backends.qualcomm.aot.graph import Parameter, flag, uint32, uints
 from executorch.backends.qualcomm.aot.rows import (
+    OF_FLOATS,
+    OF_NUMBERS,
     Candidates,
     Lower,
     argument,
@@ -110,32 +111,40 @@ def _is_last(node: Node) -> bool:
 
 HAS_DIMS = when(lambda node: node.args[0].meta["val"].dim() > 0, "dimensions are expected")
 SAME_DTYPE = when(_keeps_dtype, "a result of the input's dtype is expected")
-FLOATS = when(
-    lambda node: node.args[0].meta["val"].dtype in (torch.float32, torch.float16),
-    "floats are expected",
-)
 LAST = when(_is_last, "topk along the last dimension is expected")
 
 
 def _folded(kind: str, *conditions: object) -> Row:
-    return row(_fold(kind), HAS_DIMS, SAME_DTYPE, *conditions, layouts=_kept, annotation=ARITHMETIC)
+    return row(
+        _fold(kind),
+        HAS_DIMS,
+        OF_NUMBERS,
+        SAME_DTYPE,
+        *conditions,
+        layouts=_kept,
+        annotation=ARITHMETIC,
+    )
 
 
 ROWS: dict[str, Row] = {
     "aten.amax.default": _folded("ReduceMax"),
     "aten.amin.default": _folded("ReduceMin"),
-    "aten.mean.dim": _folded("ReduceMean", FLOATS),
+    "aten.mean.dim": _folded("ReduceMean", OF_FLOATS),
     "aten.sum.dim_IntList": _folded("ReduceSum"),
     "aten.argmax.default": row(
-        _place("Argmax"), HAS_DIMS, layouts=plain, annotation=ARITHMETIC_OF_FLOATS
+        _place("Argmax"), HAS_DIMS, OF_NUMBERS, layouts=plain, annotation=ARITHMETIC_OF_FLOATS
     ),
     "aten.argmin.default": row(
-        _place("Argmin"), HAS_DIMS, layouts=plain, annotation=ARITHMETIC_OF_FLOATS
+        _place("Argmin"), HAS_DIMS, OF_NUMBERS, layouts=plain, annotation=ARITHMETIC_OF_FLOATS
     ),
-    "aten.max.dim": row(_fold_and_place("ReduceMax", "Argmax"), HAS_DIMS, layouts=_kept),
-    "aten.min.dim": row(_fold_and_place("ReduceMin", "Argmin"), HAS_DIMS, layouts=_kept),
+    "aten.max.dim": row(
+        _fold_and_place("ReduceMax", "Argmax"), HAS_DIMS, OF_NUMBERS, layouts=_kept
+    ),
+    "aten.min.dim": row(
+        _fold_and_place("ReduceMin", "Argmin"), HAS_DIMS, OF_NUMBERS, layouts=_kept
+    ),
     "aten.cumsum.default": row(
-        _cumulative, HAS_DIMS, SAME_DTYPE, layouts=either, annotation=ARITHMETIC
+        _cumulative, HAS_DIMS, OF_NUMBERS, SAME_DTYPE, layouts=either, annotation=ARITHMETIC
     ),
-    "aten.topk.default": row(_top, HAS_DIMS, LAST, layouts=plain),
+    "aten.topk.default": row(_top, HAS_DIMS, OF_NUMBERS, LAST, layouts=plain),
 }

@@ -141,11 +141,36 @@ def row(
     return Row(lower, conditions, preserved, layouts=layouts, annotation=annotation)
 
 
-def alone(kind: str) -> Lower:
-    """An operator without parameters, of all tensors that the call reads."""
+# dtypes that operators of numbers compute in; integers of 64 bits have 32 inside.
+NUMBERS = (torch.float32, torch.float16, torch.int32, torch.int64)
+
+
+def _dtypes(node: Node) -> set[torch.dtype]:
+    return {each.meta["val"].dtype for each in node.all_input_nodes}
+
+
+def _is_of_one_mode(node: Node) -> bool:
+    return all(map(is_float, node.all_input_nodes)) or not _reads_quantized(node)
+
+
+def _reads_quantized(node: Node) -> bool:
+    return any(map(is_dequantize, node.all_input_nodes))
+
+
+OF_FLOATS = when(lambda node: all(map(is_float, node.all_input_nodes)), "floats are expected")
+OF_NUMBERS = when(
+    lambda node: _dtypes(node) <= set(NUMBERS), "floats, or integers of 32 or 64 bits, are expected"
+)
+OF_ONE_MODE = when(_is_of_one_mode, "integers beside quantized values")
+NO_QUANTIZED = when(lambda node: not _reads_quantized(node), "quantized values")
+
+
+def alone(kind: str, dtype: torch.dtype | None = None) -> Lower:
+    """An operator without parameters, of all tensors that the call reads, in a dtype, else that of the result."""
 
     def lower(w: GraphWriter, step: ModeStep) -> None:
+        computed = dtype or step.head.meta["val"].dtype
         tensors = [each for each in step.head.args if isinstance(each, Node)]
-        w.give(kind, *map(w.take, tensors))
+        w.give(kind, *(w.cast(w.take(each), computed) for each in tensors))
 
     return lower

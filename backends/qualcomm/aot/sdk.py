@@ -45,14 +45,19 @@ def version() -> str:
     return next((each.group(1) for each in found), "")
 
 
+def library(backend: QnnExecuTorchBackendType) -> Path:
+    """Of a backend on this computer; the variable must be set."""
+    return root() / HOST / LIBRARIES[backend]
+
+
 def why_missing(backend: QnnExecuTorchBackendType = QnnExecuTorchBackendType.kHtpBackend) -> str:
     """Which variable, file or version is missing to compile for a backend, and how to get it; else empty."""
     folder = root()
     if folder is None:
         return f"{VARIABLE} is not set: {GET_SDK}"
-    library = folder / HOST / LIBRARIES[backend]
-    if not library.is_file():
-        return f"{VARIABLE} is {folder}, where {library.relative_to(folder)} is not: {GET_SDK}"
+    file = library(backend)
+    if not file.is_file():
+        return f"{VARIABLE} is {folder}, where {file.relative_to(folder)} is not: {GET_SDK}"
     found = version()
     if not found or Version(found) < Version(LEAST_VERSION):
         return f"{VARIABLE} is {folder}, of version {found or 'unknown'}, expected at least {LEAST_VERSION}: {GET_SDK}"

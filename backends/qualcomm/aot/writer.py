@@ -274,20 +274,29 @@ class GraphWriter(Writer[Tensor, Operator]):
     def static(
         self, data: torch.Tensor, dtype: DataType, name: str, encoding: Encoding | None = None
     ) -> int:
-        data = data.detach().contiguous()
+        data = narrow(data.detach()).contiguous()
         dims = tuple(data.shape) or (1,)
         named = self.unique(f"{name}@0")
         return self.add_value(
             Tensor(named, TensorType.STATIC, dtype, dims, encoding, data.reshape(dims))
         )
 
-    def number(self, value: float | int | bool, like: Node) -> int:
-        """A number beside the operand `like`: of a quantized step with an encoding that has it exactly."""
-        if not is_float(like):
-            data = torch.tensor([value], dtype=torch.int32)
-            return self.static(data, DataType.INT_32, "number")
-        if not self.step.is_quantized:
-            dtype = like.meta["val"].dtype
+    def cast(self, value: int, dtype: torch.dtype) -> int:
+        """In the type of a dtype; a quantized value stays as it is."""
+        found = self.values[value]
+        if found.dtype is TYPES[dtype] or found.dtype.is_quantized:
+            return value
+        if found.data is not None:
+            return self.static(found.data.to(dtype), TYPES[dtype], found.name.partition("@")[0])
+        return self.emit("Cast", [value], self.native(found.dims, TYPES[dtype]))
+
+    def number(
+        self, value: float | int | bool, like: Node, dtype: torch.dtype | None = None
+    ) -> int:
+        """A number beside the operand `like`: in the dtype that is computed in, else the operand's; of a quantized step
+        with an encoding that has it exactly."""
+        if not (self.step.is_quantized and is_float(like)):
+            dtype = dtype or like.meta["val"].dtype
             return self.static(torch.tensor([value], dtype=dtype), TYPES[dtype], "number")
         kind = self.values[self.read(like, self.layout_of(like))].dtype
         sign = -1 if value < 0 else 1
@@ -333,10 +342,12 @@ class GraphWriter(Writer[Tensor, Operator]):
         return self._quantized_static(data, found[1], range(rank), slopes.name)
 
     def vector(self, values: torch.Tensor, name: str, bits: int = 8, scale: float = 0.0) -> int:
-        """Floats that the compiler made; of a quantized step symmetric, of so many bits, by `scale` or their range."""
+        """Floats that the compiler made, in the input's dtype; of a quantized step symmetric, of so many bits, by
+        `scale` or their range."""
         values = values.detach().float()
         if not self.step.is_quantized:
-            return self.static(values, DataType.FLOAT_32, name)
+            dtype = self.step.head.args[0].meta["val"].dtype
+            return self.static(values.to(dtype), TYPES[dtype], name)
         most = 2 ** (bits - 1) - 1
         scale = scale or float(values.abs().max()) / most or 1.0
         made = torch.round(values.double() / scale).clamp(-most, most)
@@ -399,7 +410,7 @@ class GraphWriter(Writer[Tensor, Operator]):
         order = dims_in(layout, data.dim())
         data = data.permute(order)
         if found is None:
-            return self.static(narrow(data), TYPES[data.dtype], node.name)
+            return self.static(data, TYPES[data.dtype], node.name)
         qparams, added = found[1], data.dim() - before
         if qparams.axis is not None:
             qparams = replace(qparams, axis=qparams.axis % before + added)
@@ -408,8 +419,6 @@ class GraphWriter(Writer[Tensor, Operator]):
 
 def narrow(data: torch.Tensor) -> torch.Tensor:
     """Without 64 bits. ValueError for integers that 32 do not hold."""
-    if data.dtype == torch.float64:
-        return data.to(torch.float32)
     if data.dtype != torch.int64:
         return data
     if data.numel() and not _INT32.min <= int(data.min()) <= int(data.max()) <= _INT32.max:

@@ -36,6 +36,8 @@ from executorch.backends.qualcomm.serialization.qc_schema_serialize import (
     option_to_flatbuffer,
 )
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.payload.options import OptionError
+from executorch.exir.error import ExportErrorType
 
 KEY = "qnn_compile_spec"
 _LPAI_SDK = "2.39"
@@ -168,15 +170,19 @@ def _profile_level(level: int) -> QnnExecuTorchProfileLevel:
 
 
 def options_in(specs: Iterable[CompileSpec]) -> QnnExecuTorchOptions:
-    """ValueError for another key, and where there is none."""
+    """OptionError for another key, and where there is none."""
     found = None
     for spec in specs:
         if spec.key != KEY:
-            raise ValueError(f"unknown compiler spec key value: {spec.key}, expected {KEY}")
+            raise OptionError(
+                ExportErrorType.NOT_SUPPORTED,
+                f"unknown compiler spec key value: {spec.key}, expected {KEY}",
+            )
         found = flatbuffer_to_option(spec.value)
     if found is None:
-        raise ValueError(
-            f"expected a compile spec {KEY}: generate_qnn_executorch_compiler_spec() makes it"
+        raise OptionError(
+            ExportErrorType.MISSING_PROPERTY,
+            f"expected a compile spec {KEY}: generate_qnn_executorch_compiler_spec() makes it",
         )
     return found
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from executorch.backends.qualcomm.test.reference.quantized_values import kind
-from executorch.backends.qualcomm.test.reference.row import Call, Declared, Row, f32, flag
+from executorch.backends.qualcomm.test.reference.row import ANY, Call, Declared, Row, f32, flag
 
 
 def _between(given: str, wanted: str):
@@ -49,22 +49,28 @@ _DYNAMIC = {"dynamic_input_data": flag(False), "dynamic_output_data": flag(False
 _SEED = Declared(None, None)
 
 ROWS = {
-    "Quantize": Row(_between("float", "quantized"), takes_call=True, converts=True),
-    "Dequantize": Row(_between("quantized", "float"), takes_call=True, converts=True),
+    "Quantize": Row(_between("float", "quantized"), takes_call=True, takes=(ANY,), converts=True),
+    "Dequantize": Row(_between("quantized", "float"), takes_call=True, takes=(ANY,), converts=True),
     "Convert": Row(
-        _between("either", "either"), parameters=_DYNAMIC, takes_call=True, converts=True
+        _between("either", "either"),
+        parameters=_DYNAMIC,
+        takes_call=True,
+        takes=(ANY,),
+        converts=True,
     ),
-    "Cast": Row(_cast, takes_call=True, converts=True),
+    "Cast": Row(_cast, takes_call=True, takes=(ANY,), converts=True),
     "RandomUniformLike": Row(
         _uniform,
         parameters={"low": f32(0.0), "high": f32(1.0), "seed": _SEED},
         takes_call=True,
+        takes=(ANY,),
         converts=True,
     ),
     "RandomNormalLike": Row(
         _normal,
         parameters={"mean": f32(0.0), "scale": f32(1.0), "seed": _SEED},
         takes_call=True,
+        takes=(ANY,),
         converts=True,
     ),
 }

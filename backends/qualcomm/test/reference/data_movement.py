@@ -11,6 +11,8 @@ from torch.nn import functional as F
 from executorch.backends.qualcomm.test.reference.gemm import padding_of
 from executorch.backends.qualcomm.test.reference.quantized_values import scale_and_offset
 from executorch.backends.qualcomm.test.reference.row import (
+    ANY,
+    NUMBER,
     Call,
     Declared,
     Row,
@@ -102,14 +104,17 @@ def _mirrored(size: int, before: int, after: int, scheme: int) -> torch.Tensor:
 MANY = 1 << 16
 
 ROWS = {
-    "Concat": Row(_concat, (1, MANY), {"axis": u32(0)}),
-    "Pack": Row(_pack, (1, MANY), {"axis": u32(0)}),
-    "UnPack": Row(_un_pack, (1, 1), {"axis": u32(0)}, outputs=(1, MANY), is_data_movement=True),
+    "Concat": Row(_concat, (1, MANY), {"axis": u32(0)}, takes=(ANY,)),
+    "Pack": Row(_pack, (1, MANY), {"axis": u32(0)}, takes=(ANY,)),
+    "UnPack": Row(
+        _un_pack, (1, 1), {"axis": u32(0)}, outputs=(1, MANY), takes=(ANY,), is_data_movement=True
+    ),
     "Split": Row(
         _split,
         (1, 1),
         {"axis": u32(), "split_index": u32s(-1)},
         outputs=(1, MANY),
+        takes=(ANY,),
         is_data_movement=True,
     ),
     "StridedSlice": Row(
@@ -122,10 +127,13 @@ ROWS = {
             "shrink_axes": u32(0),
             "new_axes_mask": u32(0),
         },
+        takes=(ANY,),
     ),
-    "Reshape": Row(_reshape, takes_call=True, is_data_movement=True),
-    "Tile": Row(_tile, (1, 1), {"multiples": u32s("rank")}, is_data_movement=True),
-    "Transpose": Row(_transpose, (1, 1), {"perm": u32s("rank")}, is_data_movement=True),
+    "Reshape": Row(_reshape, takes_call=True, takes=(ANY,), is_data_movement=True),
+    "Tile": Row(_tile, (1, 1), {"multiples": u32s("rank")}, takes=(ANY,), is_data_movement=True),
+    "Transpose": Row(
+        _transpose, (1, 1), {"perm": u32s("rank")}, takes=(ANY,), is_data_movement=True
+    ),
     "Pad": Row(
         _pad,
         (1, 1),
@@ -134,6 +142,7 @@ ROWS = {
             "pad_amount": u32s("rank", 2),
             "pad_constant_value": Declared(None, 0),
         },
+        takes=(NUMBER,),
         takes_call=True,
     ),
 }

@@ -8,7 +8,16 @@ from functools import partial
 import torch
 from torch.nn import functional as F
 
-from executorch.backends.qualcomm.test.reference.row import Row, enum, f32, flag
+from executorch.backends.qualcomm.test.reference.row import (
+    ANY,
+    BOOL,
+    FLOAT,
+    NUMBER,
+    Row,
+    enum,
+    f32,
+    flag,
+)
 
 # In the order of the numbers of ElementWiseUnary's and ElementWiseBinary's operations.
 _UNARY = {
@@ -31,22 +40,13 @@ _UNARY = {
 }
 
 
-def _of_booleans(function):
-    def checked(x, y):
-        if x.dtype is not torch.bool or y.dtype is not torch.bool:
-            raise TypeError(f"it is of booleans, found {x.dtype} and {y.dtype}")
-        return function(x, y)
-
-    return checked
-
-
 def _divide(x, y):
     return torch.div(x, y, rounding_mode=None if x.is_floating_point() else "trunc")
 
 
 _BINARY = {
     "Add": torch.add,
-    "And": _of_booleans(torch.logical_and),
+    "And": torch.logical_and,
     "Divide": _divide,
     "Equal": torch.eq,
     "FloorDiv": torch.floor_divide,
@@ -60,11 +60,11 @@ _BINARY = {
     "Mod": torch.remainder,
     "Multiply": torch.mul,
     "NotEqual": torch.ne,
-    "Or": _of_booleans(torch.logical_or),
+    "Or": torch.logical_or,
     "Power": torch.pow,
     "SquaredDifference": lambda x, y: (x - y) ** 2,
     "Subtract": torch.sub,
-    "Xor": _of_booleans(torch.logical_xor),
+    "Xor": torch.logical_xor,
 }
 
 
@@ -114,8 +114,6 @@ def _prelu(x, coefficient):
 
 
 def _select(condition, x, y):
-    if condition.dtype is not torch.bool:
-        raise TypeError(f"a condition of booleans, found {condition.dtype}")
     return torch.where(condition, x, y)
 
 
@@ -123,14 +121,28 @@ def _is_inf(x, *, detect_negative, detect_positive):
     return torch.isneginf(x) & detect_negative | torch.isposinf(x) & detect_positive
 
 
+# Of those that are not of floats (one input), or of numbers (two).
+_KINDS = {
+    "Abs": (NUMBER,),
+    "Neg": (NUMBER,),
+    **dict.fromkeys(("Not", "And", "Or", "Xor"), (BOOL,)),
+}
+
 ROWS = {
-    **{f"ElementWise{name}": Row(each) for name, each in _UNARY.items() if name != "Reciprocal"},
-    **{f"ElementWise{name}": Row(each, (2, 2)) for name, each in _BINARY.items()},
+    **{
+        f"ElementWise{name}": Row(each, takes=_KINDS.get(name, (FLOAT,)))
+        for name, each in _UNARY.items()
+        if name != "Reciprocal"
+    },
+    **{
+        f"ElementWise{name}": Row(each, (2, 2), takes=_KINDS.get(name, (NUMBER,)))
+        for name, each in _BINARY.items()
+    },
     "ElementWiseUnary": Row(
-        partial(_numbered, _UNARY), parameters={"operation": enum(len(_UNARY))}
+        partial(_numbered, _UNARY), parameters={"operation": enum(len(_UNARY))}, takes=(ANY,)
     ),
     "ElementWiseBinary": Row(
-        partial(_numbered, _BINARY), (2, 2), {"operation": enum(len(_BINARY))}
+        partial(_numbered, _BINARY), (2, 2), {"operation": enum(len(_BINARY))}, takes=(NUMBER,)
     ),
     "ElementWiseNeuron": Row(
         _neuron,
@@ -143,7 +155,7 @@ ROWS = {
             "threshold": f32(20.0),
         },
     ),
-    "ElementWiseSelect": Row(_select, (3, 3)),
+    "ElementWiseSelect": Row(_select, (3, 3), takes=(BOOL, ANY)),
     "Relu": Row(F.relu),
     "Sigmoid": Row(torch.sigmoid),
     "Tanh": Row(torch.tanh),

@@ -150,6 +150,7 @@ def _check_tensors(where: str, row: Row, call: Call) -> None:
     ):
         if not few <= len(found) <= many:
             raise InvalidGraph(where, f"{few} to {many} {name}", len(found))
+    _check_types(where, row, call)
     if row.converts:
         return
     floats = [each for each in (*call.inputs, *call.outputs) if kind(each.dtype) == "float"]
@@ -166,6 +167,18 @@ def _check_tensors(where: str, row: Row, call: Call) -> None:
         raise InvalidGraph(where, f"{output.name} of {first.dtype.name}", output.dtype.name)
     if row.is_data_movement:
         _check_moved(where, call)
+
+
+def _check_types(where: str, row: Row, call: Call) -> None:
+    """That inputs are of the types that the operator is defined for."""
+    *first, rest = row.takes
+    wanted = [*first, *[rest] * (len(call.inputs) - len(first))]
+    for tensor, kinds in zip(call.inputs, wanted, strict=True):
+        if not {kind(tensor.dtype), tensor.dtype.name} & set(kinds.split()):
+            raise InvalidGraph(where, f"{tensor.name} of {kinds}", tensor.dtype.name)
+    plain = {each.dtype.name for each in call.inputs[len(first) :] if each.encoding is None}
+    if len(plain) > 1:
+        raise InvalidGraph(where, "inputs of one type", sorted(plain))
 
 
 def _check_moved(where: str, call: Call) -> None:

@@ -6,7 +6,16 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from executorch.backends.qualcomm.test.reference.row import Call, Row, enum, f32, flag, u32, u32s
+from executorch.backends.qualcomm.test.reference.row import (
+    ANY,
+    Call,
+    Row,
+    enum,
+    f32,
+    flag,
+    u32,
+    u32s,
+)
 
 _HALF_PIXEL, _PYTORCH_HALF_PIXEL, _ALIGN_CORNERS, _ASYMMETRIC = range(4)
 _NEAREST, _LINEAR, _CUBIC = range(3)
@@ -153,9 +162,12 @@ ROWS = {
         (2, 2),
         {"align_corners": flag(False), "mode": enum(2, 0), "padding_mode": enum(3, 0)},
     ),
-    "DepthToSpace": Row(_depth_to_space, parameters=_BLOCKS, is_data_movement=True),
-    "SpaceToDepth": Row(_space_to_depth, parameters=_BLOCKS, is_data_movement=True),
+    "DepthToSpace": Row(_depth_to_space, parameters=_BLOCKS, takes=(ANY,), is_data_movement=True),
+    "SpaceToDepth": Row(_space_to_depth, parameters=_BLOCKS, takes=(ANY,), is_data_movement=True),
     "ChannelShuffle": Row(
-        _channel_shuffle, parameters={"num_groups": u32(), "axis": u32()}, is_data_movement=True
+        _channel_shuffle,
+        parameters={"num_groups": u32(), "axis": u32()},
+        takes=(ANY,),
+        is_data_movement=True,
     ),
 }

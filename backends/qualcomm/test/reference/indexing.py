@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import torch
 
-from executorch.backends.qualcomm.test.reference.row import Row, enum, i32, u32
+from executorch.backends.qualcomm.test.reference.row import ANY, INTEGER, Row, enum, i32, u32
 
 _REDUCTIONS = (None, "sum", "prod", "amax", "amin")
 
 
 def _check_indices(indices: torch.Tensor, size: int) -> None:
-    if indices.is_floating_point() or indices.dtype is torch.bool:
-        raise TypeError(f"indices are integers, found {indices.dtype}")
     if indices.numel() and not 0 <= int(indices.min()) <= int(indices.max()) < size:
         found = f"{int(indices.min())} to {int(indices.max())}"
         raise ValueError(f"indices from 0 to {size - 1}, found {found}")
@@ -60,8 +58,15 @@ def _scatter_nd(x, indices, updates, *, reduction):
 
 
 ROWS = {
-    "Gather": Row(_gather, (2, 2), {"axis": i32(0)}, is_data_movement=True),
-    "GatherElements": Row(_gather_elements, (2, 2), {"axis": u32(0)}, is_data_movement=True),
-    "ScatterElements": Row(_scatter_elements, (3, 3), {"axis": u32(0), "reduction": enum(5, 0)}),
-    "ScatterNd": Row(_scatter_nd, (3, 3), {"reduction": enum(3, 0)}),
+    "Gather": Row(_gather, (2, 2), {"axis": i32(0)}, takes=(ANY, INTEGER), is_data_movement=True),
+    "GatherElements": Row(
+        _gather_elements, (2, 2), {"axis": u32(0)}, takes=(ANY, INTEGER), is_data_movement=True
+    ),
+    "ScatterElements": Row(
+        _scatter_elements,
+        (3, 3),
+        {"axis": u32(0), "reduction": enum(5, 0)},
+        takes=(ANY, INTEGER, ANY),
+    ),
+    "ScatterNd": Row(_scatter_nd, (3, 3), {"reduction": enum(3, 0)}, takes=(ANY, INTEGER, ANY)),
 }

@@ -23,6 +23,10 @@ from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
 from executorch.backends.qualcomm.test.reference.quantized_values import kind, limits
 
 MANDATORY = object()
+# Kinds of types, several in one string: quantized values are floats; integers are computed with in 32 bits.
+FLOAT, BOOL, INTEGER = "float", "bool", "integer"
+NUMBER = "float INT_32"
+ANY = "float integer bool"
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,7 @@ class Row:
     """`inputs`: how few and how many. `function`: of the inputs' numbers and of parameters by name, to one tensor or
     several.
 
+    `takes`: kinds of the inputs; the last is of all that follow, which are of one type.
     `takes_call`: a Call comes first. `factored_axes`: input 0 and 1 come Factored, with scales along these axes.
     `converts`: between types and encodings. `is_data_movement`: outputs are elements of input 0, in its encoding."""
 
@@ -118,6 +123,7 @@ class Row:
     inputs: tuple[int, int] = (1, 1)
     parameters: Mapping[str, Declared] = field(default_factory=dict)
     outputs: tuple[int, int] = (1, 1)
+    takes: tuple[str, ...] = (FLOAT,)
     takes_call: bool = False
     factored_axes: tuple[int, int] | None = None
     converts: bool = False
