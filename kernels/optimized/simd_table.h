@@ -20,7 +20,7 @@ namespace executorch::kernels::optimized {
 
 // table[r - 1][v - 1] = tile(r, v) for all sizes of a tile; `tile` takes them as constants.
 template <int kRows, int kVectors, typename Table, typename Tile>
-void fill_tiles(Table& table, const Tile& tile) {
+constexpr void fill_tiles(Table& table, const Tile& tile) {
   table[kRows - 1][kVectors - 1] =
       tile(std::integral_constant<int, kRows>(), std::integral_constant<int, kVectors>());
   if constexpr (kVectors > 1) {

@@ -5,7 +5,8 @@
 // their instructions: int8 (AVX3_DL) and bfloat16 (AVX3_ZEN4, AVX3_SPR). Without optimization all
 // files have the same: Highway's look-up in a table of targets, which counts those of its file, is
 // then no part of each file but one function of the program. Arm: NEON, because tiles are arrays
-// of vectors and SVE vectors have no size at compile time. Elsewhere Highway's own choice.
+// of vectors and SVE vectors have no size at compile time; HWY_NEON adds instructions for AES only.
+// Elsewhere Highway's own choice.
 #pragma once
 
 #if defined(EXECUTORCH_SIMD_DOT_PRODUCTS)
@@ -24,5 +25,5 @@
 #endif
 #elif HWY_ARCH_ARM
 #undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_ALL_SVE)
+#define HWY_DISABLED_TARGETS (HWY_ALL_SVE | HWY_NEON)
 #endif

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/blocks/blocks_simd.h>
+#include <executorch/kernels/optimized/int8_dots/int8_dots-inl.h>
 #include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
 
@@ -31,6 +32,8 @@ using DF = hn::CappedTag<float, kPanelRows>;
 using VF = hn::Vec<DF>;
 
 using DI = hn::Rebind<int32_t, DF>;
+
+constexpr uint8_t kHigher = 128;  // what bytes without a sign are higher than those with one
 
 // The largest magnitude of each unit; of one with a number that is not finite, such a number.
 void find_largest(const float* x, int64_t units, float* largest) {
@@ -70,7 +73,6 @@ HWY_INLINE void sum_unit(const int8_t* codes, int32_t* sums) {
 #else
   const hn::CappedTag<uint8_t, kUnit / 2> d;
   const hn::RepartitionToWideX3<decltype(d)> d64;
-  constexpr int32_t kHigher = 128;  // a code as an unsigned number, its highest bit turned over
   for (int64_t half = 0; half < 2; ++half) {
     const auto* at = reinterpret_cast<const uint8_t*>(codes) + half * kUnit / 2;
     const auto moved = hn::Xor(hn::LoadU(d, at), hn::Set(d, uint8_t{kHigher}));
@@ -163,19 +165,37 @@ HWY_INLINE VF load_halves(const uint8_t* from, int part) {
 
 template <bool kSigned>
 HWY_INLINE VF load_bytes(const uint8_t* from, int part) {
+#if HWY_ARCH_ARM_A64  // loads the bytes of all parts once
+  using Wide = std::conditional_t<kSigned, int16_t, uint16_t>;
+  const hn::Repartition<std::conditional_t<kSigned, int8_t, uint8_t>, DF> d;
+  const hn::Repartition<Wide, DF> d16;
+  const auto bytes = hn::BitCast(d, hn::LoadU(hn::Repartition<uint8_t, DF>(), from));
+  const auto wide = part < 2 ? hn::PromoteLowerTo(d16, bytes) : hn::PromoteUpperTo(d16, bytes);
+  const auto words =
+      part % 2 == 0 ? hn::PromoteLowerTo(DI(), wide) : hn::PromoteUpperTo(DI(), wide);
+  return hn::ConvertTo(DF(), words);
+#else
   const hn::Rebind<std::conditional_t<kSigned, int8_t, uint8_t>, DF> d;
   const auto* bytes = reinterpret_cast<const hn::TFromD<decltype(d)>*>(from + part * kLanes);
   return hn::ConvertTo(DF(), hn::PromoteTo(DI(), hn::LoadU(d, bytes)));
+#endif
 }
 
-// The field of a quad in a plane of kBits, moved to begin at bit kTo.
-template <int kBits, int kQuad, int kTo>
+// The field of a quad in a plane of kBits, moved to begin at bit kTo. kAny: what the other bits are
+// does not matter.
+template <int kBits, int kQuad, int kTo, bool kAny = false>
 HWY_INLINE VB field(const uint8_t* plane, int part) {
   constexpr int kPerByte = 8 / kBits, kShift = kQuad % kPerByte * kBits - kTo;
   const DB d;
   VB bytes = hn::LoadU(d, plane + kQuad / kPerByte * kQuadBytes + part * 4 * kLanes);
   if constexpr (kBits == 8) {
     return bytes;
+  } else if constexpr (HWY_ARCH_ARM && (kAny || kShift == 8 - kBits)) {  // shifts within bytes
+    if constexpr (kShift > 0) {
+      return hn::ShiftRight<kShift>(bytes);
+    } else {
+      return hn::ShiftLeft<-kShift>(bytes);
+    }
   } else {
     if constexpr (kShift > 0) {
       bytes = hn::BitCast(d, hn::ShiftRight<kShift>(hn::BitCast(D16(), bytes)));
@@ -186,79 +206,99 @@ HWY_INLINE VB field(const uint8_t* plane, int part) {
   }
 }
 
+template <int kFormat>
+constexpr bool kIsSmall = kBlockFormats[kFormat].low_bits < 8 && !kBlockFormats[kFormat].is_table;
+
+// Codes that are not small have the offset 128. Arm's are less that, bytes with a sign.
+constexpr bool kIsSigned = HWY_ARCH_ARM;
+
 template <int kFormat, int kQuad>
 HWY_INLINE VB codes_of(const uint8_t* planes, int part) {
   constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   VB codes = field<kFacts.low_bits, kQuad, 0>(planes, part);
   if constexpr (kFacts.high_bits != 0) {
     const uint8_t* high = planes + plane_bytes(kFacts.low_bits);
-    codes = hn::Or(codes, field<kFacts.high_bits, kQuad, kFacts.low_bits>(high, part));
+    constexpr int kTo = kFacts.low_bits, kMask = ((1 << kFacts.high_bits) - 1) << kTo;
+    const VB bits = field<kFacts.high_bits, kQuad, kTo, HWY_ARCH_ARM>(high, part);
+    codes = HWY_ARCH_ARM ? hn::BitwiseIfThenElse(hn::Set(DB(), uint8_t{kMask}), bits, codes)
+                         : hn::Or(codes, bits);
   }
   if constexpr (kFacts.is_table) {
-    codes = hn::TableLookupBytes(hn::LoadDup128(DB(), kTableValues), codes);
+    const VB values = hn::LoadDup128(DB(), kTableValues);
+    codes =
+        hn::TableLookupBytes(kIsSigned ? hn::Xor(values, hn::Set(DB(), kHigher)) : values, codes);
+  } else if constexpr (kIsSigned && !kIsSmall<kFormat>) {
+    codes = hn::Xor(codes, hn::Set(DB(), kHigher));
   }
   return codes;
 }
 
+#if HWY_ARCH_ARM
+template <class Dots, bool kSmall>
+using DotsOf = Dots;
+template <bool kSmall>
+constexpr bool kTakesOffset = !kSmall;
+#else
 // Whether products are those of codes less their offset, 128, instead of codes: where a product of
 // 8 bits with and 8 bits without sign is added to its neighbor in 16, there is room for these only.
 template <bool kSmall>
-constexpr bool kTakesOffset =
-    !kSmall && !(HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86) && !HWY_ARCH_ARM;
+constexpr bool kTakesOffset = !kSmall && !(HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86);
 
-// sum + codes * activations, 4 a lane. kSmall: codes of at most 6 bits, others are 128 too high.
-template <bool kSmall>
-HWY_INLINE VI add_products(VB codes, int32_t activations, VI sum) {
-  const auto x = hn::BitCast(DS(), hn::Set(DI(), activations));
+// kSmall: codes of at most 6 bits, others are 128 too high.
+template <class Dots, bool kSmall>
+struct DotsOf : Dots {
+  using OneRow = DotsOf;
+  template <int kStep>
+  static HWY_INLINE VI add(VB codes, const int8_t* activations, VI sum) {
 #if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
-  return hn::SumOfMulQuadAccumulate(DI(), codes, x, sum);
-#elif HWY_ARCH_ARM
-  if constexpr (kSmall) {
-    return hn::SumOfMulQuadAccumulate(DI(), hn::BitCast(DS(), codes), x, sum);
-  } else {
-    const auto moved = hn::BitCast(DS(), hn::Xor(codes, hn::Set(DB(), uint8_t{0x80})));
-    const VI offset =
-        hn::SumOfMulQuadAccumulate(DI(), hn::Set(DS(), int8_t{64}), x, hn::Zero(DI()));
-    return hn::SumOfMulQuadAccumulate(DI(), moved, x, hn::Add(sum, hn::Add(offset, offset)));
-  }
+    return Dots::template add<kStep>(codes, activations, sum);
 #else
-  const hn::Repartition<int16_t, DF> d16;
-  if constexpr (kSmall) {
-    const auto pairs = hn::SatWidenMulPairwiseAdd(d16, codes, x);
-    return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), pairs, hn::Set(d16, int16_t{1})));
-  } else {  // magnitudes up to 128 times 127, whose signs activations take over
-    const auto values = hn::BitCast(DS(), hn::Xor(codes, hn::Set(DB(), uint8_t{0x80})));
-    const auto pairs = hn::SatWidenMulPairwiseAdd(d16, hn::BitCast(DB(), hn::Abs(values)),
-                                                  hn::IfNegativeThenNegOrUndefIfZero(values, x));
-    return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), pairs, hn::Set(d16, int16_t{1})));
-  }
+    const hn::Repartition<int16_t, DF> d16;
+    const auto ones = hn::Set(d16, int16_t{1});
+    const auto x = four_of(activations);
+    if constexpr (kSmall) {
+      const auto pairs = hn::SatWidenMulPairwiseAdd(d16, codes, x);
+      return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), pairs, ones));
+    } else {  // magnitudes up to 128 times 127, whose signs activations take over
+      const auto values = hn::BitCast(DS(), hn::Xor(codes, hn::Set(DB(), kHigher)));
+      const auto pairs = hn::SatWidenMulPairwiseAdd(d16, hn::BitCast(DB(), hn::Abs(values)),
+                                                    hn::IfNegativeThenNegOrUndefIfZero(values, x));
+      return hn::Add(sum, hn::WidenMulPairwiseAdd(DI(), pairs, ones));
+    }
 #endif
-}
+  }
+};
+#endif  // HWY_ARCH_ARM
 
-template <int kFormat>
-constexpr bool kIsSmall = kBlockFormats[kFormat].low_bits < 8 && !kBlockFormats[kFormat].is_table;
-
-HWY_INLINE int32_t four(const int8_t* from) {
-  int32_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
+// One step of a stretch: a quad with kRows rows.
+template <class Dots, int kFormat, int kRows, int kQuad, int kStep>
+HWY_INLINE void add_quads(const uint8_t* planes, const typename Dots::Left (&x)[kRows],
+                          VI (&sums)[kRows][kParts]) {
+  if constexpr (kStep < Dots::kStretch / Dots::kDepth) {
+#pragma GCC unroll 8
+    for (int part = 0; part < kParts; ++part) {
+      const VB codes = codes_of<kFormat, kQuad + kStep>(planes, part);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        sums[r][part] = Dots::template add<kStep>(codes, x[r], sums[r][part]);
+      }
+    }
+    add_quads<Dots, kFormat, kRows, kQuad, kStep + 1>(planes, x, sums);
+  }
 }
 
 // Quads [kQuad, kEnd) of a unit with kRows rows, whose codes of the unit begin at x.
-template <int kFormat, int kRows, int kQuad, int kEnd>
-HWY_INLINE void add_quads(const uint8_t* planes, const int8_t* const (&x)[kRows], int64_t at,
-                          VI (&sums)[kRows][kParts]) {
+template <class Dots, int kFormat, int kRows, int kQuad, int kEnd>
+HWY_INLINE void add_stretches(const uint8_t* planes, const int8_t* const (&x)[kRows], int64_t at,
+                              VI (&sums)[kRows][kParts]) {
   if constexpr (kQuad < kEnd) {
+    typename Dots::Left left[kRows];
 #pragma GCC unroll 8
-    for (int part = 0; part < kParts; ++part) {
-      const VB codes = codes_of<kFormat, kQuad>(planes, part);
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        sums[r][part] =
-            add_products<kIsSmall<kFormat>>(codes, four(x[r] + at + 4 * kQuad), sums[r][part]);
-      }
+    for (int r = 0; r < kRows; ++r) {
+      left[r] = Dots::load(x[r] + at + 4 * kQuad, nullptr);
     }
-    add_quads<kFormat, kRows, kQuad + 1, kEnd>(planes, x, at, sums);
+    add_quads<Dots, kFormat, kRows, kQuad, 0>(planes, left, sums);
+    add_stretches<Dots, kFormat, kRows, kQuad + Dots::kStretch / 4, kEnd>(planes, x, at, sums);
   }
 }
 
@@ -268,10 +308,23 @@ struct Numbers {
   static constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   static constexpr bool kHasMinima = kFacts.minima != Minima::kNone;
 
-  const uint8_t* factors = nullptr;  // of the block
+  HWY_INLINE Numbers() {}  // clang compiles one of its own making without the target's instructions
+
+  // `panel` is at a block; its factors are converted once.
+  HWY_INLINE void begin_block(const uint8_t* panel) {
+    if constexpr (kFacts.byte_scales) {
+#pragma GCC unroll 8
+      for (int part = 0; part < kParts; ++part) {
+        scale_factors[part] = load_halves(panel, part);
+        if constexpr (kHasMinima) {
+          minimum_factors[part] = hn::Neg(load_halves(panel + 2 * kPanelRows, part));
+        }
+      }
+    }
+  }
   HWY_INLINE VF scale(const uint8_t* unit, int group, int part) const {
     if constexpr (kFacts.byte_scales) {
-      return hn::Mul(load_halves(factors, part),
+      return hn::Mul(scale_factors[part],
                      load_bytes<kFacts.signed_scales>(unit + group * kPanelRows, part));
     } else {
       return load_halves(unit, part);
@@ -280,15 +333,16 @@ struct Numbers {
   HWY_INLINE VF minimum(const uint8_t* unit, int group, int part) const {
     const uint8_t* at = unit + scale_bytes(kFacts);
     if constexpr (kFacts.minima == Minima::kByte) {
-      return hn::Neg(hn::Mul(load_halves(factors + 2 * kPanelRows, part),
-                             load_bytes<false>(at + group * kPanelRows, part)));
+      return hn::Mul(minimum_factors[part], load_bytes<false>(at + group * kPanelRows, part));
     } else {
       return load_halves(at, part);
     }
   }
+
+  VF scale_factors[kParts], minimum_factors[kParts];
 };
 
-template <int kFormat, int kRows, int kGroup>
+template <class Dots, int kFormat, int kRows, int kGroup>
 HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, int64_t index,
                           const BlockRows& x, const int8_t* const (&codes)[kRows],
                           const int64_t (&rows)[kRows], VF (&totals)[kRows][kParts]) {
@@ -306,8 +360,8 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
                           : hn::Set(DI(), x.starts[(rows[r] * units + index) * kGroups + kGroup]);
     }
   }
-  add_quads<kFormat, kRows, kGroup * kSpan, (kGroup + 1) * kSpan>(unit + kPlanes, codes,
-                                                                  index * kUnit, sums);
+  add_stretches<Dots, kFormat, kRows, kGroup * kSpan, (kGroup + 1) * kSpan>(unit + kPlanes, codes,
+                                                                            index * kUnit, sums);
 #pragma GCC unroll 8
   for (int part = 0; part < kParts; ++part) {
     const VF scale = numbers.scale(unit, kGroup, part);
@@ -331,14 +385,15 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
 constexpr int64_t kAhead = 3072;
 constexpr int64_t kLine = 64;
 
-template <int kFormat>
+template <int kFormat, int64_t kFrom = 0>
 HWY_INLINE void fetch_ahead(const uint8_t* unit) {
-  for (int64_t line = 0; line < unit_bytes(kBlockFormats[kFormat]); line += kLine) {
-    __builtin_prefetch(unit + kAhead + line);
+  if constexpr (kFrom < unit_bytes(kBlockFormats[kFormat])) {
+    __builtin_prefetch(unit + kAhead + kFrom);
+    fetch_ahead<kFormat, kFrom + kLine>(unit);
   }
 }
 
-template <int kFormat, int kRows>
+template <class Dots, int kFormat, int kRows>
 void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
                  float* out) {
   constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
@@ -356,13 +411,13 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
   }
   Numbers<kFormat> numbers;
   for (int64_t index = 0; index < x.k / kUnit;) {
-    numbers.factors = panel;
+    numbers.begin_block(panel);
     panel += factor_bytes(kFacts);
     for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
       fetch_ahead<kFormat>(panel);
-      add_group<kFormat, kRows, 0>(numbers, panel, index, x, codes, places, totals);
+      add_group<Dots, kFormat, kRows, 0>(numbers, panel, index, x, codes, places, totals);
       if constexpr (kFacts.groups_per_unit() == 2) {
-        add_group<kFormat, kRows, 1>(numbers, panel, index, x, codes, places, totals);
+        add_group<Dots, kFormat, kRows, 1>(numbers, panel, index, x, codes, places, totals);
       }
       panel += unit_bytes(kFacts);
     }
@@ -375,41 +430,63 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
   }
 }
 
-template <int kFormat>
+template <class Dots, int kFormat>
 void few_rows_for(const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
                   float* out) {
+  using Own = typename DotsOf<Dots, kIsSmall<kFormat>>::OneRow;
   if (rows == 1) {
-    few_rows_of<kFormat, 1>(panel, x, first, rows, out);
+    few_rows_of<Own, kFormat, 1>(panel, x, first, rows, out);
   } else if (rows == 2) {
-    few_rows_of<kFormat, 2>(panel, x, first, rows, out);
+    few_rows_of<Own, kFormat, 2>(panel, x, first, rows, out);
   } else {
-    few_rows_of<kFormat, 4>(panel, x, first, rows, out);
+    few_rows_of<Own, kFormat, 4>(panel, x, first, rows, out);
   }
 }
 
+// What many rows multiply: codes as they are, or with a sign less their offset.
 template <int kFormat, int kQuad>
+HWY_INLINE VB values_of(const uint8_t* planes, int part) {
+  const VB codes = codes_of<kFormat, kQuad>(planes, part);
+  constexpr int kOffset = kBlockFormats[kFormat].offset;
+  if constexpr (kIsSigned && kIsSmall<kFormat> && kOffset != 0) {
+    return hn::Sub(codes, hn::Set(DB(), uint8_t{kOffset}));
+  }
+  return codes;
+}
+
+// The bytes that a step takes of a column, side by side: kTogether quads.
+template <int kTogether, int kFormat, int kQuad>
 HWY_INLINE void store_quads(const uint8_t* planes, uint8_t* codes) {
   if constexpr (kQuad < kQuads) {
 #pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
-      hn::StoreU(codes_of<kFormat, kQuad>(planes, part), DB(),
-                 codes + kQuad * kQuadBytes + part * 4 * kLanes);
+      uint8_t* to = codes + kQuad * kQuadBytes + part * kTogether * 4 * kLanes;
+      const VB values = values_of<kFormat, kQuad>(planes, part);
+      if constexpr (kTogether == 1) {
+        hn::StoreU(values, DB(), to);
+      } else {
+        const DI d;
+        const auto first = hn::BitCast(d, values);
+        const auto second = hn::BitCast(d, values_of<kFormat, kQuad + 1>(planes, part));
+        hn::StoreU(hn::BitCast(DB(), hn::InterleaveLower(d, first, second)), DB(), to);
+        hn::StoreU(hn::BitCast(DB(), hn::InterleaveUpper(d, first, second)), DB(), to + 4 * kLanes);
+      }
     }
-    store_quads<kFormat, kQuad + 1>(planes, codes);
+    store_quads<kTogether, kFormat, kQuad + kTogether>(planes, codes);
   }
 }
 
-template <int kFormat>
+template <int kTogether, int kFormat>
 void unpack_for(const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
   constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   constexpr int kGroups = kFacts.groups_per_unit();
   Numbers<kFormat> numbers;
   for (int64_t index = 0; index < columns / kUnit;) {
-    numbers.factors = panel;
+    numbers.begin_block(panel);
     panel += factor_bytes(kFacts);
     for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
-      store_quads<kFormat, 0>(panel + scale_bytes(kFacts) + minima_bytes(kFacts),
-                              out.codes + index * kUnit * kPanelRows);
+      store_quads<kTogether, kFormat, 0>(panel + scale_bytes(kFacts) + minima_bytes(kFacts),
+                                         out.codes + index * kUnit * kPanelRows);
       for (int group = 0; group < kGroups; ++group) {
         const int64_t at = (index * kGroups + group) * kPanelRows;
 #pragma GCC unroll 8
@@ -425,25 +502,28 @@ void unpack_for(const uint8_t* panel, int64_t columns, const UnpackedPanel& out)
   }
 }
 
-// With AVX-512, 12 sums hide the time that an instruction takes.
+// Of a tile. With AVX-512, 12 sums hide the time that an instruction takes.
+template <class Dots>
+struct TileSize {
 #if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
-constexpr int kPanels = 2;
-constexpr int kTileRows = 6;
+  static constexpr int kPanels = 2, kRows = 6;
 #elif HWY_ARCH_ARM
-constexpr int kPanels = 1;
-constexpr int kTileRows = 3;
+  static constexpr int kPanels = 1, kRows = Dots::kRows == 1 ? 3 : 4;
 #else
-constexpr int kPanels = 1;
-constexpr int kTileRows = 2;
+  static constexpr int kPanels = 1, kRows = 2;
 #endif
-constexpr int kLeastTileRows = kTileRows / 2 + 1;
+  static constexpr int kLeastRows = (kRows / 2 + 1) / Dots::kRows * Dots::kRows;
+  static constexpr int kVectors = kPanels * kParts;  // of a row's sums
+};
 
 // What of a format the tiles depend on.
 template <int kFormat>
 struct TileFacts {
   static constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   static constexpr int kGroups = kFacts.groups_per_unit();
-  static constexpr bool kMinima = kFacts.minima != Minima::kNone, kOffset = kFacts.offset != 0;
+  static constexpr bool kMinima = kFacts.minima != Minima::kNone;
+  static constexpr bool kSmall = kIsSigned || kIsSmall<kFormat>;
+  static constexpr bool kStarts = !kIsSigned && kFacts.offset != 0 && !kTakesOffset<kSmall>;
 };
 
 // Of what is unpacked next, the part that a tile has fetched, two lines at a time.
@@ -462,139 +542,146 @@ struct Fetch {
   static constexpr int64_t kStep = 2 * kLine;
 };
 
-template <int kGroups, bool kMinima, bool kOffset, bool kSmall, int kRows>
-HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows, Fetch fetch) {
-  constexpr int kSpan = kQuads / kGroups;
-  const BlockRows& x = call.x;
-  const int64_t units = x.k / kUnit;
-  VF totals[kRows][kPanels][kParts];
-  const int8_t* codes[kRows];
+// A tile's sums of a group, and what their scales make of them.
+template <class Dots, int kGroups, bool kMinima, bool kStarts, int kRows>
+struct TileGroup {
+  static constexpr int kPanels = TileSize<Dots>::kPanels, kVectors = TileSize<Dots>::kVectors;
+  static constexpr int kSpan = kQuads / kGroups;
+  using Sums = VI[kRows][kVectors];
+  using Totals = VF[kRows][kVectors];
+
+  const BlockRows& x;
+  const int8_t* codes[kRows];  // of the first group
   int64_t places[kRows];
-  float* out[kRows];
   UnpackedPanel panels[kPanels];
+
+  HWY_INLINE void multiply(int64_t group, Sums& sums) const {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const VI start =
+          kStarts ? hn::Set(DI(), x.starts[places[r] * kGroups + group]) : hn::Zero(DI());
+#pragma GCC unroll 8
+      for (int i = 0; i < kVectors; ++i) {
+        sums[r][i] = start;
+      }
+    }
+    constexpr int kQuadsOfStretch = Dots::kStretch / 4, kOfPanel = kParts * Dots::kRows;
+#pragma GCC unroll 8
+    for (int quad = 0; quad < kSpan; quad += kQuadsOfStretch) {
+      const int64_t at = group * kSpan + quad;
+      typename Dots::Left left[kRows / Dots::kRows];
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; r += Dots::kRows) {
+        left[r / Dots::kRows] = Dots::load(codes[r] + 4 * at, codes[r + Dots::kRows - 1] + 4 * at);
+      }
+      const auto right = [&](int step, int i) HWY_ATTR {
+        return hn::LoadU(DB(), panels[i / kOfPanel].codes +
+                                   (at + step * (Dots::kDepth / 4)) * kQuadBytes +
+                                   i % kOfPanel * 4 * kLanes);
+      };
+      add_stretch<Dots>(left, right, sums);
+    }
+    turn_sums<Dots>(sums);
+  }
+
+  HWY_INLINE void scale(int64_t group, const Sums& sums, Totals& totals) const {
+#pragma GCC unroll 8
+    for (int i = 0; i < kVectors; ++i) {
+      const UnpackedPanel& panel = panels[i / kParts];
+      const int64_t at = group * kPanelRows + i % kParts * kLanes;
+      const VF scale = hn::LoadU(DF(), panel.scales + at);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + group / kGroups]));
+        totals[r][i] = hn::MulAdd(hn::ConvertTo(DF(), sums[r][i]), by, totals[r][i]);
+      }
+      if constexpr (kMinima) {
+        const VF minimum = hn::LoadU(DF(), panel.minima + at);
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; ++r) {
+          const VF sum = hn::Set(DF(), x.sums[places[r] * kGroups + group]);
+          totals[r][i] = hn::MulAdd(minimum, sum, totals[r][i]);
+        }
+      }
+    }
+  }
+};
+
+template <class Dots, int kGroups, bool kMinima, bool kStarts, int kRows>
+HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows, Fetch fetch) {
+  using Group = TileGroup<Dots, kGroups, kMinima, kStarts, kRows>;
+  constexpr int kPanels = Group::kPanels, kVectors = Group::kVectors;
+  const BlockRows& x = call.x;
+  Group tile{x, {}, {}, {}};
+  float* out[kRows];
 #pragma GCC unroll 8
   for (int p = 0; p < kPanels; ++p) {
-    panels[p] = call.panels[std::min<int64_t>(p, call.count - 1)];
+    tile.panels[p] = call.panels[std::min<int64_t>(p, call.count - 1)];
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     const int64_t row = first + std::min<int64_t>(r, rows - 1);
-    places[r] = row * units + call.first_unit;
-    codes[r] = x.codes + places[r] * kUnit;
+    tile.places[r] = row * (x.k / kUnit) + call.first_unit;
+    tile.codes[r] = x.codes + tile.places[r] * kUnit;
     out[r] = call.out + row * call.out_stride;
+  }
+  typename Group::Totals totals;
 #pragma GCC unroll 8
-    for (int p = 0; p < kPanels; ++p) {
+  for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-      for (int part = 0; part < kParts; ++part) {
-        const bool given = call.add && p < call.count;
-        totals[r][p][part] =
-            given ? hn::LoadU(DF(), out[r] + p * kPanelRows + part * kLanes) : hn::Zero(DF());
-      }
+    for (int i = 0; i < kVectors; ++i) {
+      const bool given = call.add && i / kParts < call.count;
+      totals[r][i] = given ? hn::LoadU(DF(), out[r] + i * kLanes) : hn::Zero(DF());
     }
   }
-  const int64_t groups = call.units * kGroups;
-  for (int64_t group = 0; group < groups; ++group) {
+  for (int64_t group = 0; group < call.units * kGroups; ++group) {
     fetch.step();
-    VI sums[kRows][kPanels][kParts];
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      const VI start = kOffset && !kTakesOffset<kSmall>
-                           ? hn::Set(DI(), x.starts[places[r] * kGroups + group])
-                           : hn::Zero(DI());
-#pragma GCC unroll 8
-      for (int p = 0; p < kPanels; ++p) {
-#pragma GCC unroll 8
-        for (int part = 0; part < kParts; ++part) {
-          sums[r][p][part] = start;
-        }
-      }
-    }
-#pragma GCC unroll 8
-    for (int quad = 0; quad < kSpan; ++quad) {
-      VB weights[kPanels][kParts];
-#pragma GCC unroll 8
-      for (int p = 0; p < kPanels; ++p) {
-#pragma GCC unroll 8
-        for (int part = 0; part < kParts; ++part) {
-          weights[p][part] = hn::LoadU(
-              DB(), panels[p].codes + (group * kSpan + quad) * kQuadBytes + part * 4 * kLanes);
-        }
-      }
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        const int32_t word = four(codes[r] + (group * kSpan + quad) * 4);
-#pragma GCC unroll 8
-        for (int p = 0; p < kPanels; ++p) {
-#pragma GCC unroll 8
-          for (int part = 0; part < kParts; ++part) {
-            sums[r][p][part] = add_products<kSmall>(weights[p][part], word, sums[r][p][part]);
-          }
-        }
-      }
-    }
-#pragma GCC unroll 8
-    for (int p = 0; p < kPanels; ++p) {
-#pragma GCC unroll 8
-      for (int part = 0; part < kParts; ++part) {
-        const int64_t at = group * kPanelRows + part * kLanes;
-        const VF scale = hn::LoadU(DF(), panels[p].scales + at);
-#pragma GCC unroll 8
-        for (int r = 0; r < kRows; ++r) {
-          const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + group / kGroups]));
-          totals[r][p][part] =
-              hn::MulAdd(hn::ConvertTo(DF(), sums[r][p][part]), by, totals[r][p][part]);
-        }
-        if constexpr (kMinima) {
-          const VF minimum = hn::LoadU(DF(), panels[p].minima + at);
-#pragma GCC unroll 8
-          for (int r = 0; r < kRows; ++r) {
-            const VF sum = hn::Set(DF(), x.sums[places[r] * kGroups + group]);
-            totals[r][p][part] = hn::MulAdd(minimum, sum, totals[r][p][part]);
-          }
-        }
-      }
-    }
+    typename Group::Sums sums;
+    tile.multiply(group, sums);
+    tile.scale(group, sums, totals);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
-    for (int p = 0; p < kPanels && p < call.count; ++p) {
 #pragma GCC unroll 8
-      for (int part = 0; part < kParts; ++part) {
-        hn::StoreU(totals[r][p][part], DF(), out[r] + p * kPanelRows + part * kLanes);
+    for (int i = 0; i < kVectors; ++i) {
+      if (i / kParts < call.count) {
+        hn::StoreU(totals[r][i], DF(), out[r] + i * kLanes);
       }
     }
   }
 }
 
 // A tile of `rows`, at most kRows.
-template <int kFormat, int kRows>
+template <class Dots, int kFormat, int kRows>
 void tile_for(const ManyRows& call, int64_t first, int64_t rows, const Fetch& fetch) {
   using Facts = TileFacts<kFormat>;
-  if constexpr (kRows > kLeastTileRows) {
-    if (rows < kRows) {
-      tile_for<kFormat, kRows - 1>(call, first, rows, fetch);
+  constexpr int kStep = Dots::kRows;
+  if constexpr (kRows > TileSize<Dots>::kLeastRows) {
+    if (rows <= kRows - kStep) {
+      tile_for<Dots, kFormat, kRows - kStep>(call, first, rows, fetch);
       return;
     }
   }
-  tile_of<Facts::kGroups, Facts::kMinima, Facts::kOffset, kIsSmall<kFormat>, kRows>(call, first,
-                                                                                    rows, fetch);
+  tile_of<DotsOf<Dots, Facts::kSmall>, Facts::kGroups, Facts::kMinima, Facts::kStarts, kRows>(
+      call, first, rows, fetch);
 }
 
 // Rows in as few tiles as there can be, of about the same number. The first half of the tiles fetch
 // the first panel's bytes, a part each, the others the second's.
-template <int kFormat>
+template <class Dots, int kFormat>
 void many_rows_for(const ManyRows& call) {
-  const int64_t rows = call.x.rows, tiles = (rows + kTileRows - 1) / kTileRows;
+  constexpr int64_t kStep = Dots::kRows, kMax = TileSize<Dots>::kRows;
+  const int64_t rows = (call.x.rows + kStep - 1) / kStep, tiles = (rows * kStep + kMax - 1) / kMax;
   const int64_t least = rows / tiles, larger = rows % tiles, half = (tiles + 1) / 2;
   const int64_t bytes = (call.next_bytes / half / Fetch::kStep + 1) * Fetch::kStep;
   for (int64_t i = 0, first = 0; i < tiles; ++i) {
-    const int64_t count = least + (i < larger ? 1 : 0), panel = i < half ? 0 : 1;
+    const int64_t count = (least + (i < larger ? 1 : 0)) * kStep, panel = i < half ? 0 : 1;
     Fetch fetch;
     if (call.next[panel] != nullptr) {
       fetch.line = call.next[panel] + (i - panel * half) * bytes;
       fetch.end = std::min(fetch.line + bytes, call.next[panel] + call.next_bytes);
     }
-    tile_for<kFormat, kTileRows>(call, first, count, fetch);
+    tile_for<Dots, kFormat, kMax>(call, first, std::min(count, call.x.rows - first), fetch);
     first += count;
   }
 }
@@ -611,33 +698,40 @@ struct Tables {
   TakeManyRows many_rows[kNumBlockFormats];
 };
 
-template <int... kFormats>
+template <class Dots, int... kFormats>
 constexpr Tables tables_of(std::integer_sequence<int, kFormats...>) {
-  return {{few_rows_for<kFormats>...}, {unpack_for<kFormats>...}, {many_rows_for<kFormats>...}};
+  return {{few_rows_for<Dots, kFormats>...},
+          {unpack_for<Dots::kDepth / 4, kFormats>...},
+          {many_rows_for<Dots, kFormats>...}};
 }
-constexpr Tables kTables = tables_of(std::make_integer_sequence<int, kNumBlockFormats>());
 
-void few_rows(int format, const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
-              float* out) {
-  kTables.few_rows[format](panel, x, first, rows, out);
-}
-void unpack(int format, const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
-  kTables.unpack[format](panel, columns, out);
-}
-void many_rows(const ManyRows& call) {
-  kTables.many_rows[call.format](call);
-}
+template <class Dots>
+struct KernelsOf {
+  static constexpr Tables kTables =
+      tables_of<Dots>(std::make_integer_sequence<int, kNumBlockFormats>());
+
+  static void few_rows(int format, const uint8_t* panel, const BlockRows& x, int64_t first,
+                       int64_t rows, float* out) {
+    kTables.few_rows[format](panel, x, first, rows, out);
+  }
+  static void unpack(int format, const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
+    kTables.unpack[format](panel, columns, out);
+  }
+  static void many_rows(const ManyRows& call) { kTables.many_rows[call.format](call); }
+
+  static constexpr BlockKernels kKernels = {
+      TileSize<Dots>::kPanels, quantize, group_sums, few_rows, unpack, many_rows};
+};
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
 const BlockKernels* block_kernels_of_target() {
 #if HWY_TARGET == HWY_SCALAR
   static constexpr BlockKernels kKernels = {1, quantize, group_sums, nullptr, nullptr, nullptr};
-#else
-  static constexpr BlockKernels kKernels = {kPanels,  quantize, group_sums,
-                                            few_rows, unpack,   many_rows};
-#endif
   return &kKernels;
+#else
+  return with_dots([](auto dots) { return &KernelsOf<decltype(dots)>::kKernels; });
+#endif
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -17,6 +18,7 @@ GTEST = Path("/usr/src/googletest/googletest")
 BLOCKS = ROOT / "kernels/optimized/blocks"
 SOURCES = (
     *(BLOCKS / f"{name}.cpp" for name in ("blocks", "blocks_simd", "blocks_test")),
+    ROOT / "kernels/optimized/int8_dots/arm_dots.cpp",
     *(HIGHWAY / f"hwy/{name}.cc" for name in ("targets", "per_target", "abort")),
     GTEST / "src/gtest-all.cc",
     GTEST / "src/gtest_main.cc",
@@ -35,8 +37,16 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-# NEON alone, with dot products, with everything
-@pytest.mark.parametrize("processor", ["cortex-a53", "cortex-a76", "max"])
-def test_products_are_those_of_the_numbers(program: Path, processor: str) -> None:
-    words = ("qemu-aarch64-static", "-cpu", processor, "-L", "/usr/aarch64-linux-gnu", program)
-    assert "[  PASSED  ] 1 test" in command(*words)
+# NEON alone, with dot products, with everything; the kind that is chosen then.
+@pytest.mark.parametrize(
+    "processor, arm_dots", [("cortex-a53", "0"), ("cortex-a76", "1"), ("max", "2")]
+)
+def test_products_are_those_of_the_numbers(
+    program: Path, tmp_path: Path, processor: str, arm_dots: str
+) -> None:
+    report = tmp_path / "report.xml"
+    emulator = ("qemu-aarch64-static", "-cpu", processor, "-L", "/usr/aarch64-linux-gnu")
+    text = command(*emulator, program, f"--gtest_output=xml:{report}")
+    assert "[  PASSED  ] 2 tests" in text
+    (chosen,) = ElementTree.parse(report).iterfind(".//property[@name='arm_dots']")
+    assert chosen.get("value") == arm_dots

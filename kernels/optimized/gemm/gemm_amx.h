@@ -223,6 +223,7 @@ NarrowKernels amx_kernels_over(const NarrowKernels& vectors) {
   kernels.bfloat16.tile = &amx_tile<Tiles, NarrowType::kBFloat16>;
   kernels.int8 = vectors.int8;
   kernels.int8.tile = &amx_tile<Tiles, NarrowType::kInt8>;
+  kernels.int8.arrange = nullptr;
   kernels.int8.flip = 0;
   kernels.begin = [] { Tiles::configure(amx_config(2 * kAmxRows)); };
   kernels.end = [] { Tiles::release(); };

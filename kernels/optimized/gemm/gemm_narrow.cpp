@@ -113,6 +113,9 @@ void pack(const Work& w, const Block& block) {
       g.b_in_columns ? w.of_type.pack_columns(panel, out) : w.of_type.pack_rows(panel, out);
     }
     std::fill(out + words * w.width(), out + padded * w.width(), 0u);
+    if (w.of_type.arrange != nullptr) {
+      w.of_type.arrange(out, padded, w.width());
+    }
   }
 }
 

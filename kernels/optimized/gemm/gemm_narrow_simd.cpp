@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/gemm/gemm_narrow_simd.h>
+#include <executorch/kernels/optimized/int8_dots/int8_dots-inl.h>
 #include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
 
@@ -19,58 +20,69 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_AVX2
-constexpr int kRowsOfTile = 4;
+#if HWY_ARCH_ARM  // four words of a row are a vector, with which instructions multiply by lane
+constexpr int kRowsOfTile = 4, kVectorsOfTile = 4, kStepWords = 4;
+#elif HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_AVX2
+constexpr int kRowsOfTile = 4, kVectorsOfTile = kTileVectors, kStepWords = 1;
 #else
-constexpr int kRowsOfTile = kMaxTileRows;
+constexpr int kRowsOfTile = kMaxTileRows, kVectorsOfTile = kTileVectors, kStepWords = 1;
 #endif
 
 using DW = hn::CappedTag<uint32_t, kMaxTileWidth / 4>;
 using W = hn::Vec<DW>;
 
-// What a type adds to the loops: its sum and step, its width.
+// What a type adds to the loops: its sum, its width, and how it multiplies.
+template <class OfBytes>
 struct Int8 {
   using Sum = int32_t;
   using Bits = uint8_t;
-  static HWY_INLINE hn::Vec<hn::Rebind<Sum, DW>> step(W a, W b, hn::Vec<hn::Rebind<Sum, DW>> sum) {
-    return hn::SumOfMulQuadAccumulate(hn::Rebind<Sum, DW>(),
-                                      hn::BitCast(hn::Repartition<uint8_t, DW>(), b),
-                                      hn::BitCast(hn::Repartition<int8_t, DW>(), a), sum);
-  }
+  using Dots = OfBytes;
 };
 
 struct BFloat16 {
   using Sum = float;
   using Bits = uint16_t;
 #if HWY_NATIVE_DOT_BF16
-  static HWY_INLINE hn::Vec<hn::Rebind<Sum, DW>> step(W a, W b, hn::Vec<hn::Rebind<Sum, DW>> sum) {
-    const hn::Repartition<hwy::bfloat16_t, DW> d;
-    hn::Vec<hn::Rebind<Sum, DW>> unused = sum;
-    return hn::ReorderWidenMulAccumulate(hn::Rebind<Sum, DW>(), hn::BitCast(d, a),
-                                         hn::BitCast(d, b), sum, unused);
-  }
+  struct Dots {
+    using Left = const int8_t*;
+    using V = hn::Vec<hn::Rebind<Sum, DW>>;
+    static constexpr int kRows = 1, kDepth = 4, kStretch = 4 * kStepWords;
+    static HWY_INLINE Left load(const int8_t* row, const int8_t*) { return row; }
+    template <int kStep>
+    static HWY_INLINE V add(VRight right, Left left, V sum) {
+      const hn::Repartition<hwy::bfloat16_t, DW> d;
+      V unused = sum;
+      return hn::ReorderWidenMulAccumulate(hn::Rebind<Sum, DW>(),
+                                           hn::BitCast(d, four_of(left + kStep * kDepth)),
+                                           hn::BitCast(d, right), sum, unused);
+    }
+  };
 #endif
 };
 
 template <typename T>
 constexpr int64_t kPerWord = 4 / sizeof(typename T::Bits);
 
-template <typename T, int kRows, int kVectors>
-using Sums = hn::Vec<hn::Rebind<typename T::Sum, DW>>[kRows][kVectors];
+template <typename T>
+using VSums = hn::Vec<hn::Rebind<typename T::Sum, DW>>;
 
-template <typename T, int kRows, int kVectors>
-HWY_INLINE void load_sums(const NarrowTile& t, Sums<T, kRows, kVectors>& sum) {
+// Of the first kRows rows.
+template <typename T, int kRows, int kVectors, int kWhole>
+HWY_INLINE void load_sums(const NarrowTile& t, VSums<T> (&sum)[kWhole][kVectors]) {
   using Sum = typename T::Sum;
   const hn::Rebind<Sum, DW> d;
   const size_t lanes = hn::Lanes(d);
   const size_t tail = static_cast<size_t>(t.cols) - (kVectors - 1) * lanes;
   const auto* row_start = static_cast<const Sum*>(t.row_start);
 #pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
+  for (int i = 0; i < kWhole; ++i) {
+#pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
       const size_t valid = j == kVectors - 1 ? tail : lanes;
       sum[i][j] = hn::Zero(d);
+      if (i >= kRows) {
+        continue;
+      }
       if (t.accumulate) {
         sum[i][j] = hn::LoadN(d, static_cast<const Sum*>(t.c) + i * t.ldc + j * lanes, valid);
       } else if (t.col_start != nullptr) {
@@ -83,15 +95,15 @@ HWY_INLINE void load_sums(const NarrowTile& t, Sums<T, kRows, kVectors>& sum) {
   }
 }
 
-template <typename T, int kRows, int kVectors>
-HWY_INLINE void store_sums(const NarrowTile& t, const Sums<T, kRows, kVectors>& sum) {
+template <typename T, int kRows, int kVectors, int kWhole>
+HWY_INLINE void store_sums(const NarrowTile& t, const VSums<T> (&sum)[kWhole][kVectors]) {
   const hn::Rebind<typename T::Sum, DW> d;
   const size_t lanes = hn::Lanes(d);
   const size_t tail = static_cast<size_t>(t.cols) - (kVectors - 1) * lanes;
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
     auto* row = static_cast<typename T::Sum*>(t.c) + i * t.ldc;
-#pragma GCC unroll 3
+#pragma GCC unroll 4
     for (int j = 0; j < kVectors - 1; ++j) {
       hn::StoreU(sum[i][j], d, row + j * lanes);
     }
@@ -99,67 +111,137 @@ HWY_INLINE void store_sums(const NarrowTile& t, const Sums<T, kRows, kVectors>& 
   }
 }
 
+// Rows of a tile as T takes them: where there is none it has the last one once more.
+template <typename T, int kRows>
+constexpr int kWholeRows = (kRows + T::Dots::kRows - 1) / T::Dots::kRows * T::Dots::kRows;
+
+// Products of a stretch of A, which begins at `a`, with its words of the panel.
 template <typename T, int kRows, int kVectors>
-HWY_INLINE void step_sums(const uint8_t* HWY_RESTRICT a, int64_t a_stride, size_t bytes,
-                          const uint32_t* HWY_RESTRICT b, Sums<T, kRows, kVectors>& sum) {
-  const DW d;
-  const size_t lanes = hn::Lanes(d);
-  W row[kVectors];
-#pragma GCC unroll 3
-  for (int j = 0; j < kVectors; ++j) {
-    row[j] = hn::LoadU(d, b + j * lanes);
-  }
+HWY_INLINE void step_sums(const uint8_t* HWY_RESTRICT a, int64_t a_stride,
+                          const uint32_t* HWY_RESTRICT b, int64_t width,
+                          VSums<T> (&sum)[kWholeRows<T, kRows>][kVectors]) {
+  using Dots = typename T::Dots;
+  constexpr int kWhole = kWholeRows<T, kRows>;
+  typename Dots::Left left[kWhole / Dots::kRows];
+  const auto row = [&](int i) HWY_ATTR {
+    return reinterpret_cast<const int8_t*>(a + HWY_MIN(i, kRows - 1) * a_stride);
+  };
 #pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i) {
-    uint32_t word = 0;
-    std::memcpy(&word, a + i * a_stride, bytes);
-    const W factor = hn::Set(d, word);
-#pragma GCC unroll 3
-    for (int j = 0; j < kVectors; ++j) {
-      sum[i][j] = T::step(factor, row[j], sum[i][j]);
-    }
+  for (int i = 0; i < kWhole; i += Dots::kRows) {
+    left[i / Dots::kRows] = Dots::load(row(i), row(i + Dots::kRows - 1));
   }
+  const auto right = [&](int step, int j) HWY_ATTR {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(DW()));
+    return hn::BitCast(DRight(),
+                       hn::LoadU(DW(), b + step * (Dots::kDepth / 4) * width + j * lanes));
+  };
+  add_stretch<Dots>(left, right, sum);
 }
 
 template <typename T, int kRows, int kVectors>
 void multiply_tile(const NarrowTile& t) {
-  Sums<T, kRows, kVectors> sum;
+  using Dots = typename T::Dots;
+  constexpr int kWhole = kWholeRows<T, kRows>;
+  VSums<T> sum[kWhole][kVectors];
   load_sums<T, kRows, kVectors>(t, sum);
+  turn_sums<Dots>(sum);
   const uint8_t* a = t.a;
   const uint32_t* b = t.b;
   const int64_t words = t.words;
 #pragma GCC unroll 1
-  for (int64_t p = 0; p < words; ++p, a += 4, b += t.width) {
-    step_sums<T, kRows, kVectors>(a, t.a_stride, 4, b, sum);
+  for (int64_t p = 0; p < words; p += kStepWords, a += 4 * kStepWords, b += kStepWords * t.width) {
+    step_sums<T, kRows, kVectors>(a, t.a_stride, b, t.width, sum);
   }
   if (t.rest != 0) {
-    step_sums<T, kRows, kVectors>(a, t.a_stride,
-                                  static_cast<size_t>(t.rest) * sizeof(typename T::Bits), b, sum);
+    if constexpr (kStepWords > 1) {
+      step_sums<T, kRows, kVectors>(t.a_last, 4 * kStepWords, b, t.width, sum);
+    } else {
+      uint32_t last[kRows] = {};
+      for (int i = 0; i < kRows; ++i) {
+        std::memcpy(last + i, a + i * t.a_stride,
+                    static_cast<size_t>(t.rest) * sizeof(typename T::Bits));
+      }
+      step_sums<T, kRows, kVectors>(reinterpret_cast<const uint8_t*>(last), 4, b, t.width, sum);
+    }
   }
+  turn_sums<Dots>(sum);
   store_sums<T, kRows, kVectors>(t, sum);
 }
 
-template <typename T, int kRows>
-struct TilesOfRows {
-  using Function = void (*)(const NarrowTile&);
-  static constexpr Function kOfVectors[kTileVectors] = {
-      &multiply_tile<T, kRows, 1>, &multiply_tile<T, kRows, 2>, &multiply_tile<T, kRows, 3>};
+using Tile = void (*)(const NarrowTile&);
+
+template <typename T>
+struct Tiles {
+  Tile of[kRowsOfTile][kVectorsOfTile];
+  constexpr Tiles() : of() {
+    fill_tiles<kRowsOfTile, kVectorsOfTile>(of, [](auto rows, auto vectors) {
+      return &multiply_tile<T, decltype(rows)::value, decltype(vectors)::value>;
+    });
+  }
 };
 
 template <typename T>
 void tile(const NarrowTile& t) {
-  static constexpr const typename TilesOfRows<T, 1>::Function* kOfRows[] = {
-      TilesOfRows<T, 1>::kOfVectors, TilesOfRows<T, 2>::kOfVectors,
-      TilesOfRows<T, 3>::kOfVectors, TilesOfRows<T, 4>::kOfVectors,
-#if HWY_TARGET != HWY_SSE2 && HWY_TARGET != HWY_AVX2
-      TilesOfRows<T, 5>::kOfVectors, TilesOfRows<T, 6>::kOfVectors,
-      TilesOfRows<T, 7>::kOfVectors, TilesOfRows<T, 8>::kOfVectors,
-#endif
-  };
-  static_assert(sizeof(kOfRows) / sizeof(kOfRows[0]) == kRowsOfTile);
+  static constexpr Tiles<T> kTiles;
   const auto lanes = static_cast<int64_t>(hn::Lanes(DW()));
-  kOfRows[t.rows - 1][(t.cols - 1) / lanes](t);
+  kTiles.of[t.rows - 1][(t.cols - 1) / lanes](t);
 }
+
+using D8 = hn::Repartition<uint8_t, DW>;
+using DSum = hn::Rebind<int32_t, DW>;
+
+// 4 rows of bytes side by side: word j % 4 + 4 * block of out[q] is column 16 * block + 4 * q + j.
+HWY_INLINE void interleave_rows(const hn::Vec<D8> (&row)[4], hn::Vec<D8> (&out)[4]) {
+  const D8 d;
+  const hn::Repartition<uint16_t, DW> d16;
+  const auto low01 = hn::BitCast(d16, hn::InterleaveLower(d, row[0], row[1]));
+  const auto low23 = hn::BitCast(d16, hn::InterleaveLower(d, row[2], row[3]));
+  const auto high01 = hn::BitCast(d16, hn::InterleaveUpper(d, row[0], row[1]));
+  const auto high23 = hn::BitCast(d16, hn::InterleaveUpper(d, row[2], row[3]));
+  out[0] = hn::BitCast(d, hn::InterleaveLower(d16, low01, low23));
+  out[1] = hn::BitCast(d, hn::InterleaveUpper(d16, low01, low23));
+  out[2] = hn::BitCast(d, hn::InterleaveLower(d16, high01, high23));
+  out[3] = hn::BitCast(d, hn::InterleaveUpper(d16, high01, high23));
+}
+
+// Four rows of B from k on, some columns of them; rows that there are not are 0.
+template <bool kAllColumns>
+HWY_INLINE void load_rows(const uint8_t* b, int64_t stride, int64_t rows, int64_t cols,
+                          hn::Vec<D8> (&row)[4]) {
+  const D8 d;
+#pragma GCC unroll 4
+  for (int64_t r = 0; r < 4; ++r) {
+    if (r >= rows) {
+      row[r] = hn::Zero(d);
+    } else {
+      const uint8_t* from = b + r * stride;
+      row[r] = kAllColumns ? hn::LoadU(d, from) : hn::LoadN(d, from, static_cast<size_t>(cols));
+    }
+  }
+}
+
+#if HWY_ARCH_ARM
+void pack_rows_of_bytes(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
+  constexpr int64_t kColumns = 16;
+  const W flip = hn::Set(DW(), p.flip);
+  for (int64_t k = 0; k < p.values; k += 4, out += p.width) {
+    for (int64_t j = 0; j < p.cols; j += kColumns) {
+      const uint8_t* from = p.b + k * p.stride + j;
+      hn::Vec<D8> row[4], words[4];
+      if (j + kColumns <= p.cols && k + 4 <= p.values) {
+        load_rows<true>(from, p.stride, 4, kColumns, row);
+      } else {
+        load_rows<false>(from, p.stride, p.values - k, HWY_MIN(kColumns, p.cols - j), row);
+      }
+      interleave_rows(row, words);
+#pragma GCC unroll 4
+      for (int64_t q = 0; q < 4; ++q) {
+        hn::StoreU(hn::Xor(hn::BitCast(DW(), words[q]), flip), DW(), out + j + 4 * q);
+      }
+    }
+  }
+}
+#endif  // HWY_ARCH_ARM
 
 // B in rows: kPerWord rows side by side become one row of words.
 template <typename T>
@@ -256,7 +338,8 @@ void pack_columns(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
   }
 }
 
-void offsets(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k, int32_t* out) {
+[[maybe_unused]] void offsets(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k,
+                              int32_t* out) {
   const hn::Rebind<int32_t, DW> d;
   const hn::Repartition<int8_t, decltype(d)> d8;
   const auto ones = hn::Set(hn::Repartition<uint8_t, DW>(), uint8_t{1});
@@ -275,23 +358,6 @@ void offsets(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k, int32_t
   }
 }
 
-using D8 = hn::Repartition<uint8_t, DW>;
-using DSum = hn::Rebind<int32_t, DW>;
-
-// 4 rows of bytes side by side: word j % 4 + 4 * block of out[q] is column 16 * block + 4 * q + j.
-HWY_INLINE void interleave_rows(const hn::Vec<D8> (&row)[4], hn::Vec<D8> (&out)[4]) {
-  const D8 d;
-  const hn::Repartition<uint16_t, DW> d16;
-  const auto low01 = hn::BitCast(d16, hn::InterleaveLower(d, row[0], row[1]));
-  const auto low23 = hn::BitCast(d16, hn::InterleaveLower(d, row[2], row[3]));
-  const auto high01 = hn::BitCast(d16, hn::InterleaveUpper(d, row[0], row[1]));
-  const auto high23 = hn::BitCast(d16, hn::InterleaveUpper(d, row[2], row[3]));
-  out[0] = hn::BitCast(d, hn::InterleaveLower(d16, low01, low23));
-  out[1] = hn::BitCast(d, hn::InterleaveUpper(d16, low01, low23));
-  out[2] = hn::BitCast(d, hn::InterleaveLower(d16, high01, high23));
-  out[3] = hn::BitCast(d, hn::InterleaveUpper(d16, high01, high23));
-}
-
 // Writes (or adds) the sums of one vector of columns, of which `cols` are valid.
 HWY_INLINE void put_columns(const hn::Vec<DSum> (&sum)[4], bool add, int64_t cols, int32_t* out) {
   const DSum d;
@@ -307,114 +373,189 @@ HWY_INLINE void put_columns(const hn::Vec<DSum> (&sum)[4], bool add, int64_t col
   }
 }
 
+#if HWY_ARCH_ARM
+constexpr uint32_t kFlip = 0;
+#else
+constexpr uint32_t kFlip = 0x80808080u;
+#endif
+
 // kRows rows of A times kVectors vectors of columns from j on, the last one perhaps not whole.
-template <int kRows, int kVectors>
-HWY_NOINLINE void multiply_in_place(const NarrowGemm& g, int64_t j, int64_t cols) {
-  const D8 d;
-  const DSum d_sum;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto flip = hn::Set(d, uint8_t{0x80});
-  const auto* a = static_cast<const int8_t*>(g.a);
-  const auto* b = static_cast<const uint8_t*>(g.b) + j;
-  const int64_t tail = cols - (kVectors - 1) * lanes;
-  int32_t start[kRows];
-  offsets(a, g.lda, kRows, g.k, start);
-  hn::Vec<DSum> sum[kRows][kVectors][4];
-#pragma GCC unroll 4
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-#pragma GCC unroll 4
-      for (int q = 0; q < 4; ++q) {
-        sum[i][v][q] = hn::Set(d_sum, start[i]);
-      }
-    }
+template <class Dots, int kRows, int kVectors>
+struct InPlace {
+  using Left = typename Dots::Left;
+
+  const NarrowGemm& g;
+  const uint8_t* b;  // from column j on
+  int64_t tail;      // columns of the last vector
+  VSum sum[kRows][kVectors][4];
+
+  HWY_INLINE InPlace(const NarrowGemm& gemm, int64_t column, int64_t columns_of_last)
+      : g(gemm), b(static_cast<const uint8_t*>(gemm.b) + column), tail(columns_of_last) {
+    start();
   }
-  const auto step = [&](int64_t k, int64_t rows_of_b) HWY_ATTR {
-    W factor[kRows];
+
+  HWY_INLINE void start() {
+    int32_t first[kRows] = {};
+    if constexpr (kFlip != 0) {
+      offsets(static_cast<const int8_t*>(g.a), g.lda, kRows, g.k, first);
+    }
 #pragma GCC unroll 4
     for (int i = 0; i < kRows; ++i) {
-      uint32_t word = 0;
-      std::memcpy(&word, a + i * g.lda + k, static_cast<size_t>(rows_of_b));
-      factor[i] = hn::Set(DW(), word);
-    }
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      hn::Vec<D8> row[4], words[4];
-#pragma GCC unroll 4
-      for (int64_t r = 0; r < 4; ++r) {
-        const uint8_t* from = b + (k + r) * g.ldb + v * lanes;
-        if (r >= rows_of_b) {
-          row[r] = hn::Zero(d);
-        } else if (v == kVectors - 1 && tail < lanes) {
-          row[r] = hn::Xor(hn::LoadN(d, from, static_cast<size_t>(tail)), flip);
-        } else {
-          row[r] = hn::Xor(hn::LoadU(d, from), flip);
-        }
-      }
-      interleave_rows(row, words);
-#pragma GCC unroll 4
-      for (int i = 0; i < kRows; ++i) {
+      for (int v = 0; v < kVectors; ++v) {
 #pragma GCC unroll 4
         for (int q = 0; q < 4; ++q) {
-          sum[i][v][q] = Int8::step(factor[i], hn::BitCast(DW(), words[q]), sum[i][v][q]);
+          sum[i][v][q] = hn::Set(DSum(), first[i]);
         }
       }
     }
-  };
-  int64_t k = 0;
-  for (; k + 4 <= g.k; k += 4) {
-    step(k, 4);
   }
-  if (k < g.k) {
-    step(k, g.k - k);
+
+  // Rows of B from k on, as many as a stretch has or A is left of it.
+  template <int kStep = 0>
+  HWY_INLINE void add(int64_t k, int64_t rows, const Left (&left)[kRows]) {
+    if constexpr (kStep < Dots::kStretch / Dots::kDepth) {
+      const auto lanes = static_cast<int64_t>(hn::Lanes(D8()));
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        hn::Vec<D8> row[4], words[4];
+        const uint8_t* from = b + k * g.ldb + v * lanes;
+        if (v == kVectors - 1 && tail < lanes) {
+          load_rows<false>(from, g.ldb, rows, tail, row);
+        } else {
+          load_rows<true>(from, g.ldb, rows, lanes, row);
+        }
+        interleave_rows(row, words);
+#pragma GCC unroll 4
+        for (int q = 0; q < 4; ++q) {
+          const auto flipped = hn::Xor(hn::BitCast(DW(), words[q]), hn::Set(DW(), kFlip));
+#pragma GCC unroll 4
+          for (int i = 0; i < kRows; ++i) {
+            sum[i][v][q] =
+                Dots::template add<kStep>(hn::BitCast(D8(), flipped), left[i], sum[i][v][q]);
+          }
+        }
+      }
+      if (rows > 4) {
+        add<kStep + 1>(k + 4, rows - 4, left);
+      }
+    }
   }
+
+  HWY_INLINE void multiply() {
+    const auto* a = static_cast<const int8_t*>(g.a);
+    Left left[kRows];
+    int64_t k = 0;
+    for (; k + Dots::kStretch <= g.k; k += Dots::kStretch) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kRows; ++i) {
+        left[i] = Dots::load(a + i * g.lda + k, nullptr);
+      }
+      add(k, Dots::kStretch, left);
+    }
+    if (k < g.k) {
+      int8_t last[kRows][Dots::kStretch] = {};
+#pragma GCC unroll 4
+      for (int i = 0; i < kRows; ++i) {
+        std::memcpy(last[i], a + i * g.lda + k, static_cast<size_t>(g.k - k));
+        left[i] = Dots::load(last[i], nullptr);
+      }
+      add(k, g.k - k, left);
+    }
+  }
+};
+
+template <class Dots, int kRows, int kVectors>
+HWY_NOINLINE void multiply_in_place(const NarrowGemm& g, int64_t j, int64_t cols) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D8()));
+  const int64_t tail = cols - (kVectors - 1) * lanes;
+  InPlace<Dots, kRows, kVectors> part(g, j, tail);
+  part.multiply();
+#pragma GCC unroll 4
   for (int i = 0; i < kRows; ++i) {
     auto* out = static_cast<int32_t*>(g.c) + i * g.ldc + j;
+#pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      put_columns(sum[i][v], g.accumulate, v == kVectors - 1 ? tail : lanes, out + v * lanes);
+      put_columns(part.sum[i][v], g.accumulate, v == kVectors - 1 ? tail : lanes, out + v * lanes);
     }
   }
 }
 
-template <int kRows>
+template <class Dots, int kRows>
 void few_rows_of(const NarrowGemm& g, int64_t n_begin, int64_t n_end) {
   constexpr int kVectors = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;
   const auto lanes = static_cast<int64_t>(hn::Lanes(D8()));
   int64_t j = n_begin;
   for (; j + kVectors * lanes <= n_end; j += kVectors * lanes) {
-    multiply_in_place<kRows, kVectors>(g, j, kVectors * lanes);
+    multiply_in_place<Dots, kRows, kVectors>(g, j, kVectors * lanes);
   }
   for (; j < n_end; j += lanes) {
-    multiply_in_place<kRows, 1>(g, j, HWY_MIN(lanes, n_end - j));
+    multiply_in_place<Dots, kRows, 1>(g, j, HWY_MIN(lanes, n_end - j));
   }
 }
 
+template <class Dots>
 void few_rows(const NarrowGemm& g, int64_t n_begin, int64_t n_end) {
   static_assert(kMaxFewRows == 4);
   switch (g.m) {
     case 1:
-      return few_rows_of<1>(g, n_begin, n_end);
+      return few_rows_of<Dots, 1>(g, n_begin, n_end);
     case 2:
-      return few_rows_of<2>(g, n_begin, n_end);
+      return few_rows_of<Dots, 2>(g, n_begin, n_end);
     case 3:
-      return few_rows_of<3>(g, n_begin, n_end);
+      return few_rows_of<Dots, 3>(g, n_begin, n_end);
     default:
-      return few_rows_of<4>(g, n_begin, n_end);
+      return few_rows_of<Dots, 4>(g, n_begin, n_end);
   }
 }
 
-NarrowKernels make_kernels() {
+#if EXECUTORCH_ARM_DOTS
+// Words of two steps of k become those of 8 bytes of each column side by side.
+void pair_words(uint32_t* panel, int64_t words, int64_t width) {
+  constexpr int64_t kColumns = 16;
+  const DW d;
+  for (; words > 0; words -= 2, panel += 2 * width) {
+    for (int64_t j = 0; j < width; j += kColumns) {
+      W first[4], second[4];
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < 4; ++i) {
+        first[i] = hn::LoadU(d, panel + j + 4 * i);
+        second[i] = hn::LoadU(d, panel + width + j + 4 * i);
+      }
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < 4; ++i) {
+        uint32_t* to = panel + 2 * j + 8 * i;
+        hn::StoreU(hn::InterleaveLower(d, first[i], second[i]), d, to);
+        hn::StoreU(hn::InterleaveUpper(d, first[i], second[i]), d, to + 4);
+      }
+    }
+  }
+}
+#endif
+
+template <class Dots>
+NarrowKernels kernels_of() {
+  using Bytes = Int8<Dots>;
   NarrowKernels kernels = {};
   kernels.tile_rows = kRowsOfTile;
-  kernels.panel_width = kTileVectors * static_cast<int64_t>(hn::Lanes(DW()));
-  kernels.step_words = 1;
+  kernels.panel_width = kVectorsOfTile * static_cast<int64_t>(hn::Lanes(DW()));
+  kernels.step_words = kStepWords;
   kernels.block_words = 512;
   kernels.block_panels = 4;
+  kernels.few_rows = &few_rows<typename Dots::OneRow>;
+  kernels.int8 = {&tile<Bytes>, &pack_rows<Bytes>, &pack_columns<Bytes>, nullptr, kFlip};
+  kernels.bfloat16 = {nullptr, &pack_rows<BFloat16>, &pack_columns<BFloat16>, nullptr, 0};
+#if HWY_ARCH_ARM
+  kernels.block_words = 256;  // 16 KB a panel: there are first-level caches of 32
+  kernels.int8.pack_rows = &pack_rows_of_bytes;
+#else
   kernels.offsets = &offsets;
-  kernels.few_rows = &few_rows;
-  kernels.int8 = {&tile<Int8>, &pack_rows<Int8>, &pack_columns<Int8>, 0x80808080u};
-  kernels.bfloat16 = {nullptr, &pack_rows<BFloat16>, &pack_columns<BFloat16>, 0};
+#endif
+#if EXECUTORCH_ARM_DOTS
+  if constexpr (Dots::kDepth == 8) {
+    kernels.int8.arrange = &pair_words;
+  }
+#endif
 #if HWY_NATIVE_DOT_BF16
   kernels.bfloat16.tile = &tile<BFloat16>;
 #endif
@@ -422,8 +563,10 @@ NarrowKernels make_kernels() {
 }
 
 const NarrowKernels* narrow_kernels_of_target() {
-  static const NarrowKernels made = make_kernels();
-  return &made;
+  return with_dots([](auto dots) -> const NarrowKernels* {
+    static const NarrowKernels made = kernels_of<decltype(dots)>();
+    return &made;
+  });
 }
 
 }  // namespace

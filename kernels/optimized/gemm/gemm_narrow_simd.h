@@ -43,6 +43,8 @@ struct NarrowTypeKernels {
   // what lies past `cols` is left undefined.
   void (*pack_rows)(const NarrowPanel& panel, uint32_t* out);
   void (*pack_columns)(const NarrowPanel& panel, uint32_t* out);
+  // Puts a packed panel, `words` (whole steps) by `width`, into the order of `tile`, or nullptr.
+  void (*arrange)(uint32_t* panel, int64_t words, int64_t width);
   uint32_t flip;  // what `tile` expects of B
 };
 

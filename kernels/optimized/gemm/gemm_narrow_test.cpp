@@ -3,10 +3,10 @@
 // AMX tiles (a model of them, and the real ones if there are any), over sizes around words, tiles
 // and blocks.
 #include <executorch/kernels/optimized/gemm/amx_model.h>
-#include <executorch/kernels/optimized/gemm/every_target.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_amx.h>
 #include <executorch/kernels/optimized/gemm/gemm_narrow_simd.h>
+#include <executorch/kernels/optimized/int8_dots/every_dots.h>
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/memory_allocator.h>
@@ -32,7 +32,7 @@ using executorch::kernels::optimized::narrow_kernels;
 using executorch::kernels::optimized::NarrowGemm;
 using executorch::kernels::optimized::NarrowKernels;
 using executorch::kernels::optimized::NarrowType;
-using executorch::kernels::optimized::on_every_target;
+using executorch::kernels::optimized::on_every_dots;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::MemoryAllocator;
@@ -111,10 +111,11 @@ class GemmNarrow : public ::testing::Test {
   KernelRuntimeContext ctx_;
 };
 
-// Runs body(kernels) with the vectors of every instruction set, then with tiles.
+// Runs body(kernels) with the vectors of every instruction set and kind of dot products, then with
+// tiles.
 template <typename Body>
 void on_all_kernels(const Body& body) {
-  on_every_target([&] { body(narrow_kernels()); });
+  on_every_dots([&] { body(narrow_kernels()); });
   {
     SCOPED_TRACE("model of AMX");
     const int before = ModelTiles::faults;
