@@ -29,6 +29,7 @@ from executorch.exir.backend.lowering.annotation import (
     FROM_MINUS_1_TO_1,
     SHARED,
     Annotation,
+    Kind,
 )
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Condition, Constants, when
@@ -156,8 +157,18 @@ def _extreme(kind: str) -> NeutronRow:
     return row(lower, TWO_TENSORS, SAME_QPARAMS, AS_LARGE, layouts=either, annotation=SHARED)
 
 
-_LIMITS = (KNOWN_LIMITS, OPERATOR_OR_QPARAMS)
-_own = Annotation(ARITHMETIC.kind)
+# A MAXIMUM or MINIMUM keeps the qparams.
+_OF_LIMITS = Annotation(
+    Kind.ARITHMETIC, when=lambda node: is_own_operator(limits_of(node)), otherwise=SHARED
+)
+
+
+def _limit(*conditions: Condition) -> NeutronRow:
+    return row(
+        _limited, *conditions, layouts=either, annotation=_OF_LIMITS, tail=None, is_idle=cuts_nothing
+    )
+
+
 ROWS: dict[str, NeutronRow] = {
     **{f"aten.{name}.Tensor": _binary(name) for name in ("add", "sub", "mul")},
     "aten.maximum.default": _extreme("MAXIMUM"),
@@ -172,13 +183,9 @@ ROWS: dict[str, NeutronRow] = {
     "aten.tanh.default": _unary(
         alone("TANH"), result_is(1 / 128, 0, "1/128"), annotation=FROM_MINUS_1_TO_1
     ),
-    "aten.relu.default": row(_limited, layouts=either, annotation=_own, tail=None, is_idle=cuts_nothing),
-    "aten.hardtanh.default": row(
-        _limited, *_LIMITS, layouts=either, annotation=SHARED, is_idle=cuts_nothing
-    ),
-    "aten.clamp.default": row(
-        _limited, *_LIMITS, layouts=either, annotation=SHARED, is_idle=cuts_nothing
-    ),
+    "aten.relu.default": _limit(),
+    "aten.hardtanh.default": _limit(KNOWN_LIMITS, OPERATOR_OR_QPARAMS),
+    "aten.clamp.default": _limit(KNOWN_LIMITS, OPERATOR_OR_QPARAMS),
     "aten.leaky_relu.default": row(
         _leaky, layouts=either, annotation=ARITHMETIC, tail=None, preserved=True
     ),

@@ -124,7 +124,7 @@ NO_HALVES = when(lambda node: not argument(node, "half_to_float", False), "half_
 
 def _fold(kind: str) -> NeutronRow:
     return row(
-        _reduced(kind), HAS_DIMS, SAME_DTYPE, SAME_QPARAMS, layouts=_ways, annotation=SHARED, is_idle=_is_idle
+        _reduced(kind), HAS_DIMS, SAME_DTYPE, SAME_QPARAMS, layouts=_ways, annotation=SHARED, is_idle=_is_idle,
     )
 
 

@@ -44,7 +44,7 @@ _LIMITS = {
 }
 
 
-def is_own_operator(limits: tuple[float, float]) -> bool:
+def is_own_operator(limits: tuple[float, float] | None) -> bool:
     """Whether TFLite has an operator of just these limits."""
     return limits in _LIMITS
 
@@ -326,7 +326,7 @@ class TfliteWriter(Writer[Tensor, Operator]):
     def unique(self, name: str) -> str:
         count = self._names.get(name, 0)
         self._names[name] = count + 1
-        return name if count == 0 else self.unique(f"{name}_{count}")
+        return name if count == 0 else f"{name}.{count}"
 
     def weight(self, node: Node, order: Sequence[int], axis: int = 0) -> tuple[torch.Tensor, QParams]:
         """A dequantized constant with its dimensions in an order, and its qparams, of which `axis` is the dimension

@@ -11,6 +11,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 from executorch.backends.nxp.aten_passes.rewrites import (
     divisions_to_products,
     linear_norms_to_linears,
+    sums_of_all_to_dims,
 )
 from executorch.backends.nxp.backend.neutron_target_spec import NeutronTargetSpec
 from executorch.exir.backend.lowering.quantizer.rewrites import computed_operands_to_tensors
@@ -24,7 +25,7 @@ def _get_default_passes(
 ) -> list[Pass]:
     """Operands are data before divisions ask for them. In training nothing is computed of what is trained."""
     after_training = [] if qat_mode else [computed_operands_to_tensors, linear_norms_to_linears]
-    return [splits_to_slices, *after_training, divisions_to_products]
+    return [splits_to_slices, sums_of_all_to_dims, *after_training, divisions_to_products]
 
 
 class NeutronAtenPassManager:

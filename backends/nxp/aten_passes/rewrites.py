@@ -31,6 +31,15 @@ def divisions_to_products(model: GraphModule) -> None:
     model.recompile()
 
 
+def sums_of_all_to_dims(model: GraphModule) -> None:
+    """sum(x) -> sum(x, [0, 1, 2]), of which tables have a row."""
+    for node in list(model.graph.nodes):
+        if captured_name(node) == "aten.sum.default" and is_float(node.args[0]) and is_float(node):
+            node.target = torch.ops.aten.sum.dim_IntList
+            node.args, node.kwargs = (node.args[0], list(range(node.args[0].meta["val"].dim()))), {}
+    model.recompile()
+
+
 def linear_norms_to_linears(model: GraphModule) -> None:
     """Of a batch norm in inference; PyTorch itself folds those behind convolutions."""
     for norm in list(model.graph.nodes):

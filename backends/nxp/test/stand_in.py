@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,18 +37,31 @@ def tflite_in(payload: bytes) -> bytes:
     return payloads.read(payload).weights
 
 
-def run(model: bytes, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """By LiteRT's reference kernels."""
+def interpreted(model: bytes, inputs: Sequence[np.ndarray], keeps_all: bool = False) -> Any:
+    """LiteRT's interpreter behind a run, without XNNPACK. `keeps_all`: values between operators, too."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     interpreter = Interpreter(
-        model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF
+        model_content=model,
+        experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        experimental_preserve_all_tensors=keeps_all,
     )
     interpreter.allocate_tensors()
     for detail, given in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(detail["index"], given)
     interpreter.invoke()
+    return interpreter
+
+
+def run(model: bytes, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    interpreter = interpreted(model, inputs)
     return [interpreter.get_tensor(each["index"]).copy() for each in interpreter.get_output_details()]
+
+
+def given(payload: payloads.Payload, inputs: Sequence[torch.Tensor]) -> list[np.ndarray]:
+    """What the model gets of a delegate's arguments."""
+    pairs = zip(payload.input_map, payload.input_flags, strict=True)
+    return [_to_last(inputs[place]) if flag else _array(inputs[place]) for place, flag in pairs]
 
 
 def reference(payload: bytes, data: Mapping[str, bytes]) -> Run:
@@ -57,11 +71,9 @@ def reference(payload: bytes, data: Mapping[str, bytes]) -> Run:
 def run_payload(payload: bytes, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
     """As the runtime does: with the header's transposes."""
     found = payloads.read(payload)
-    given = [inputs[place] for place in found.input_map]
-    pairs = zip(given, found.input_flags, strict=True)
-    made = run(found.weights, [_to_last(each) if flag else _array(each) for each, flag in pairs])
+    made = run(found.weights, given(found, inputs))
     results = [
-        _from_last(each) if flag else torch.from_numpy(each)
+        _from_last(each) if flag else torch.from_numpy(np.asarray(each))
         for each, flag in zip(made, found.output_flags, strict=True)
     ]
     return [results[found.output_map.index(place)] for place in range(len(results))]
