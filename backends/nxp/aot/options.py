@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.payload.options import OptionError
+from executorch.exir.error import ExportErrorType
 
 FORMAT = "tflite"
 
@@ -29,15 +31,12 @@ class NeutronOptions:
     def specs(self) -> list[CompileSpec]:
         """In this order."""
         names = ",".join(each.replace("::", "_") for each in self.operators_not_to_delegate)
-        texts = {
-            "output_format": FORMAT,
-            "compile_flags": self.compile_flags,
-            "target": self.target,
-            "intermediates_dir": str(self.intermediates_dir),
-            "operators_not_to_delegate": names,
-            **{name: str(getattr(self, name)) for name in _FLAGS},
-        }
-        return [CompileSpec(key, text.encode()) for key, text in texts.items()]
+        texts = (FORMAT, self.compile_flags, self.target, str(self.intermediates_dir), names)
+        flags = (str(getattr(self, name)) for name in _FLAGS)
+        return [
+            CompileSpec(key, text.encode())
+            for key, text in zip(_KEYS, (*texts, *flags), strict=True)
+        ]
 
 
 _FLAGS = (
@@ -46,11 +45,20 @@ _FLAGS = (
     "dump_kernel_selection_code",
     "use_profiling",
 )
+_TEXTS = ("output_format", "compile_flags", "target", "intermediates_dir", "operators_not_to_delegate")
+_KEYS = (*_TEXTS, *_FLAGS)
 
 
 def options_in(specs: Iterable[CompileSpec]) -> NeutronOptions:
-    """RuntimeError without a known output format, ValueError for intermediates that are to go into no folder."""
+    """RuntimeError without a known output format, ValueError for intermediates that are to go into no folder,
+    OptionError for another key."""
     texts = {spec.key: bytes(spec.value).decode() for spec in specs}
+    unknown = sorted(set(texts) - set(_KEYS))
+    if unknown:
+        raise OptionError(
+            ExportErrorType.NOT_SUPPORTED,
+            f"NeutronBackend: compile specs: expected one of {', '.join(_KEYS)}, found {', '.join(unknown)}",
+        )
     if not texts.get("output_format"):
         raise RuntimeError("output format is required")
     if texts["output_format"] != FORMAT:

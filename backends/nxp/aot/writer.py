@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.nxp.aot.graph import SCHEMA, Graph, Operator, QParams, Tensor
+from executorch.backends.nxp.aot.graph import SCHEMA, TYPES, Graph, Operator, QParams, Tensor
 from executorch.exir.backend.lowering.layout import (
     NHWC,
     PLAIN,
@@ -105,8 +105,8 @@ class TfliteWriter(Writer[Tensor, Operator]):
 
     def why_not_taken(self, node: Node) -> str:
         value = node.meta.get("val")
-        taken = isinstance(value, torch.Tensor) and value.dtype == torch.int8
-        return "" if taken else "expected int8"
+        taken = isinstance(value, torch.Tensor) and value.dtype in TYPES
+        return "" if taken else f"expected one of {', '.join(map(str, TYPES))}"
 
     def make_input(self, node: Node, place: int) -> tuple[int, Layout]:
         layout = self.layout_outside(node)
@@ -119,10 +119,9 @@ class TfliteWriter(Writer[Tensor, Operator]):
         return NHWC if len(order) > 2 and order == dims_in(NHWC, len(order)) else PLAIN
 
     def make_value(self, node: Node, layout: Layout) -> int:
-        sizes = tuple(in_layout(static_sizes(node), layout))
-        return self.add_value(
-            Tensor(self.unique(node.name), sizes, torch.int8, one(qparams_of(node)))
-        )
+        sizes, qparams = tuple(in_layout(static_sizes(node), layout)), qparams_of(node)
+        numbers = None if qparams is None else one(qparams)
+        return self.add_value(Tensor(self.unique(node.name), sizes, node.meta["val"].dtype, numbers))
 
     def transpose(
         self, node: Node, source: int, target: int, before: Layout, after: Layout
