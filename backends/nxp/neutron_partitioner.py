@@ -4,7 +4,7 @@ step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -25,18 +25,12 @@ from executorch.exir.backend.lowering.external.partitioner import ExternalPartit
 from executorch.exir.backend.lowering.mode_steps import delegated_with, without_conversions
 from executorch.exir.backend.lowering.partitioner import Groups
 from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
-from executorch.exir.backend.lowering.user_lists import UserLists
+from executorch.exir.backend.lowering.user_lists import UserLists, by_part_of_operator
 from executorch.exir.graph_facts import call_name, called_op
 
 NXP_DELEGATION_TAG = TAG
 NXP_DO_NOT_DELEGATE = "NXP_DO_NOT_DELEGATE"
 _IDLE = "the NPU would compute nothing"
-
-
-def by_part_of_name(node: Node, listed: Iterable[str]) -> bool:
-    """Of the operator's name, such as aten_convolution_default."""
-    name = call_name(node).replace(".", "_")
-    return any(each in name for each in listed)
 
 
 class NeutronPartitioner(ExternalPartitioner):
@@ -59,7 +53,7 @@ class NeutronPartitioner(ExternalPartitioner):
     ) -> None:
         specs = NeutronOptions().specs() if compile_spec is None else list(compile_spec)
         options = options_in(specs)
-        refused = ("operators_not_to_delegate", by_part_of_name, options.operators_not_to_delegate)
+        refused = ("operators_not_to_delegate", by_part_of_operator, options.operators_not_to_delegate)
         super().__init__(specs, user_lists=UserLists(blocked=[refused]))
         spec = neutron_target_spec or NeutronTargetSpec(options.target)
         if spec.get_name() != options.target:

@@ -261,7 +261,6 @@ TRANSPOSED = when(
 FACTORS = when(_has_no_factors, "alpha and beta of 1 are expected")
 ROW = when(_is_row, "a bias of one row is expected")
 ZERO_POINTS = StepCondition(_has_zero_points, "operands with zero points of 0 are expected")
-HAS_DIMS = when(lambda node: sizes_of(node.args[0]) != [], "dimensions are expected")
 
 
 def sums_fit(target: NeutronTarget) -> Condition:
@@ -280,7 +279,7 @@ def rows(target: NeutronTarget) -> dict[str, NeutronRow]:
     matrix = {"layouts": plain, "tail": None}
     return {
         "aten.linear.default": row(
-            _linear, HAS_DIMS, _is_weight(1, (2,), None), BIAS, layouts=plain, preserved=True,
+            _linear, _is_weight(1, (2,), None), BIAS, layouts=plain, preserved=True,
             annotation=GEMM, weights=(1, 2),
         ),
         "aten.addmm.default": row(

@@ -111,11 +111,6 @@ def _are_divided(node: Node) -> bool:
     return all(before % after == 0 for before, after in pairs)
 
 
-def _only_first_is_read(node: Node) -> bool:
-    is_many = isinstance(node.meta["val"], tuple | list)
-    return not is_many or all(user.args[1] == 0 for user in node.users)
-
-
 def _is_not_dilated(node: Node) -> bool:
     return all(each == 1 for each in windows(node, "dilation", 1, 1))
 
@@ -150,7 +145,6 @@ OWN_DIVISOR = when(
 )
 COUNTS_ALL = when(_counts_all, "count_include_pad is expected where there is padding")
 DIVIDED = when(_are_divided, "output sizes that divide the input's are expected")
-NO_INDICES = when(_only_first_is_read, "indices are not taken")
 NOT_DILATED = when(_is_not_dilated, "a dilation of 1 is expected")
 WINDOWS = when(
     _has_small_windows, f"windows and strides of at most {LARGEST_WINDOW} are expected"
@@ -183,9 +177,8 @@ ROWS: dict[str, NeutronRow] = {
     "aten.adaptive_avg_pool2d.default": _pool(_AVERAGE, 2, DIVIDED, WINDOWS, preserved=True),
     "aten._adaptive_avg_pool2d.default": _pool(_AVERAGE, 2, DIVIDED, WINDOWS),
     "aten.max_pool1d.default": _pool(_LARGEST, 1, FLOOR, NOT_DILATED, STRIDES, preserved=True),
-    "aten.max_pool2d_with_indices.default": _pool(
-        _LARGEST, 2, NO_INDICES, FLOOR, NOT_DILATED, STRIDES
-    ),
+    # Whose indices nobody reads: they are not quantized.
+    "aten.max_pool2d_with_indices.default": _pool(_LARGEST, 2, FLOOR, NOT_DILATED, STRIDES),
     "aten.upsample_bilinear2d.vec": _resize("RESIZE_BILINEAR", "ResizeBilinearOptions"),
     "aten.upsample_nearest2d.vec": _resize(
         "RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions"

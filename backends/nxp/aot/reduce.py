@@ -112,19 +112,13 @@ def _fits(target: NeutronTarget) -> Condition:
     )
 
 
-def _keeps_dtype(node: Node) -> bool:
-    return argument(node, "dtype") in (None, node.args[0].meta["val"].dtype)
-
-
 HAS_DIMS = when(lambda node: sizes_of(node.args[0]) != [], "dimensions are expected")
-SAME_DTYPE = when(_keeps_dtype, "a result of the input's dtype is expected")
 CHANNELS = when(_is_along_channels, "softmax along channels or the last dimension is expected")
-NO_HALVES = when(lambda node: not argument(node, "half_to_float", False), "half_to_float is not taken")
 
 
 def _fold(kind: str) -> NeutronRow:
     return row(
-        _reduced(kind), HAS_DIMS, SAME_DTYPE, SAME_QPARAMS, layouts=_ways, annotation=SHARED, is_idle=_is_idle,
+        _reduced(kind), HAS_DIMS, SAME_QPARAMS, layouts=_ways, annotation=SHARED, is_idle=_is_idle,
     )
 
 
@@ -135,7 +129,7 @@ def rows(target: NeutronTarget) -> dict[str, NeutronRow]:
         "aten.amin.default": _fold("REDUCE_MIN"),
         "aten.sum.dim_IntList": _fold("SUM"),
         "aten._softmax.default": row(
-            _softmax, CHANNELS, NO_HALVES, _fits(target), result_is(1 / 256, -128, "1/256"), layouts=_softmax_ways,
+            _softmax, CHANNELS, _fits(target), result_is(1 / 256, -128, "1/256"), layouts=_softmax_ways,
             annotation=FROM_0_TO_1,
         ),
     }  # fmt: skip
