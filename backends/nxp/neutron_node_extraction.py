@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat: the documented name of what reads the converter's results.
+# compat
+"""What reads the converter's results, under its documented name."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -16,7 +16,7 @@ from executorch.backends.nxp.aot.ops import TABLES
 from executorch.backends.nxp.aot.options import NeutronOptions, options_in
 from executorch.backends.nxp.backend.custom_delegation_options import CustomDelegationOptions
 from executorch.backends.nxp.backend.neutron_target_spec import NeutronTargetSpec
-from executorch.backends.nxp.edge_passes.redundant_pairs import fold_redundant_pairs
+from executorch.backends.nxp.edge_passes.fold_redundant_qdq_pass import fold_redundant_pairs
 from executorch.backends.nxp.nxp_backend import NeutronBackend
 from executorch.exir.backend._partitions import TAG
 from executorch.exir.backend.compile_spec_schema import CompileSpec
@@ -53,7 +53,11 @@ class NeutronPartitioner(ExternalPartitioner):
     ) -> None:
         specs = NeutronOptions().specs() if compile_spec is None else list(compile_spec)
         options = options_in(specs)
-        refused = ("operators_not_to_delegate", by_part_of_operator, options.operators_not_to_delegate)
+        refused = (
+            "operators_not_to_delegate",
+            by_part_of_operator,
+            options.operators_not_to_delegate,
+        )
         super().__init__(specs, user_lists=UserLists(blocked=[refused]))
         spec = neutron_target_spec or NeutronTargetSpec(options.target)
         if spec.get_name() != options.target:
@@ -77,7 +81,7 @@ class NeutronPartitioner(ExternalPartitioner):
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         """What NeutronEdgePassManager does for users who call it."""
-        fold_redundant_pairs(exported_program)
+        fold_redundant_pairs(exported_program.graph_module)
         own_dequantized_inputs(exported_program)
         super().prepare(exported_program)
 

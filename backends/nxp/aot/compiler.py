@@ -82,13 +82,15 @@ def payloads(
             ExportErrorType.MISSING_PROPERTY,
             f"{why_missing}. The TFLite models that it is to convert are in {', '.join(sorted(places))}",
         )
-    return [
-        _payload(*each) for each in zip(programs, specs, made, chosen, tags, strict=True)
-    ]
+    return [_payload(*each) for each in zip(programs, specs, made, chosen, tags, strict=True)]
 
 
 def _payload(
-    program: ExportedProgram, specs: Sequence[CompileSpec], made: Lowered, options: NeutronOptions, tag: str
+    program: ExportedProgram,
+    specs: Sequence[CompileSpec],
+    made: Lowered,
+    options: NeutronOptions,
+    tag: str,
 ) -> PreprocessResult:
     model = COMPILER.payload(program, options_of(specs))
     _keep(options.intermediates_dir, f"{tag}_neutron", model)

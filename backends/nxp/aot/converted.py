@@ -39,12 +39,16 @@ def artifacts_in(model: bytes) -> NeutronNodeArtifacts:
     (graph,) = root.subgraphs
     names = [_kind(root.operator_codes[op.opcode_index]) for op in graph.operators or ()]
     if names != [OPERATOR]:
-        raise RuntimeError(f"expected one operator {OPERATOR}, found {len(names)}: {', '.join(names)}")
+        raise RuntimeError(
+            f"expected one operator {OPERATOR}, found {len(names)}: {', '.join(names)}"
+        )
     (op,) = graph.operators
     sources, results = list(op.inputs or ()), list(op.outputs or ())
     data = [_data(root, graph, each) for each in sources[-_CONSTANTS:]]
     if len(data) != _CONSTANTS or not all(data):
-        raise RuntimeError("expected microcode, weights and kernels as the last inputs, found no data")
+        raise RuntimeError(
+            "expected microcode, weights and kernels as the last inputs, found no data"
+        )
     outside = list(graph.outputs or ())
     extra = len(results) - len(outside)
     if extra not in _EXTRA_OUTPUTS:

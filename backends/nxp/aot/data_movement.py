@@ -14,7 +14,6 @@ from executorch.backends.nxp.aot.rows import (
     NeutronRow,
     argument,
     either,
-    plain,
     row,
     sizes_of,
 )
@@ -118,7 +117,7 @@ def _same_sizes(step: ModeStep, constants: Constants) -> bool:
     return sizes_of(step.head.args[0]) == sizes_of(step.head)
 
 
-def _moves_ones_only(step: ModeStep, constants: Constants) -> bool:
+def _keeps_order(step: ModeStep, constants: Constants) -> bool:
     """Dimensions of more than one value keep their order."""
     sizes = sizes_of(step.head.args[0])
     moved = [dim % len(sizes) for dim in step.head.args[1]]
@@ -150,7 +149,7 @@ def _moved(lower: object, *conditions: object, **how: object) -> NeutronRow:
 ROWS: dict[str, NeutronRow] = {
     **{f"aten.{name}": _moved(_view, layouts=_view_ways, is_idle=_always) for name in _VIEWS},
     **{name: _moved(_copy, layouts=either, is_idle=_always) for name in _COPIES},
-    "aten.permute_copy.default": _moved(_permute, layouts=_permute_ways, is_idle=_moves_ones_only),
+    "aten.permute_copy.default": _moved(_permute, layouts=_permute_ways, is_idle=_keeps_order),
     "aten.cat.default": _moved(_joined, layouts=either, is_idle=_is_one),
     "aten.slice_copy.Tensor": _moved(_slice, NO_STEPS, layouts=either, is_idle=_same_sizes),
     "aten.constant_pad_nd.default": _moved(_pad, NO_CUT, layouts=either, is_idle=_same_sizes),

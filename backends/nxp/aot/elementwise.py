@@ -12,10 +12,10 @@ from executorch.backends.nxp.aot.rows import (
     SAME_QPARAMS,
     Lower,
     NeutronRow,
+    StepCondition,
     alone,
     argument,
     either,
-    StepCondition,
     operand_numbers,
     result_is,
     result_numbers,
@@ -149,7 +149,15 @@ def _unary(lower: Lower, *conditions: Condition, annotation: Annotation = ARITHM
 
 def _binary(kind: str) -> NeutronRow:
     lower = alone(kind.upper(), f"{kind.title()}Options")
-    return row(lower, NO_FACTOR, TWO_TENSORS, AS_LARGE, layouts=either, annotation=ARITHMETIC, is_idle=gives_back)
+    return row(
+        lower,
+        NO_FACTOR,
+        TWO_TENSORS,
+        AS_LARGE,
+        layouts=either,
+        annotation=ARITHMETIC,
+        is_idle=gives_back,
+    )
 
 
 def _extreme(kind: str) -> NeutronRow:
@@ -165,7 +173,12 @@ _OF_LIMITS = Annotation(
 
 def _limit(*conditions: Condition) -> NeutronRow:
     return row(
-        _limited, *conditions, layouts=either, annotation=_OF_LIMITS, tail=None, is_idle=cuts_nothing
+        _limited,
+        *conditions,
+        layouts=either,
+        annotation=_OF_LIMITS,
+        tail=None,
+        is_idle=cuts_nothing,
     )
 
 

@@ -9,12 +9,13 @@ from math import ceil
 import torch
 from torch.fx import Node
 
+from executorch.backends.nxp.aot.graph import SCHEMA
 from executorch.backends.nxp.aot.rows import (
     NeutronRow,
+    StepCondition,
     argument,
     channels_last,
     has_rank,
-    StepCondition,
     is_constant,
     operand_numbers,
     plain,
@@ -22,7 +23,6 @@ from executorch.backends.nxp.aot.rows import (
     sizes_of,
     windows,
 )
-from executorch.backends.nxp.aot.graph import SCHEMA
 from executorch.backends.nxp.aot.writer import TfliteWriter
 from executorch.backends.nxp.backend.neutron_target_spec import NeutronTarget
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM, Annotation, Kind
@@ -57,7 +57,11 @@ def _fully_connected(
 ) -> None:
     """`order`: in which the dimensions of the weight are outputs, inputs."""
     data, qparams = w.weight(weight, order)
-    operands = [w.read(x), w.constant(weight.name, data, qparams), w.bias(bias, x, qparams, data.shape[0])]
+    operands = [
+        w.read(x),
+        w.constant(weight.name, data, qparams),
+        w.bias(bias, x, qparams, data.shape[0]),
+    ]
     w.give("FULLY_CONNECTED", *operands, options="FullyConnectedOptions", keep_num_dims=True)
 
 
@@ -101,7 +105,9 @@ def _of_dims(node: Node, name: str, added: int) -> list[int]:
     return [added, *given] if is_flat else given
 
 
-def _weight(w: TfliteWriter, node: Node, order: Sequence[int], axis: int) -> tuple[torch.Tensor, object]:
+def _weight(
+    w: TfliteWriter, node: Node, order: Sequence[int], axis: int
+) -> tuple[torch.Tensor, object]:
     """`order`: of a kernel with two dimensions."""
     weight = node.args[1]
     if weight.meta["val"].dim() == 4:
@@ -125,7 +131,9 @@ def _forward(w: TfliteWriter, node: Node, source: int, made: int) -> None:
     _grouped(w, node, source, data, qparams, made)
 
 
-def _emit(w: TfliteWriter, node: Node, kind: str, operands: tuple, made: int, part: slice = slice(None)) -> int:
+def _emit(
+    w: TfliteWriter, node: Node, kind: str, operands: tuple, made: int, part: slice = slice(None)
+) -> int:
     """`part`: of the output channels."""
     source, data, qparams, bias = operands
     stride, dilation = _of_dims(node, "stride", 1), _of_dims(node, "dilation", 1)
@@ -146,7 +154,9 @@ def _emit(w: TfliteWriter, node: Node, kind: str, operands: tuple, made: int, pa
     return w.emit(kind, [source, weight, biases], made, options=options, **fields)
 
 
-def _grouped(w: TfliteWriter, node: Node, source: int, data: torch.Tensor, qparams: object, made: int) -> None:
+def _grouped(
+    w: TfliteWriter, node: Node, source: int, data: torch.Tensor, qparams: object, made: int
+) -> None:
     """A convolution for each group of channels."""
     groups, sizes = argument(node, "groups"), list(w.values[source].sizes)
     inputs, outputs = sizes[3] // groups, data.shape[0] // groups
@@ -175,7 +185,11 @@ def _transposed(w: TfliteWriter, node: Node, source: int, made: int) -> None:
     target = made if whole == outputs else w.like(made, whole)
     operands = [w.ints(whole), w.constant(node.args[1].name, data, qparams), source,
                 w.bias(argument(node, "bias"), node.args[0], qparams, outputs[3])]  # fmt: skip
-    fields = {"padding": SCHEMA.classes["Padding"].VALID, "stride_h": stride[0], "stride_w": stride[1]}
+    fields = {
+        "padding": SCHEMA.classes["Padding"].VALID,
+        "stride_h": stride[0],
+        "stride_w": stride[1],
+    }
     w.emit("TRANSPOSE_CONV", operands, target, options="TransposeConvOptions", **fields)
     if target != made:
         w.sliced(target, [0, *padding, 0], outputs, made)
@@ -252,8 +266,13 @@ def _has_zero_points(step: ModeStep, constants: Constants) -> bool:
 
 
 BIAS = Condition(is_constant("bias"), "a bias that is static is expected")
-WINDOWS = when(_has_small_windows, f"kernel, stride and dilation of at most {LARGEST_WINDOW} are expected")
-GROUPS = when(_has_taken_groups, "up to 10 groups, or as many as channels, are expected; of a transposed one, 1")
+WINDOWS = when(
+    _has_small_windows, f"kernel, stride and dilation of at most {LARGEST_WINDOW} are expected"
+)
+GROUPS = when(
+    _has_taken_groups,
+    "up to 10 groups, or as many as channels, are expected; of a transposed one, 1",
+)
 TRANSPOSED = when(
     _is_taken_transposed,
     "transposed: strides of at most 2 and the kernel, padding below the kernel and no dilation are expected",

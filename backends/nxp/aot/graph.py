@@ -126,4 +126,6 @@ def _tensor(tensor: Tensor, buffer: int) -> Any:
 def _code(kind: str) -> Any:
     number = SCHEMA.classes["BuiltinOperator"][kind]
     older = min(int(number), _LARGEST_BYTE)
-    return SCHEMA.make("OperatorCode", deprecated_builtin_code=older, version=1, builtin_code=number)
+    return SCHEMA.make(
+        "OperatorCode", deprecated_builtin_code=older, version=1, builtin_code=number
+    )

@@ -45,7 +45,13 @@ _FLAGS = (
     "dump_kernel_selection_code",
     "use_profiling",
 )
-_TEXTS = ("output_format", "compile_flags", "target", "intermediates_dir", "operators_not_to_delegate")
+_TEXTS = (
+    "output_format",
+    "compile_flags",
+    "target",
+    "intermediates_dir",
+    "operators_not_to_delegate",
+)
 _KEYS = (*_TEXTS, *_FLAGS)
 
 

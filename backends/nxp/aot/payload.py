@@ -29,10 +29,14 @@ class PayloadComposer:
         header = self._create_payload_header(io_formats, artifacts)
         return self._pack_with_alignment(header, artifacts)
 
-    def _create_payload_header(self, io_formats: Formats, artifacts: NeutronNodeArtifacts) -> np.ndarray:
+    def _create_payload_header(
+        self, io_formats: Formats, artifacts: NeutronNodeArtifacts
+    ) -> np.ndarray:
         names = {"inputs": artifacts.input_names, "outputs": artifacts.output_names}
         for what, each in names.items():
-            assert len(each) <= _MAX_PORTS, f"expected at most {_MAX_PORTS} {what}, found {len(each)}"
+            assert len(each) <= _MAX_PORTS, (
+                f"expected at most {_MAX_PORTS} {what}, found {len(each)}"
+            )
         flags = [
             int(io_formats[what][name].is_channels_last()) for what in names for name in names[what]
         ]
@@ -72,7 +76,9 @@ def read(payload: bytes) -> Payload:
     size = 4 + 2 * (inputs + outputs)
     start = size + -size % PayloadComposer.ALIGNMENT
     if len(payload) < start + 4 * max(_WORDS.values()):
-        raise ValueError(f"expected a header of {size} bytes and microcode, found {len(payload)} bytes")
+        raise ValueError(
+            f"expected a header of {size} bytes and microcode, found {len(payload)} bytes"
+        )
     rest = iter(payload[3:size])
     take = lambda count: tuple(next(rest) for _ in range(count))  # noqa: E731
     fields = (take(inputs), take(outputs), arguments, take(inputs), take(outputs))
@@ -83,7 +89,9 @@ def read(payload: bytes) -> Payload:
     if words[0] != MAGIC:
         raise ValueError(f"expected microcode that begins with {MAGIC:#x}, found {words[0]:#x}")
     if words[-2:] != (inputs, outputs):
-        raise ValueError(f"expected {inputs} inputs and {outputs} outputs, found {words[-2:]} in the microcode")
+        raise ValueError(
+            f"expected {inputs} inputs and {outputs} outputs, found {words[-2:]} in the microcode"
+        )
     weights = start + _aligned(words[_MICROCODE])
     kernels = weights + _aligned(words[_WEIGHTS])
     if kernels > len(payload):

@@ -146,9 +146,7 @@ OWN_DIVISOR = when(
 COUNTS_ALL = when(_counts_all, "count_include_pad is expected where there is padding")
 DIVIDED = when(_are_divided, "output sizes that divide the input's are expected")
 NOT_DILATED = when(_is_not_dilated, "a dilation of 1 is expected")
-WINDOWS = when(
-    _has_small_windows, f"windows and strides of at most {LARGEST_WINDOW} are expected"
-)
+WINDOWS = when(_has_small_windows, f"windows and strides of at most {LARGEST_WINDOW} are expected")
 STRIDES = when(_has_small_strides, f"strides of at most {LARGEST_WINDOW} are expected")
 SCALES = when(_has_taken_scales, "sizes that are 1, 2, 4 or 8 times the input's are expected")
 EXACT = when(_has_exact_scales, "scale factors that are the ratio of the sizes are expected")

@@ -26,7 +26,7 @@ _FIXED = {
     "TANH": QParams((1 / 128,), (0,)),
 }
 # Places of input, weight and bias.
-_WEIGHTED = {
+_GEMM = {
     "CONV_2D": (0, 1, 2),
     "DEPTHWISE_CONV_2D": (0, 1, 2),
     "FULLY_CONNECTED": (0, 1, 2),
@@ -53,8 +53,8 @@ def _why_wrong(op: Operator, graph: Graph) -> str:
             return f"qparams of operands {[each.qparams for each in found]}, of the result {result.qparams}"
     if op.kind in _FIXED and result.qparams != _FIXED[op.kind]:
         return f"expected {_FIXED[op.kind]}, found {result.qparams}"
-    if op.kind in _WEIGHTED:
-        return _why_bias_wrong(*(operands[place] for place in _WEIGHTED[op.kind]))
+    if op.kind in _GEMM:
+        return _why_bias_wrong(*(operands[place] for place in _GEMM[op.kind]))
     return ""
 
 

@@ -118,7 +118,12 @@ CHANNELS = when(_is_along_channels, "softmax along channels or the last dimensio
 
 def _fold(kind: str) -> NeutronRow:
     return row(
-        _reduced(kind), HAS_DIMS, SAME_QPARAMS, layouts=_ways, annotation=SHARED, is_idle=_is_idle,
+        _reduced(kind),
+        HAS_DIMS,
+        SAME_QPARAMS,
+        layouts=_ways,
+        annotation=SHARED,
+        is_idle=_is_idle,
     )
 
 

@@ -167,8 +167,9 @@ def _values_of(step: ModeStep, weights: Collection[int]) -> list[Node]:
 
 def _quantized(weights: Collection[int]) -> StepCondition:
     return StepCondition(
-        lambda step, constants: step.is_quantized
-        and all(map(is_dequantize, _values_of(step, weights))),
+        lambda step, constants: (
+            step.is_quantized and all(map(is_dequantize, _values_of(step, weights)))
+        ),
         "not quantized: a dequantize before each operand and a quantize behind the result are expected",
     )
 
@@ -188,7 +189,9 @@ def _keeps_qparams(step: ModeStep, constants: Constants) -> bool:
     return {result_numbers(step)} == set(operand_numbers(step))
 
 
-SAME_QPARAMS = StepCondition(_keeps_qparams, "a result with the scale and zero point of the operands is expected")
+SAME_QPARAMS = StepCondition(
+    _keeps_qparams, "a result with the scale and zero point of the operands is expected"
+)
 
 
 def result_is(scale: float, zero_point: int, text: str) -> Condition:
@@ -208,11 +211,16 @@ def is_constant(name: str) -> Callable[[Node, Constants], bool]:
 
 def has_rank(*ranks: int) -> Condition:
     names = " or ".join(map(str, ranks))
-    return when(lambda node: node.args[0].meta["val"].dim() in ranks, f"{names} dimensions are expected")
+    return when(
+        lambda node: node.args[0].meta["val"].dim() in ranks, f"{names} dimensions are expected"
+    )
 
 
 def most(limit: int, values: Callable[[Node], Sequence[int]], what: str) -> Condition:
-    return when(lambda node: all(each <= limit for each in values(node)), f"{what} of at most {limit} is expected")
+    return when(
+        lambda node: all(each <= limit for each in values(node)),
+        f"{what} of at most {limit} is expected",
+    )
 
 
 def row(lower: Lower, *conditions: Condition, annotation: Annotation = NOT_QUANTIZED, preserved: bool = False,

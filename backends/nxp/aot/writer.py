@@ -121,7 +121,9 @@ class TfliteWriter(Writer[Tensor, Operator]):
     def make_value(self, node: Node, layout: Layout) -> int:
         sizes, qparams = tuple(in_layout(static_sizes(node), layout)), qparams_of(node)
         numbers = None if qparams is None else one(qparams)
-        return self.add_value(Tensor(self.unique(node.name), sizes, node.meta["val"].dtype, numbers))
+        return self.add_value(
+            Tensor(self.unique(node.name), sizes, node.meta["val"].dtype, numbers)
+        )
 
     def transpose(
         self, node: Node, source: int, target: int, before: Layout, after: Layout
@@ -162,7 +164,11 @@ class TfliteWriter(Writer[Tensor, Operator]):
         return found
 
     def _drop_outer_transposes(
-        self, operators: list[Operator], inputs: list[int], outputs: list[int], outer: dict[int, Layout]
+        self,
+        operators: list[Operator],
+        inputs: list[int],
+        outputs: list[int],
+        outer: dict[int, Layout],
     ) -> None:
         """The runtime has the inputs that are read channels last alone, and the outputs that are written so."""
         last = self._channels_last_transposes()
@@ -174,9 +180,14 @@ class TfliteWriter(Writer[Tensor, Operator]):
             if last[op] == NHWC and source in inputs and source not in outputs and readers == [op]:
                 inputs[inputs.index(source)] = target
                 outer[target] = NHWC
-            elif last[op] == PLAIN and target in outputs and not (
-                source in outputs or source in inputs
-                or any(target in each.inputs for each in operators)
+            elif (
+                last[op] == PLAIN
+                and target in outputs
+                and not (
+                    source in outputs
+                    or source in inputs
+                    or any(target in each.inputs for each in operators)
+                )
             ):
                 outputs[outputs.index(target)] = source
                 outer[source] = NHWC
@@ -261,7 +272,9 @@ class TfliteWriter(Writer[Tensor, Operator]):
         """A new value of the same type and qparams."""
         tensor = self.values[value]
         sizes = tensor.sizes if sizes is None else tuple(sizes)
-        return self.add_value(replace(tensor, name=self.unique(tensor.name), sizes=sizes, data=None))
+        return self.add_value(
+            replace(tensor, name=self.unique(tensor.name), sizes=sizes, data=None)
+        )
 
     def transposed(self, value: int, perm: Sequence[int]) -> int:
         if list(perm) == list(range(len(perm))):
@@ -270,9 +283,7 @@ class TfliteWriter(Writer[Tensor, Operator]):
         return self._transposed(value, self.like(value, sizes), perm)
 
     def _transposed(self, source: int, target: int, perm: Sequence[int]) -> int:
-        return self.emit(
-            "TRANSPOSE", [source, self.ints(perm)], target, options="TransposeOptions"
-        )
+        return self.emit("TRANSPOSE", [source, self.ints(perm)], target, options="TransposeOptions")
 
     def reshaped(self, value: int, sizes: Sequence[int]) -> int:
         """The value itself where it has these sizes."""
@@ -327,7 +338,9 @@ class TfliteWriter(Writer[Tensor, Operator]):
         self._names[name] = count + 1
         return name if count == 0 else f"{name}.{count}"
 
-    def weight(self, node: Node, order: Sequence[int], axis: int = 0) -> tuple[torch.Tensor, QParams]:
+    def weight(
+        self, node: Node, order: Sequence[int], axis: int = 0
+    ) -> tuple[torch.Tensor, QParams]:
         """A dequantized constant with its dimensions in an order, and its qparams, of which `axis` is the dimension
         that it has afterwards."""
         qparams = quantization_of(node)
@@ -338,7 +351,12 @@ class TfliteWriter(Writer[Tensor, Operator]):
         return data, QParams(scales, points, axis if len(scales) > 1 else 0)
 
     def bias(
-        self, node: Node | None, source: Node, weight: QParams, count: int, part: slice = slice(None)
+        self,
+        node: Node | None,
+        source: Node,
+        weight: QParams,
+        count: int,
+        part: slice = slice(None),
     ) -> int:
         """int32, in the products of the scales of input and weights; zeros where there is none. `part`: of the
         node's values."""

@@ -65,8 +65,8 @@ bias_qspec = None
 
 
 class NeutronQuantizer(TableQuantizer):
-    """`is_qat`: of a model that is trained with quantized values. A configuration that is set for an operator, module or
-    name counts before this one's; None leaves floats."""
+    """`is_qat`: of a model that is trained with quantized values. A configuration that is set for an operator, module
+    or name counts before this one's; None leaves floats."""
 
     everywhere = True
     table = TABLES["imxrt700"]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """Quantizing a model in one call."""
 
 from __future__ import annotations

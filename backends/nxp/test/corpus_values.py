@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of the corpus, quantized and lowered: each delegate's TFLite model in LiteRT beside the same calls in PyTorch, on
-the same int8 inputs.
+"""Rows of the corpus, quantized and lowered: each delegate's TFLite model in LiteRT beside the same calls in PyTorch,
+on the same int8 inputs.
 
     python -m executorch.backends.nxp.test.corpus_values [--filter REGEX] [--every N]
 
@@ -57,7 +57,9 @@ def outcome_of(row: Row) -> Outcome:
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            torch.export.export(made_for.prepared(row.module(), row.inputs, **given), row.inputs, **given)
+            torch.export.export(
+                made_for.prepared(row.module(), row.inputs, **given), row.inputs, **given
+            )
     except Exception as error:
         return Outcome(TORCH, f"{type(error).__name__}: {error}")
     try:
@@ -111,7 +113,9 @@ def main() -> None:
             calls += found.calls
             if found.kind not in (WHOLE, TORCH):
                 print(f"{found.kind}: {row.id}: {found.text[:600]} {dict(found.left)}", flush=True)
-    print(f"NXP: {', '.join(f'{counts[kind]} {kind}' for kind in KINDS)}; {calls} calls in delegates")
+    print(
+        f"NXP: {', '.join(f'{counts[kind]} {kind}' for kind in KINDS)}; {calls} calls in delegates"
+    )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ from executorch.exir.backend.lowering.quantized import is_quantize
 class Watched:
     """In the place of what a delegate stands for; `off`: quanta and names of its calls are put there."""
 
-    def __init__(self, program: ExportedProgram, payload: bytes, off: list[tuple[int, str]]) -> None:
+    def __init__(
+        self, program: ExportedProgram, payload: bytes, off: list[tuple[int, str]]
+    ) -> None:
         self._program, self._payload, self._off = program, payload, off
 
     def module(self) -> Watched:
@@ -52,7 +54,10 @@ def _data(program: ExportedProgram) -> dict[str, Any]:
 
 class _ByCall(Interpreter):
     def __init__(
-        self, module: torch.fx.GraphModule, values: Mapping[str, np.ndarray], off: list[tuple[int, str]]
+        self,
+        module: torch.fx.GraphModule,
+        values: Mapping[str, np.ndarray],
+        off: list[tuple[int, str]],
     ) -> None:
         super().__init__(module)
         self._values, self._off = values, off

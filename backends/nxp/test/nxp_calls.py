@@ -48,7 +48,11 @@ def weight(*sizes: int, scale: float | tuple[float, ...] = 0.02, axis: int = 0) 
 
 def bias(scale: float | tuple[float, ...], count: int) -> Data:
     """In the products of the operand's scale and the weight's."""
-    scales = tuple(OPERAND[0] * each for each in scale) if isinstance(scale, tuple) else OPERAND[0] * scale
+    scales = (
+        tuple(OPERAND[0] * each for each in scale)
+        if isinstance(scale, tuple)
+        else OPERAND[0] * scale
+    )
     return Data(torch.randint(-3000, 3000, (count,), dtype=torch.int32), scales)
 
 
@@ -103,7 +107,10 @@ def _conv(x: Tensor, *sizes: int, groups: int = 1, out: list[int] | None = None,
     scales = _SCALES[:count]
     given = bias(scales, count) if has_bias else None
     data = weight(*sizes, scale=scales, axis=int(is_transposed))
-    return Case(call("convolution.default", x, data, given, *lists, is_transposed, out or [0], groups), result=WIDE)
+    return Case(
+        call("convolution.default", x, data, given, *lists, is_transposed, out or [0], groups),
+        result=WIDE,
+    )
 
 
 def convolutions() -> Iterator[Case]:

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(bool(stand_in.why_missing()), reason=stand_in.why_missing()),
     pytest.mark.usefixtures("stand_in_sdk"),
 ]
-MOST = 1.01
+MAX_QUANTA = 1.01
 
 
 def partitioner(**options: Any) -> NeutronPartitioner:
@@ -43,7 +43,9 @@ def wrong(cases: Iterable[Case], **options: Any) -> list[str]:
         program = program_of(case.call, case.operand, case.result)
         lowered = lower_edge(backend, program)
         names = map(op_name, lowered.manager.exported_program().graph.nodes)
-        left = [name for name in names if name and "quantize" not in name and "delegate" not in name]
+        left = [
+            name for name in names if name and "quantize" not in name and "delegate" not in name
+        ]
         if left:
             found.append(f"{case.call}: not delegated: {left}")
             continue
@@ -53,7 +55,7 @@ def wrong(cases: Iterable[Case], **options: Any) -> list[str]:
             found.append(f"{case.call}: LiteRT refuses it: {error}")
             continue
         off = quanta_off(case.call, result, case.operand, case.result)
-        if off > MOST:
+        if off > MAX_QUANTA:
             found.append(f"{case.call}: {off:.2f} quanta off")
     return found
 
@@ -84,7 +86,9 @@ def _with_other_padding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Padding is 0 as it is stored, not what stands for 0."""
     own = writer.TfliteWriter.padded
     monkeypatch.setattr(
-        writer.TfliteWriter, "padded", lambda w, x, pads, filling, made=None: own(w, x, pads, 0, made)
+        writer.TfliteWriter,
+        "padded",
+        lambda w, x, pads, filling, made=None: own(w, x, pads, 0, made),
     )
 
 
@@ -99,7 +103,9 @@ def _without_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 def _with_swapped_strides(monkeypatch: pytest.MonkeyPatch) -> None:
     own = gemm._of_dims
     monkeypatch.setattr(
-        gemm, "_of_dims", lambda node, name, added: own(node, name, added)[:: -1 if name == "stride" else 1]
+        gemm,
+        "_of_dims",
+        lambda node, name, added: own(node, name, added)[:: -1 if name == "stride" else 1],
     )
 
 
@@ -110,7 +116,9 @@ def _with_biases_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _with_halves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Corners of images in the place of centres of pixels."""
-    monkeypatch.setattr(pooling, "argument", lambda node, name, default=None: name == "align_corners" or default)
+    monkeypatch.setattr(
+        pooling, "argument", lambda node, name, default=None: name == "align_corners" or default
+    )
 
 
 def _with_kernel_turned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +150,10 @@ def test_faults_are_seen(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_gives_back_its_input_is_no_delegate() -> None:
-    for case in (same("view_copy.default", values(2, 3), [6]), same("alias_copy.default", values(2, 3))):
+    for case in (
+        same("view_copy.default", values(2, 3), [6]),
+        same("alias_copy.default", values(2, 3)),
+    ):
         program = program_of(case.call, case.operand, case.result)
         reasons = set(NeutronPartitioner().why_not_delegated(program).values())
         assert "the NPU would compute nothing" in reasons

@@ -32,7 +32,9 @@ def edge(model: Any, *inputs: Tensor) -> EdgeProgramManager:
     return to_edge(torch.export.export(quantized, inputs))
 
 
-def left(program: EdgeProgramManager, partitioner: NeutronPartitioner | None = None) -> dict[str, str]:
+def left(
+    program: EdgeProgramManager, partitioner: NeutronPartitioner | None = None
+) -> dict[str, str]:
     """Reasons by operator, of calls that compute."""
     found = (partitioner or NeutronPartitioner()).why_not_delegated(program)
     names = {op_name(node): why for node, why in found.items()}
@@ -114,7 +116,9 @@ def test_what_computes_nothing_is_no_delegate_of_its_own() -> None:
     anyhow = NeutronPartitioner(custom_delegation_options=CustomDelegationOptions(True))
     for case in IDLE_CASES:
         if case.call.name == "aten.relu.default":
-            case = Case(case.call, (0.05, -128, -128, 127, torch.int8), (0.05, -128, -128, 127, torch.int8))
+            case = Case(
+                case.call, (0.05, -128, -128, 127, torch.int8), (0.05, -128, -128, 127, torch.int8)
+            )
         program = program_of(case.call, case.operand, case.result)
         assert IDLE in NeutronPartitioner().why_not_delegated(program).values(), case.call
         assert IDLE not in anyhow.why_not_delegated(program).values(), case.call

@@ -107,7 +107,9 @@ def test_without_the_sdk_models_are_left(monkeypatch: pytest.MonkeyPatch, tmp_pa
         NeutronConverterManager().get_converter()
 
 
-def test_without_the_sdk_programs_are_partitioned_and_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_sdk_programs_are_partitioned_and_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(door, "is_installed", lambda: False)
     edge = to_edge(quantized())
     reasons = NeutronPartitioner().why_not_delegated(edge)

@@ -40,14 +40,16 @@ OWN, SHARED = "own", "shared"
 FROM_0_TO_1, FROM_MINUS_1_TO_1 = (1 / 256, -128), (1 / 128, 0)
 
 
-def quantized(model: Any, *inputs: Tensor, quantizer: NeutronQuantizer | None = None) -> GraphModule:
+def quantized(
+    model: Any, *inputs: Tensor, quantizer: NeutronQuantizer | None = None
+) -> GraphModule:
     module = model if isinstance(model, nn.Module) else Function(model)
     torch.manual_seed(0)
     program = torch.export.export(module.eval(), inputs)
     return calibrate_and_quantize(program, [inputs], quantizer or NeutronQuantizer(SPEC))
 
 
-def is_whole(module: GraphModule, *inputs: Tensor) -> bool:
+def is_delegated(module: GraphModule, *inputs: Tensor) -> bool:
     """Whether nothing but the first quantize and the last dequantize stays on the CPU."""
     edge = to_edge(torch.export.export(module, inputs))
     left = [op_name(node) for node in NeutronPartitioner().why_not_delegated(edge)]
@@ -125,8 +127,12 @@ def test_documented_operators(name: str) -> None:
         assert numbers(result) not in {numbers(each) for each in dynamic}
     else:
         assert numbers(result) == how
-    computes_nothing = name in {"aten.flatten.using_ints", "aten.reshape.default", "aten.view.default"}
-    assert is_whole(module, x) is not computes_nothing
+    computes_nothing = name in {
+        "aten.flatten.using_ints",
+        "aten.reshape.default",
+        "aten.view.default",
+    }
+    assert is_delegated(module, x) is not computes_nothing
 
 
 @pytest.mark.req("NPU-035")
@@ -181,7 +187,9 @@ def test_alpha_is_not_forgotten() -> None:
     module = quantized(lambda a, b: torch.add(a, b, alpha=3), x, x.flip(0))
     edge = to_edge(torch.export.export(module, (x, x)))
     (reason,) = (
-        why for node, why in NeutronPartitioner().why_not_delegated(edge).items() if "add" in node.name
+        why
+        for node, why in NeutronPartitioner().why_not_delegated(edge).items()
+        if "add" in node.name
     )
     assert reason == "alpha must be 1"
 
@@ -191,8 +199,10 @@ def test_what_sigmoid_and_tanh_read_has_a_range_of_its_own(function: Any) -> Non
     """There, what a convolution gives has the scale of the sigmoid behind it: below 0 it is cut."""
     model = nn.Sequential(nn.Conv2d(8, 4, 3), Function(lambda x: function(x * 4)))
     assert _off(model, IMAGE) < 0.05
-    layer = nn.Sequential(nn.Conv2d(8, 4, 3), nn.Sigmoid() if function is torch.sigmoid else nn.Tanh())
-    assert _off(layer, IMAGE) < 0.02 and is_whole(quantized(layer, IMAGE), IMAGE)
+    layer = nn.Sequential(
+        nn.Conv2d(8, 4, 3), nn.Sigmoid() if function is torch.sigmoid else nn.Tanh()
+    )
+    assert _off(layer, IMAGE) < 0.02 and is_delegated(quantized(layer, IMAGE), IMAGE)
 
 
 def test_exponentials_have_a_range_of_their_own() -> None:
@@ -202,7 +212,7 @@ def test_exponentials_have_a_range_of_their_own() -> None:
 
 def test_a_pool_without_a_stride() -> None:
     """There, the partitioner ends in an IndexError."""
-    assert is_whole(quantized(lambda x: F.avg_pool2d(x, 2), IMAGE), IMAGE)
+    assert is_delegated(quantized(lambda x: F.avg_pool2d(x, 2), IMAGE), IMAGE)
 
 
 # ---- What becomes other calls ----
@@ -224,7 +234,12 @@ def test_calls_that_become_others(model: Any) -> None:
     expected = model(IMAGE)
     assert float((module(IMAGE) - expected).abs().max() / expected.abs().max()) < 0.05
     names = {op_name(node) for node in module.graph.nodes}
-    assert not names & {"aten.div.Tensor", "aten.split.Tensor", "aten.chunk.default", "aten.sum.default"}
+    assert not names & {
+        "aten.div.Tensor",
+        "aten.split.Tensor",
+        "aten.chunk.default",
+        "aten.sum.default",
+    }
 
 
 def test_a_division_by_nearly_nothing_stays() -> None:
@@ -278,15 +293,17 @@ def test_training_with_quantized_values() -> None:
 
     torch.manual_seed(0)
     layers = nn.Conv2d(8, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(64, 5)
-    assert is_whole(_trained(nn.Sequential(*layers), train), IMAGE)
+    assert is_delegated(_trained(nn.Sequential(*layers), train), IMAGE)
     assert losses[-1] < losses[0]
-    assert is_whole(_trained(nn.Sequential(*layers)), IMAGE)
+    assert is_delegated(_trained(nn.Sequential(*layers)), IMAGE)
 
 
 @pytest.mark.full
 def test_training_with_norms() -> None:
     """PyTorch takes a minute to look for them."""
-    assert is_whole(_trained(nn.Sequential(nn.Conv2d(8, 4, 3), nn.BatchNorm2d(4), nn.ReLU())), IMAGE)
+    assert is_delegated(
+        _trained(nn.Sequential(nn.Conv2d(8, 4, 3), nn.BatchNorm2d(4), nn.ReLU())), IMAGE
+    )
 
 
 def test_a_user_leaves_layers_in_floats() -> None:

@@ -14,12 +14,13 @@ import numpy as np
 import torch
 
 from executorch.backends.nxp.aot import payload as payloads
+from executorch.backends.nxp.aot.graph import SCHEMA
 from executorch.backends.nxp.backend.neutron_converter_manager import NeutronConverterManager
 from executorch.backends.nxp.neutron_partitioner import NeutronPartitioner
 from executorch.backends.nxp.quantizer.neutron_quantizer import NeutronQuantizer
 from executorch.backends.test.conformance.backend import Backend, Run
 
-SDK = Path(__file__).parent / "sdk"
+SDK = Path(__file__).parent  # where eiq_neutron_sdk.py is
 
 
 def why_missing() -> str:
@@ -55,7 +56,9 @@ def interpreted(model: bytes, inputs: Sequence[np.ndarray], keeps_all: bool = Fa
 
 def run(model: bytes, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     interpreter = interpreted(model, inputs)
-    return [interpreter.get_tensor(each["index"]).copy() for each in interpreter.get_output_details()]
+    return [
+        interpreter.get_tensor(each["index"]).copy() for each in interpreter.get_output_details()
+    ]
 
 
 def given(payload: payloads.Payload, inputs: Sequence[torch.Tensor]) -> list[np.ndarray]:
@@ -102,3 +105,10 @@ def backend(partitioner: Callable[[], NeutronPartitioner] = NeutronPartitioner) 
         reference=reference,
         why_missing=why_missing,
     )
+
+
+def operators(model: bytes) -> list[str]:
+    """Of a TFLite model."""
+    root = SCHEMA.unpack(model)
+    kinds = [each.builtin_code.name for each in root.operator_codes]
+    return [kinds[each.opcode_index] for each in root.subgraphs[0].operators]

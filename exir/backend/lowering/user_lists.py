@@ -44,7 +44,12 @@ def by_module(node: Node, listed: Collection[Any]) -> bool:
     return any(each in types for each in listed)
 
 
-_KINDS = {by_operator: "operator", by_part_of_operator: "operator", by_node: "name", by_module: "module"}
+_KINDS = {
+    by_operator: "operator",
+    by_part_of_operator: "operator",
+    by_node: "name",
+    by_module: "module",
+}
 
 
 class UserLists:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A converter that keeps the model: it is the weights of one NeutronGraph, whose microcode says the counts.
+"""Stands in for NXP's SDK in tests, with the names that its users call: a converter that keeps the model, as the
+weights of one NeutronGraph, whose microcode says the counts. Both modules of the SDK are this one.
 
 The environment variable NEUTRON_STAND_IN says what else it does: exit, raise, none, two, garbage."""
 
@@ -12,9 +13,20 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import Builder
 
+neutron_converter = neutron_library_utils = sys.modules[__name__]
+for _name in ("neutron_converter", "neutron_library_utils"):
+    sys.modules[f"{__name__}.{_name}"] = neutron_converter
 _CUSTOM = schema.BuiltinOperator.CUSTOM
 VARIABLE = "NEUTRON_STAND_IN"
 SCRATCH = 48
+
+
+def getNeutronTargets() -> list[SimpleNamespace]:
+    return [SimpleNamespace(name="imxrt700")]
+
+
+def isNeutronTarget(name: str) -> bool:
+    return name == "imxrt700"
 
 
 def CompilationContext() -> SimpleNamespace:
@@ -50,7 +62,11 @@ def _converted(model, data: bytes, count: int):
     model.buffers = [schema.BufferT()]
     for each in tensors:
         each.buffer = 0
-    for name, content in (("microcode", struct.pack("<16I", *words)), ("weights", data), ("kernels", bytes(16))):
+    for name, content in (
+        ("microcode", struct.pack("<16I", *words)),
+        ("weights", data),
+        ("kernels", bytes(16)),
+    ):
         tensors.append(_tensor(name, len(content), len(model.buffers)))
         buffer = schema.BufferT()
         buffer.data = np.frombuffer(content, np.uint8)
