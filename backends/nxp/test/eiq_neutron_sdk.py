@@ -34,7 +34,8 @@ def CompilationContext() -> SimpleNamespace:
 
 
 def getNeutronTarget(name: str) -> SimpleNamespace:
-    return SimpleNamespace(name=name)
+    numbers = {"numUnits": 1, "numPipes": 8, "numMacs": 8, "hwVersion": 2}
+    return SimpleNamespace(name=name, subsystem=False, **numbers)
 
 
 def convertModel(model: list[int], context: SimpleNamespace) -> list[int]:
