@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Networks, and how many of their calls are delegated: run as a program by the interpreter of this package or of the
-released one, `python networks.py`, with the stand-in beside this file on PYTHONPATH, it prints a line of JSON for each.
+released one, `python networks.py`, with the stand-in, `sdk`, on PYTHONPATH, it prints a line of JSON for each.
 
-    PYTHONPATH=backends/nxp/test:... python backends/nxp/test/networks.py [NAME ...]"""
+    PYTHONPATH=backends/nxp/test/sdk:... python backends/nxp/test/networks.py [NAME ...]"""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ class Inverted(nn.Module):
         inner = inputs * times
         first = [] if times == 1 else [conv_norm(inputs, inner, 1)]
         self.layers = nn.Sequential(
-            *first, conv_norm(inner, inner, 3, stride, inner), conv_norm(inner, outputs, 1, limit=None)
+            *first,
+            conv_norm(inner, inner, 3, stride, inner),
+            conv_norm(inner, outputs, 1, limit=None),
         )
         self.adds = stride == 1 and inputs == outputs
 
@@ -71,11 +73,31 @@ class Inverted(nn.Module):
         return x + self.layers(x) if self.adds else self.layers(x)
 
 
+# Of MobileNetV2: times of channels inside, outputs in times of the width, how many, stride of the first.
+BLOCKS = (
+    (1, 1, 1, 1),
+    (6, 1, 2, 2),
+    (6, 2, 3, 2),
+    (6, 3, 4, 2),
+    (6, 4, 3, 1),
+    (6, 6, 3, 2),
+    (6, 8, 1, 1),
+)
+
+
 def mobile_net(width: int = 8) -> nn.Module:
-    """MobileNetV2 of few channels; the order of its blocks is the paper's."""
+    """With few channels."""
     layers: list[nn.Module] = [conv_norm(3, width, 3, 2)]
     inputs = width
-    table = ((1, 1, 1, 1), (6, 1, 2, 2), (6, 2, 3, 2), (6, 3, 4, 2), (6, 4, 3, 1), (6, 6, 3, 2), (6, 8, 1, 1))
+    table = (
+        (1, 1, 1, 1),
+        (6, 1, 2, 2),
+        (6, 2, 3, 2),
+        (6, 3, 4, 2),
+        (6, 4, 3, 1),
+        (6, 6, 3, 2),
+        (6, 8, 1, 1),
+    )
     for times, channels, count, stride in table:
         for place in range(count):
             layers.append(Inverted(inputs, channels * width, stride if place == 0 else 1, times))
@@ -88,7 +110,10 @@ def mobile_net(width: int = 8) -> nn.Module:
 class Residual(nn.Module):
     def __init__(self, channels: int) -> None:
         super().__init__()
-        self.first, self.second = conv_norm(channels, channels, limit=nn.ReLU), conv_norm(channels, channels, limit=None)
+        self.first, self.second = (
+            conv_norm(channels, channels, limit=nn.ReLU),
+            conv_norm(channels, channels, limit=None),
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         return F.relu(x + self.second(self.first(x)))
@@ -97,7 +122,11 @@ class Residual(nn.Module):
 class Fire(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.squeeze, self.one, self.three = nn.Conv2d(8, 4, 1), nn.Conv2d(4, 8, 1), nn.Conv2d(4, 8, 3, padding=1)
+        self.squeeze, self.one, self.three = (
+            nn.Conv2d(8, 4, 1),
+            nn.Conv2d(4, 8, 1),
+            nn.Conv2d(4, 8, 3, padding=1),
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         x = F.relu(self.squeeze(x))
@@ -130,26 +159,103 @@ Made = Callable[[], nn.Module]
 NETWORKS: dict[str, tuple[Made, tuple[int, ...]]] = {
     "cifar": (CifarNet, (1, 8, 32, 32)),
     "mobile net": (mobile_net, (1, 3, 64, 64)),
-    "linear layers": (lambda: nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 16), nn.Softmax(-1)), ROWS),
-    "linear norm": (lambda: nn.Sequential(nn.Linear(32, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 8)), ROWS),
     "residual": (lambda: nn.Sequential(Residual(8), Residual(8)), IMAGE),
     "fire": (Fire, IMAGE),
     "unet": (UNet, IMAGE),
     "squeeze excite": (SqueezeExcite, IMAGE),
-    "depthwise": (lambda: nn.Sequential(conv_norm(8, 8, groups=8), conv_norm(8, 16, 1)), IMAGE),
-    "grouped": (lambda: nn.Sequential(nn.Conv2d(8, 16, 3, padding=1, groups=2), nn.ReLU()), IMAGE),
-    "signal": (lambda: nn.Sequential(nn.Conv1d(8, 16, 3), nn.ReLU(), nn.Conv1d(16, 8, 3), nn.Flatten(), nn.Linear(224, 8)), SIGNAL),
-    "signal norm": (lambda: nn.Sequential(nn.Conv1d(8, 16, 3, padding=1), nn.BatchNorm1d(16), nn.ReLU(), nn.MaxPool1d(2)), SIGNAL),
-    "pools": (lambda: nn.Sequential(nn.Conv2d(8, 8, 3, 2, 1), nn.AvgPool2d(2, 2), nn.MaxPool2d(2, 2), nn.Flatten()), IMAGE),
-    "decoder": (lambda: nn.Sequential(nn.Conv2d(8, 8, 3), nn.Tanh(), nn.Upsample(scale_factor=2), nn.Conv2d(8, 3, 1), nn.Sigmoid()), IMAGE),
-    "gates": (lambda: Of(lambda m, x: torch.tanh(m.a(x)) * torch.sigmoid(m.b(x)), a=nn.Conv2d(8, 8, 1), b=nn.Conv2d(8, 8, 1)), IMAGE),
-    "slices": (lambda: Of(lambda m, x: m.a(x[:, :4]) - m.a(x[:, 4:]), a=nn.Conv2d(4, 8, 1)), IMAGE),
-    "split": (lambda: Of(lambda m, x: torch.cat([m.a(part) for part in x.split(4, 1)], 1), a=nn.Conv2d(4, 8, 1)), IMAGE),
-    "scaled": (lambda: Of(lambda m, x: (m.a(x) / 4).abs().mean((2, 3)), a=nn.Conv2d(8, 8, 1)), IMAGE),
-    "leaky": (lambda: nn.Sequential(nn.Conv2d(8, 8, 3), nn.LeakyReLU(0.2), nn.Conv2d(8, 8, 3), nn.PReLU(8)), IMAGE),
-    "tokens": (lambda: Of(lambda m, x: m.b(torch.relu(m.a(x.flatten(2).transpose(1, 2)))), a=nn.Linear(8, 16), b=nn.Linear(16, 8)), IMAGE),
-    "mixing": (lambda: Of(lambda m, x: m.a(x.permute(0, 2, 1)).permute(0, 2, 1) + x, a=nn.Linear(8, 8)), SIGNAL),
-}  # fmt: skip
+}
+
+
+def network(name: str, *sizes: int) -> Callable[[Made], Made]:
+    def put(made: Made) -> Made:
+        NETWORKS[name] = (made, sizes)
+        return made
+
+    return put
+
+
+@network("linear layers", *ROWS)
+def linear_layers() -> nn.Module:
+    return nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 16), nn.Softmax(-1))
+
+
+@network("linear norm", *ROWS)
+def linear_norm() -> nn.Module:
+    return nn.Sequential(nn.Linear(32, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 8))
+
+
+@network("depthwise", *IMAGE)
+def depthwise() -> nn.Module:
+    return nn.Sequential(conv_norm(8, 8, groups=8), conv_norm(8, 16, 1))
+
+
+@network("grouped", *IMAGE)
+def grouped() -> nn.Module:
+    return nn.Sequential(nn.Conv2d(8, 16, 3, padding=1, groups=2), nn.ReLU())
+
+
+@network("signal", *SIGNAL)
+def signal() -> nn.Module:
+    layers = nn.Conv1d(8, 16, 3), nn.ReLU(), nn.Conv1d(16, 8, 3), nn.Flatten(), nn.Linear(224, 8)
+    return nn.Sequential(*layers)
+
+
+@network("signal norm", *SIGNAL)
+def signal_norm() -> nn.Module:
+    layers = nn.Conv1d(8, 16, 3, padding=1), nn.BatchNorm1d(16), nn.ReLU(), nn.MaxPool1d(2)
+    return nn.Sequential(*layers)
+
+
+@network("pools", *IMAGE)
+def pools() -> nn.Module:
+    layers = nn.Conv2d(8, 8, 3, 2, 1), nn.AvgPool2d(2, 2), nn.MaxPool2d(2, 2), nn.Flatten()
+    return nn.Sequential(*layers)
+
+
+@network("decoder", *IMAGE)
+def decoder() -> nn.Module:
+    wide = nn.Upsample(scale_factor=2)
+    return nn.Sequential(nn.Conv2d(8, 8, 3), nn.Tanh(), wide, nn.Conv2d(8, 3, 1), nn.Sigmoid())
+
+
+@network("gates", *IMAGE)
+def gates() -> nn.Module:
+    first, second = nn.Conv2d(8, 8, 1), nn.Conv2d(8, 8, 1)
+    return Of(lambda m, x: torch.tanh(m.a(x)) * torch.sigmoid(m.b(x)), a=first, b=second)
+
+
+@network("slices", *IMAGE)
+def slices() -> nn.Module:
+    return Of(lambda m, x: m.a(x[:, :4]) - m.a(x[:, 4:]), a=nn.Conv2d(4, 8, 1))
+
+
+@network("split", *IMAGE)
+def split() -> nn.Module:
+    joined = lambda m, x: torch.cat([m.a(part) for part in x.split(4, 1)], 1)  # noqa: E731
+    return Of(joined, a=nn.Conv2d(4, 8, 1))
+
+
+@network("scaled", *IMAGE)
+def scaled() -> nn.Module:
+    return Of(lambda m, x: (m.a(x) / 4).abs().mean((2, 3)), a=nn.Conv2d(8, 8, 1))
+
+
+@network("leaky", *IMAGE)
+def leaky() -> nn.Module:
+    layers = nn.Conv2d(8, 8, 3), nn.LeakyReLU(0.2), nn.Conv2d(8, 8, 3), nn.PReLU(8)
+    return nn.Sequential(*layers)
+
+
+@network("tokens", *IMAGE)
+def tokens() -> nn.Module:
+    rows = lambda m, x: m.b(torch.relu(m.a(x.flatten(2).transpose(1, 2))))  # noqa: E731
+    return Of(rows, a=nn.Linear(8, 16), b=nn.Linear(16, 8))
+
+
+@network("mixing", *SIGNAL)
+def mixing() -> nn.Module:
+    mixed = lambda m, x: m.a(x.permute(0, 2, 1)).permute(0, 2, 1) + x  # noqa: E731
+    return Of(mixed, a=nn.Linear(8, 8))
 
 
 def made(name: str) -> tuple[nn.Module, Tensor]:
@@ -167,7 +273,9 @@ def exported(name: str) -> torch.export.ExportedProgram:
     model, x = made(name)
     program = torch.export.export(model, (x,), strict=True)
     samples = [(torch.randn_like(x),) for _ in range(3)]
-    module = calibrate_and_quantize(program, samples, NeutronQuantizer(NeutronTargetSpec("imxrt700")))
+    module = calibrate_and_quantize(
+        program, samples, NeutronQuantizer(NeutronTargetSpec("imxrt700"))
+    )
     return torch.export.export(module, (x,), strict=True)
 
 

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import csv
+import dataclasses
+import io
 from pathlib import Path
 
 import pytest
 import torch
 
+from executorch.backends.nxp.aot.ops import TABLE
 from executorch.backends.nxp.aot.options import NeutronOptions, options_in
+from executorch.backends.nxp.backend import BACKENDS
 from executorch.backends.nxp.backend.neutron_target_spec import NeutronHWVersion, NeutronTargetSpec
 from executorch.backends.nxp.neutron_partitioner import NeutronPartitioner
 from executorch.backends.nxp.nxp_backend import (
@@ -18,6 +23,7 @@ from executorch.backends.nxp.nxp_backend import (
 )
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError
+from tools.backend_operators import table
 
 DEFAULTS = {
     "output_format": b"tflite",
@@ -98,6 +104,14 @@ def test_targets() -> None:
         NeutronTargetSpec("imxrt9")
     with pytest.raises(ValueError, match=expected):
         NeutronPartitioner(generate_neutron_compile_spec("imxrt9"))
+
+
+@pytest.mark.req("NPU-037")
+def test_the_page_of_operators_is_made_of_the_table() -> None:
+    page = table(dataclasses.replace(BACKENDS[0], needs=()))
+    lines = {line["Operator"]: line for line in csv.DictReader(io.StringIO(page))}
+    assert list(lines) == list(TABLE)
+    assert "alpha must be 1" in lines["aten.add.Tensor"]["Not delegated because"]
 
 
 def test_prelu_is_an_operator_of_edge_programs() -> None:

@@ -20,7 +20,7 @@ from executorch.backends.nxp.neutron_partitioner import NeutronPartitioner
 from executorch.backends.nxp.quantizer.neutron_quantizer import NeutronQuantizer
 from executorch.backends.test.conformance.backend import Backend, Run
 
-SDK = Path(__file__).parent  # where eiq_neutron_sdk.py is
+SDK = Path(__file__).parent / "sdk"
 
 
 def why_missing() -> str:
