@@ -60,7 +60,6 @@ def wrong(cases: Iterable[Case], **options: Any) -> list[str]:
     return found
 
 
-@pytest.mark.req("NPU-031")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_calls_in_litert_are_those_of_pytorch(family: str) -> None:
     torch.manual_seed(0)

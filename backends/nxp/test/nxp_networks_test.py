@@ -25,7 +25,6 @@ pytestmark = [
 LEFT = {"cifar": {"aten._softmax.default": 1}}  # of 10 channels, no multiple of 8
 
 
-@pytest.mark.req("NPU-031")
 @pytest.mark.parametrize("name", networks.NETWORKS)
 def test_networks(name: str) -> None:
     model, x = networks.made(name)
