@@ -54,7 +54,7 @@ def _permute(w: TfliteWriter, step: ModeStep) -> None:
     """With the transposes before and behind it in one."""
     before, after = w.candidate.wants[0], w.candidate.gives
     source, target = w.read(step.head.args[0], before), w.write(step.result, after)
-    w._transposed(source, target, _perm(step.head, before, after))
+    w.permute(source, target, _perm(step.head, before, after))
 
 
 def _perm(node: Node, before: str, after: str) -> list[int]:

@@ -129,7 +129,7 @@ class TfliteWriter(Writer[Tensor, Operator]):
         self, node: Node, source: int, target: int, before: Layout, after: Layout
     ) -> None:
         rank = len(self.values[source].sizes)
-        self._transposed(source, target, permutation(rank, before, after))
+        self.permute(source, target, permutation(rank, before, after))
 
     def read_constant(self, node: Node, layout: Layout, rank: int) -> int:
         """Quantized, lined up with values of `rank` dimensions."""
@@ -158,7 +158,7 @@ class TfliteWriter(Writer[Tensor, Operator]):
         for value in self.output_ids():
             if value in taken or self.values[value].data is not None:
                 rank = len(self.values[value].sizes)
-                value = self._transposed(value, self.like(value), list(range(rank)))
+                value = self.permute(value, self.like(value), list(range(rank)))
             taken.add(value)
             found.append(value)
         return found
@@ -276,13 +276,7 @@ class TfliteWriter(Writer[Tensor, Operator]):
             replace(tensor, name=self.unique(tensor.name), sizes=sizes, data=None)
         )
 
-    def transposed(self, value: int, perm: Sequence[int]) -> int:
-        if list(perm) == list(range(len(perm))):
-            return value
-        sizes = [self.values[value].sizes[dim] for dim in perm]
-        return self._transposed(value, self.like(value, sizes), perm)
-
-    def _transposed(self, source: int, target: int, perm: Sequence[int]) -> int:
+    def permute(self, source: int, target: int, perm: Sequence[int]) -> int:
         return self.emit("TRANSPOSE", [source, self.ints(perm)], target, options="TransposeOptions")
 
     def reshaped(self, value: int, sizes: Sequence[int]) -> int:

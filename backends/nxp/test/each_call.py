@@ -68,7 +68,7 @@ class _ByCall(Interpreter):
         if not is_quantize(node) or node.name not in self._values:
             return made
         value = torch.from_numpy(np.asarray(self._values[node.name]))
-        ways = [value] + ([value.movedim(-1, 1)] if value.dim() > 2 else [])
+        ways = [value] + ([value.movedim(-1, 1).contiguous()] if value.dim() > 2 else [])
         found = {quanta_off(each, made): each for each in ways if each.shape == made.shape}
         assert found, f"{node.name}: {list(value.shape)}, expected {list(made.shape)}"
         least = min(found)
