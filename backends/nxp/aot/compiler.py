@@ -71,16 +71,17 @@ def payloads(
     """MissingCompiler, behind the models of all, without the SDK."""
     chosen = [options_in(each) for each in specs]
     made = [_lowered(program, each) for program, each in zip(programs, chosen, strict=True)]
-    why_missing = COMPILER.why_missing()
-    folder = Path(tempfile.mkdtemp(prefix="executorch-neutron-")) if why_missing and made else None
-    tags = _tags(programs)
-    for each, options, tag in zip(made, chosen, tags, strict=True):
-        _keep(options.intermediates_dir or folder, f"{tag}_pure", each.tflite)
-    if folder is not None:
-        places = {str(each.intermediates_dir or folder) for each in chosen}
+    why_missing, tags = COMPILER.why_missing(), _tags(programs)
+    places = [each.intermediates_dir for each in chosen]
+    if why_missing and None in places:
+        folder = Path(tempfile.mkdtemp(prefix="executorch-neutron-"))
+        places = [each or folder for each in places]
+    for each, place, tag in zip(made, places, tags, strict=True):
+        _keep(place, f"{tag}_pure", each.tflite)
+    if why_missing and places:
         raise MissingCompiler(
             ExportErrorType.MISSING_PROPERTY,
-            f"{why_missing}. The TFLite models that it is to convert are in {', '.join(sorted(places))}",
+            f"{why_missing}. The TFLite models that it is to convert are in {', '.join(sorted({*map(str, places)}))}",
         )
     return [_payload(*each) for each in zip(programs, specs, made, chosen, tags, strict=True)]
 
