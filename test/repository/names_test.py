@@ -22,6 +22,7 @@ DOCUMENTED = (
     "backends/cadence/aot/utils",
     "backends/cadence/runtime/utils",
     "backends/xnnpack/utils",
+    "backends/nxp/quantizer/utils",
     "backends/qualcomm/export_utils",
     "backends/qualcomm/partition/utils",
     "backends/qualcomm/utils",

@@ -21,11 +21,11 @@ from executorch.backends.arm.quantizer.quantization_config import (  # noqa: F40
     get_symmetric_quantization_config,
     get_uint8_io_quantization_config,
 )
-from executorch.backends.arm.quantizer.rewrites import splits_to_slices
 from executorch.backends.arm.tosa.specification import TosaSpecification
 from executorch.backends.arm.vgf.compile_spec import VgfCompileSpec
 from executorch.exir.backend.lowering.quantizer.captured import CapturedTable
 from executorch.exir.backend.lowering.quantizer.rewrites import computed_operands_to_tensors
+from executorch.exir.backend.lowering.quantizer.splits_to_slices import splits_to_slices
 from executorch.exir.backend.lowering.quantizer.table_quantizer import TableQuantizer
 
 

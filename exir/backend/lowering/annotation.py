@@ -34,12 +34,12 @@ def _always(call: Node) -> bool:
 
 @dataclass(frozen=True)
 class Annotation:
-    """`when`: for which calls of a captured graph. Of GEMM: `places` of input, weight and bias among the arguments;
-    `dynamic`, operators of captured graphs that take an input quantized while running, as long as `dynamic_when`
-    holds; `weight_only`, the input may be float. Of SHARED: `starts`, takes part where what it reads has no parameters
-    yet. `mixed`, of ARITHMETIC, too: what is no float stays as it is, as conditions and indices do. Of ARITHMETIC:
-    `operands`, the places of those that are quantized; all unless given. `fixed`: of the results of FIXED;
-    `fixed_inputs`: of operands, also of ARITHMETIC."""
+    """`when`: for which calls of a captured graph; `otherwise`: how others are quantized. Of GEMM: `places` of input,
+    weight and bias among the arguments; `dynamic`, operators of captured graphs that take an input quantized while
+    running, as long as `dynamic_when` holds; `weight_only`, the input may be float. Of SHARED: `starts`, takes part
+    where what it reads has no parameters yet. `mixed`, of ARITHMETIC, too: what is no float stays as it is, as
+    conditions and indices do. Of ARITHMETIC: `operands`, the places of those that are quantized; all unless given.
+    `fixed`: of the results of FIXED; `fixed_inputs`: of operands, also of ARITHMETIC."""
 
     kind: Kind = Kind.NONE
     when: Callable[[Node], bool] = _always
@@ -52,6 +52,7 @@ class Annotation:
     operands: tuple[int, ...] | None = None
     fixed: FixedParameters | None = None
     fixed_inputs: FixedParameters | None = None
+    otherwise: Annotation | None = None
 
 
 NOT_QUANTIZED = Annotation()

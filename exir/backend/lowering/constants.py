@@ -10,20 +10,22 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.fx.node import map_arg
 
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import called_op, is_pure, op_name
 from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
 
 
 class Constants(Mapping[Node, torch.Tensor]):
     """By node, placeholders in their order. `computed`: operators whose results are constant when all that they read
-    is, None for all that read something; they are computed when they are asked for, and kept."""
+    is, None for all that read something and give the same every time; they are computed when they are asked for, and
+    kept."""
 
     def __init__(self, program: ExportedProgram, computed: Collection[str] | None = ()) -> None:
         self._data = dict(get_constant_placeholder_dict(program))
         self._computed: dict[Node, None] = {}
         for node in program.graph.nodes:
             sources = node.all_input_nodes
-            is_call = node.op == "call_function" and (computed is None or op_name(node) in computed)
+            is_known = _gives_the_same(node) if computed is None else op_name(node) in computed
+            is_call = node.op == "call_function" and is_known
             if is_call and sources and all(each in self for each in sources):
                 self._computed[node] = None
 
@@ -52,3 +54,9 @@ class Constants(Mapping[Node, torch.Tensor]):
         """Calls that are computed ahead for `node`, each behind what it reads."""
         direct = [each for each in node.all_input_nodes if self.is_computed(each)]
         return [found for each in direct for found in (*self.computed_inputs(each), each)]
+
+
+def _gives_the_same(node: Node) -> bool:
+    """A random number that is computed ahead would be one number for all runs."""
+    op = called_op(node)
+    return op is None or is_pure(op)

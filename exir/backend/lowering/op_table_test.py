@@ -17,6 +17,7 @@ from executorch.exir.backend.lowering.op_table import (
 )
 from executorch.exir.backend.lowering.patterns import HEAD, Call
 from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.graph_facts import op_name
 
 
 def _lower() -> None:
@@ -134,3 +135,22 @@ def test_what_constants_become_is_computed_when_it_is_asked_for() -> None:
     assert constants[computed[1]].tolist() == [1.0, 2.0] and constants[computed[0]].sum() == -3
     (of_x,) = (node for node in program.graph.nodes if node.name == "neg_2")
     assert of_x not in constants and constants.get(of_x) is None
+
+
+class Noisy(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        noise = torch.rand_like(self.weight) + self.weight.clone().exponential_()
+        return x + self.weight.sin() + noise
+
+
+def test_random_numbers_are_not_computed_ahead() -> None:
+    """They would be the same in all runs."""
+    program = to_edge(export(Noisy(), (torch.ones(4),))).exported_program()
+    constants = Constants(program, computed=None)
+    computed = {op_name(node) for node in constants if constants.is_computed(node)}
+    assert "aten.sin.default" in computed
+    assert not computed & {"aten.rand_like.default", "aten.exponential.default"}

@@ -71,15 +71,18 @@ def first_item(node: Node) -> Node | None:
 
 
 def limits_of(node: Node) -> tuple[float, float] | None:
-    """Of a relu, hardtanh or clamp by numbers, infinite where there is none; None for anything else."""
+    """Of a relu, hardtanh or clamp by numbers, infinite where there is none, also as captured graphs have them; None
+    for anything else."""
 
     def bound(place: int, name: str, left_out: float) -> Any:
         given = node.args[place] if place < len(node.args) else node.kwargs.get(name)
         return left_out if given is None else given
 
-    match op_name(node):
+    match op_name(node).replace("_.", "."):
         case "aten.relu.default":
             return 0.0, inf
+        case "aten.relu6.default":
+            return 0.0, 6.0
         case "aten.hardtanh.default":
             low, high = bound(1, "min_val", -1.0), bound(2, "max_val", 1.0)
         case "aten.clamp.default":

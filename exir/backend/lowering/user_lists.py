@@ -27,6 +27,12 @@ def by_operator(node: Node, listed: Collection[Any]) -> bool:
     )
 
 
+def by_part_of_operator(node: Node, listed: Collection[Any]) -> bool:
+    """A part of the operator's name with `_` for its dots: "aten_mm" of aten.mm.default."""
+    name = call_name(node).replace(".", "_")
+    return any(each in name for each in listed)
+
+
 def by_node(node: Node, listed: Collection[Any]) -> bool:
     """The name of the node."""
     return node.name in listed
@@ -38,7 +44,12 @@ def by_module(node: Node, listed: Collection[Any]) -> bool:
     return any(each in types for each in listed)
 
 
-_KINDS = {by_operator: "operator", by_node: "name", by_module: "module"}
+_KINDS = {
+    by_operator: "operator",
+    by_part_of_operator: "operator",
+    by_node: "name",
+    by_module: "module",
+}
 
 
 class UserLists:

@@ -20,6 +20,7 @@ from executorch.exir.backend.lowering.user_lists import (
     by_module,
     by_node,
     by_operator,
+    by_part_of_operator,
 )
 from executorch.exir.dialects._ops import ops
 
@@ -74,6 +75,13 @@ def test_without_lists_what_has_a_row_is_delegated() -> None:
 def test_operators_are_named_in_any_form(name: object) -> None:
     reasons = _reasons(UserLists(blocked=[("denied", by_operator, [name])]))
     assert reasons["aten_neg_default"] == "its operator is in denied"
+
+
+@pytest.mark.parametrize("part", ["aten_neg_default", "aten_neg", "neg"])
+def test_operators_are_named_by_a_part(part: str) -> None:
+    reasons = _reasons(UserLists(blocked=[("denied", by_part_of_operator, [part])]))
+    assert reasons["aten_neg_default"] == "its operator is in denied"
+    assert reasons.get("aten_mul_tensor") != "its operator is in denied"
 
 
 def test_a_limit_stays_and_the_call_before_it_goes() -> None:

@@ -34,7 +34,7 @@ void RuntimeMaker::choose_precision() {
 std::vector<const OwnKind*> RuntimeMaker::choose_own() const {
   const Graph& graph = out_.graph;
   std::vector<const OwnKind*> own(graph.nodes.size());
-#ifdef EXECUTORCH_XNNPACK_TUNING
+#ifdef EXECUTORCH_XNNPACK_OWN_STEPS
   if (options_.precision != ComputePrecision::Float16) {
     std::transform(graph.nodes.begin(), graph.nodes.end(), own.begin(),
                    [&](const GraphNode& node) { return own_kind_of(graph, node, options_.own); });

@@ -238,9 +238,16 @@ def fixed_spec(parameters: FixedParameters, like: QuantizationSpec) -> FixedQPar
 
 
 def _operand_spec(node: Node, spec: QuantizationSpecBase | None) -> QuantizationSpecBase | None:
-    """Of what has fixed parameters, these: others would have it quantized once more."""
-    is_fixed = isinstance(_output_spec(node), FixedQParamsQuantizationSpec)
-    return SharedQuantizationSpec(node) if is_fixed and spec is not None else spec
+    """Of what has fixed parameters, also moved, these: others would have it quantized once more."""
+    return SharedQuantizationSpec(node) if _is_fixed(node) and spec is not None else spec
+
+
+def _is_fixed(node: Node) -> bool:
+    spec = _output_spec(node)
+    while isinstance(spec, SharedQuantizationSpec):
+        of = spec.edge_or_node
+        spec = _inputs(of[1]).get(of[0]) if isinstance(of, tuple) else _output_spec(of)
+    return isinstance(spec, FixedQParamsQuantizationSpec)
 
 
 def _inputs(node: Node) -> dict[Node, QuantizationSpecBase | None]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -14,6 +16,7 @@ from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
     ARITHMETIC_OF_FLOATS,
     FROM_0_TO_1,
+    SHARED,
     Annotation,
     Kind,
 )
@@ -37,6 +40,28 @@ X, Y = torch.rand(2, 4), torch.rand(2, 4) * 3
 class OfAll(TableQuantizer):
     table = OpTable({name: Row(print, annotation=kind) for name, kind in KINDS.items()})
     everywhere = True
+
+
+class Moving(OfAll):
+    rows = {"aten.neg.default": Row(print, annotation=SHARED)}
+    table = OpTable({**OfAll.table, **rows})
+
+
+class Otherwise(TableQuantizer):
+    annotation = Annotation(
+        Kind.ARITHMETIC, when=lambda n: n.meta["val"].shape[0] > 1, otherwise=SHARED
+    )
+    table = OpTable({"aten.neg.default": Row(print, annotation=annotation)})
+    everywhere = True
+
+
+class Function(nn.Module):
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.function(x)
 
 
 class WithoutSilu(OfAll):
@@ -97,6 +122,25 @@ def test_what_has_fixed_parameters_is_read_with_these(
     assert fixed in around(model, "mul")[0]
     quantizes = [n for n in model.graph.nodes if ".quantize" in str(n.target)]
     assert len(quantizes) == 3  # x, the gate, the result
+
+
+class MovedGate(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.sigmoid(x).neg() * x
+
+
+def test_what_has_fixed_parameters_keeps_them_where_it_is_moved() -> None:
+    model = quantized(MovedGate(), X, quantizer=Moving())
+    (fixed,) = around(model, "sigmoid")[1]
+    assert fixed == around(model, "neg")[0][0] == around(model, "neg")[1][0]
+    assert fixed in around(model, "mul")[0]
+
+
+def test_calls_that_a_condition_leaves_are_quantized_otherwise() -> None:
+    """A first operand of one row is moved, any other is computed with."""
+    for x, is_shared in ((X[:1], True), (X, False)):
+        operands, results = around(quantized(Function(torch.neg), x, quantizer=Otherwise()), "neg")
+        assert (operands == results) is is_shared
 
 
 def test_a_silu_has_no_parameters_of_sigmoid() -> None:

@@ -97,7 +97,8 @@ class CapturedTable:
         if node.op != "call_function":
             return NOT_QUANTIZED
         name = captured_name(node)
-        return SHARED if name in _DROPPED else self._of(name)
+        found = SHARED if name in _DROPPED else self._of(name)
+        return found if found.otherwise is None or found.when(node) else found.otherwise
 
     def kind_of(self, node: Node) -> Kind:
         return self.annotation_of(node).kind

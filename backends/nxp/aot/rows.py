@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the rows of ops.py are made of: the table, conditions, and the layouts in which rows run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch.fx import Graph, Node
+
+from executorch.backends.nxp.aot.writer import TfliteWriter, qparams_of
+from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation, Kind
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
+from executorch.exir.backend.lowering.mode_steps import ModeStep, in_its_mode, is_float, remaining
+from executorch.exir.backend.lowering.op_table import (
+    COMPUTED_AHEAD,
+    Condition,
+    Constants,
+    OpTable,
+    Row,
+    TensorCondition,
+    has_elements,
+    has_rank_up_to,
+    when,
+)
+from executorch.exir.backend.lowering.quantized import (
+    Quantization,
+    is_dequantize,
+    quantization_of,
+)
+from executorch.exir.backend.lowering.steps import LIMITS, sources_of
+from executorch.exir.graph_facts import arguments_by_name, is_shape_dynamic
+
+Candidates = Mapping[Layout, LayoutCandidate]
+Lower = Callable[[TfliteWriter, ModeStep], Any]
+StepTest = Callable[[ModeStep, Constants], bool]
+MAX_RANK = 6
+Limited = tuple[float, int]  # scale and zero point
+
+
+def _is_static(tensor: Node, call: Node) -> bool:
+    return isinstance(tensor.meta.get("val"), torch.Tensor) and not is_shape_dynamic(tensor)
+
+
+OF_TENSORS = (
+    TensorCondition(_is_static, "a tensor of sizes that are known is expected"),
+    TensorCondition(has_rank_up_to(MAX_RANK), f"at most {MAX_RANK} dimensions are expected"),
+    TensorCondition(has_elements, "a tensor with elements is expected"),
+)
+
+
+@dataclass(frozen=True)
+class NeutronRow(Row):
+    """`weights`: places of operands that are constants in a form of their own. `is_idle`: for which calls the NPU has
+    nothing to compute."""
+
+    weights: tuple[int, ...] = field(default=(), kw_only=True)
+    is_idle: StepTest = field(default=lambda step, constants: False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class StepCondition(Condition):
+    """Its test is of the call as it is computed on quantized values: a step of the table."""
+
+
+class NeutronTable(OpTable[NeutronRow]):
+    def __init__(self, rows: Mapping[str, NeutronRow]) -> None:
+        made = {name: self._bound(each) for name, each in rows.items()}
+        super().__init__(made, OF_TENSORS, (COMPUTED_AHEAD,), step=ModeStep)
+
+    def step_of(self, node: Node, constants: Collection[Node]) -> ModeStep:
+        """A call with the limits behind it, and the quantize behind these."""
+        return in_its_mode(self.step_at(node), constants)
+
+    def steps_of(self, graph: Graph, constants: Collection[Node]) -> list[ModeStep]:
+        """All of a graph, but for what quantized steps take along."""
+        return remaining(
+            [self.step_of(each.head, constants) for each in self.steps(graph, constants)]
+        )
+
+    def _bound(self, made: NeutronRow) -> NeutronRow:
+        """What every call must be comes before its row's own conditions."""
+        checks = [_quantized(made.weights), _int8(made.weights), *made.conditions]
+        return replace(made, conditions=tuple(map(self._of_call, checks)))
+
+    def _of_call(self, condition: Condition) -> Condition:
+        if not isinstance(condition, StepCondition):
+            return condition
+        return Condition(
+            lambda node, constants: condition.test(self.step_of(node, constants), constants),
+            condition.reason,
+        )
+
+
+# ---- Layouts ----
+
+
+def plain(step: ModeStep, operands: Sequence[Node]) -> Candidates:
+    return {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
+
+
+def channels_last(step: ModeStep, operands: Sequence[Node]) -> Candidates:
+    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
+
+
+def either(step: ModeStep, operands: Sequence[Node]) -> Candidates:
+    """What computes element by element, or along dimensions that it is told. Operands of fewer dimensions line up with
+    plain ones only, unless they are constants."""
+    rank = step.head.meta["val"].dim()
+    found = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
+    if rank > 2 and all(each.meta["val"].dim() == rank for each in operands):
+        found[NHWC] = LayoutCandidate((NHWC,) * len(operands), NHWC)
+    return found
+
+
+# ---- Facts ----
+
+
+def argument(node: Node, name: str, default: Any = None) -> Any:
+    """Of a call, by the name that the operator's schema has."""
+    found = arguments_by_name(node).get(name)
+    return default if found is None else found
+
+
+def sizes_of(node: Node) -> list[int]:
+    """Of a tensor, or of the first of several."""
+    value = node.meta["val"]
+    return [int(each) for each in (value[0] if isinstance(value, tuple | list) else value).shape]
+
+
+def windows(node: Node, name: str, dims: int, default: Any = None) -> list[int]:
+    """One number for each dimension; an empty list is none."""
+    given = argument(node, name) or default
+    given = [given] if isinstance(given, int) else list(given)
+    return given * dims if len(given) == 1 else given
+
+
+def floats_read(step: ModeStep) -> list[Node]:
+    return [each for each in sources_of(step) if is_float(each)]
+
+
+def numbers(qparams: Quantization) -> Limited:
+    return float(qparams.scale), int(qparams.zero_point or 0)
+
+
+def result_numbers(step: ModeStep) -> Limited:
+    return numbers(qparams_of(step.result))
+
+
+def operand_numbers(step: ModeStep) -> list[Limited]:
+    """Of what it reads with one scale."""
+    found = [quantization_of(each) for each in floats_read(step) if is_dequantize(each)]
+    return [numbers(each) for each in found if each.is_static]
+
+
+# ---- Conditions ----
+
+
+def _values_of(step: ModeStep, weights: Collection[int]) -> list[Node]:
+    """Floats that it reads beside its weights."""
+    args = step.head.args
+    own = [args[place] for place in weights if place < len(args)]
+    return [each for each in floats_read(step) if each not in own]
+
+
+def _quantized(weights: Collection[int]) -> StepCondition:
+    return StepCondition(
+        lambda step, constants: (
+            step.is_quantized and all(map(is_dequantize, _values_of(step, weights)))
+        ),
+        "not quantized: a dequantize before each operand and a quantize behind the result are expected",
+    )
+
+
+def _int8(weights: Collection[int]) -> StepCondition:
+    def test(step: ModeStep, constants: Constants) -> bool:
+        values = [quantization_of(each) for each in _values_of(step, weights)]
+        return all(
+            each is not None and each.is_static and each.dtype == torch.int8
+            for each in (*values, qparams_of(step.result))
+        )
+
+    return StepCondition(test, "int8 with one scale and zero point is expected")
+
+
+def _keeps_qparams(step: ModeStep, constants: Constants) -> bool:
+    return {result_numbers(step)} == set(operand_numbers(step))
+
+
+SAME_QPARAMS = StepCondition(
+    _keeps_qparams, "a result with the scale and zero point of the operands is expected"
+)
+
+
+def result_is(scale: float, zero_point: int, text: str) -> Condition:
+    return StepCondition(
+        lambda step, constants: result_numbers(step) == (scale, zero_point),
+        f"a result with scale {text} and zero point {zero_point} is expected",
+    )
+
+
+def is_constant(name: str) -> Callable[[Node, Constants], bool]:
+    def test(node: Node, constants: Constants) -> bool:
+        found = argument(node, name)
+        return found is None or found in constants
+
+    return test
+
+
+def has_rank(*ranks: int) -> Condition:
+    names = " or ".join(map(str, ranks))
+    return when(
+        lambda node: node.args[0].meta["val"].dim() in ranks, f"{names} dimensions are expected"
+    )
+
+
+def most(limit: int, values: Callable[[Node], Sequence[int]], what: str) -> Condition:
+    return when(
+        lambda node: all(each <= limit for each in values(node)),
+        f"{what} of at most {limit} is expected",
+    )
+
+
+def row(lower: Lower, *conditions: Condition, annotation: Annotation = NOT_QUANTIZED, preserved: bool = False,
+        **more: Any) -> NeutronRow:  # fmt: skip
+    """Limits behind convolutions and arithmetic are a part of it, for which the quantizer takes them."""
+    if annotation.kind in (Kind.GEMM, Kind.ARITHMETIC):
+        more.setdefault("tail", LIMITS)
+    return NeutronRow(lower, conditions, preserved, annotation=annotation, **more)
+
+
+def alone(kind: str, options: str = "", **fields: Any) -> Lower:
+    """An operator of all tensors that the call reads."""
+
+    def lower(w: TfliteWriter, step: ModeStep) -> None:
+        tensors = [each for each in step.head.args if isinstance(each, Node)]
+        w.give(kind, *map(w.take, tensors), options=options, **fields)
+
+    return lower
