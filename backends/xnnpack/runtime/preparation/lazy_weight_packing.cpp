@@ -125,9 +125,9 @@ Error LazyWeightPacking::define(const Segment& segment, Subgraph& out, Ids& ids,
         check_status(define_matrix(out.get(), id, external, ids[id]), "a matrix"));
   }
   return definitions_.define_segment(out.get(), segment, ids, [&](const GraphNode& node) {
-    return is_lazy(node) ? check_status(define_matmul(out.get(), node.operands, node.limits, ids),
-                                        "a matmul")
-                         : Definitions::define_node(out.get(), node, ids);
+    return is_lazy(node)
+               ? check_status(define_matmul(out.get(), node.operands, node.limits, ids), "a matmul")
+               : Definitions::define_node(out.get(), node, ids);
   });
 }
 

@@ -172,8 +172,8 @@ Error RuntimeMaker::make() {
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
   // What is measured is measured as it will run; what a file may hold need not be packed; a matrix
   // that is not packed is multiplied in float32.
-  if (!options_.pack_at_load && !options_.profile &&
-      options_.packed_file == nullptr && options_.precision == ComputePrecision::Float32) {
+  if (!options_.pack_at_load && !options_.profile && options_.packed_file == nullptr &&
+      options_.precision == ComputePrecision::Float32) {
     lazy_packing_.choose(packings_, options_.large_from);
   }
   pack(packings_);
