@@ -8,11 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from executorch.backends.test.built import build_folder
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def build_folder() -> Path:
-    return Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
 
 
 def binary(name: str) -> Path:

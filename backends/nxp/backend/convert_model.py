@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run as a program of its own, which may crash: python convert_model.py SETTINGS INPUT OUTPUT. Nothing of this package
-is imported; `eiq_neutron_sdk` is NXP's."""
+"""Run as a program of its own, which may crash. Nothing of this package is imported; `eiq_neutron_sdk` is NXP's.
 
+usage: python convert_model.py SETTINGS INPUT OUTPUT, as in convert_model.py settings.json pure.tflite neutron.tflite
+"""
+
+import argparse
+import importlib
 import json
-import sys
+from pathlib import Path
 
 
-def main(settings: str, source: str, target: str) -> None:
-    from eiq_neutron_sdk import neutron_converter
-
-    with open(settings) as file:
-        given = json.load(file)
-    with open(source, "rb") as file:
-        model = file.read()
-    made = converted(neutron_converter, model, given)
-    with open(target, "wb") as file:
-        file.write(made)
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("settings", type=Path, help="JSON: the target and the converter's options")
+    parser.add_argument("source", type=Path, help="a TFLite model")
+    parser.add_argument("target", type=Path, help="the file for the converted model")
+    given = parser.parse_args()
+    converter = importlib.import_module("eiq_neutron_sdk.neutron_converter")
+    settings = json.loads(given.settings.read_text())
+    given.target.write_bytes(converted(converter, given.source.read_bytes(), settings))
 
 
 def converted(converter, model: bytes, given) -> bytes:
@@ -32,4 +37,4 @@ def converted(converter, model: bytes, given) -> bytes:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

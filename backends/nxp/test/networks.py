@@ -6,8 +6,8 @@ released one, `python networks.py`, with the stand-in, `sdk`, on PYTHONPATH, it 
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -314,9 +314,13 @@ def _name(node: Any) -> str:
     return name if is_call else ""
 
 
-def main(names: list[str]) -> None:
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of networks; default: all")
     warnings.simplefilter("ignore")
-    for name in names or NETWORKS:
+    for name in parser.parse_args(argv).names or NETWORKS:
         try:
             left: Any = left_of(name)
         except Exception as error:
@@ -325,4 +329,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -173,4 +174,12 @@ def _model() -> bytes:
 
 
 def test_importing_wants_no_sdk() -> None:
-    assert "eiq_neutron_sdk" not in sys.modules
+    modules = (
+        "nxp_backend",
+        "neutron_partitioner",
+        "quantizer.neutron_quantizer",
+        "backend.neutron_converter_manager",
+    )
+    imports = "; ".join(f"import executorch.backends.nxp.{module}" for module in modules)
+    code = f"{imports}; import sys; sys.exit('eiq_neutron_sdk' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -23,7 +23,7 @@ from executorch.backends.nxp.nxp_backend import (
 )
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError
-from tools.backend_operators import table
+from executorch.tools.backend_operators import table
 
 DEFAULTS = {
     "output_format": b"tflite",

@@ -24,19 +24,13 @@ from executorch.backends.qualcomm.utils.utils import (
     generate_htp_compiler_spec,
     generate_qnn_executorch_compiler_spec,
 )
+from executorch.backends.test.built import build_folder, use_build
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.extension.pybindings import libraries
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
-from executorch.test.e2e.build_tree import build_folder, load_backend
 
 Models = nn.Module | Mapping[str, nn.Module]
-
-
-def use() -> None:
-    """For the tests of a module: its SDK is the build's, and the package has the build's module, where it has none."""
-    folder = str(build_folder() / "backends" / "qualcomm")
-    if folder not in qualcomm.__path__:
-        qualcomm.__path__.append(folder)
 
 
 def root() -> str:
@@ -45,7 +39,7 @@ def root() -> str:
 
 def why_missing() -> str:
     """Why the build has none; empty when it has."""
-    use()
+    use_build(qualcomm)
     before = os.environ.get(sdk.VARIABLE)
     os.environ[sdk.VARIABLE] = root()
     try:
@@ -86,6 +80,6 @@ def lowered(
 def run(
     manager: EdgeProgramManager, inputs: Sequence[torch.Tensor], method: str = "forward"
 ) -> list[torch.Tensor]:
-    load_backend("qnn_executorch_backend")
+    libraries.load(build_folder() / "libqnn_executorch_backend.so")
     program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
     return list(program.run_method(method, tuple(inputs)))

@@ -11,16 +11,17 @@ import torch
 from torch import nn
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
+from executorch.backends import skeleton_compiler
 from executorch.backends.skeleton_compiler.aot.compiler import COMPILER
 from executorch.backends.skeleton_compiler.aot.partitioner import SkeletonCompilerPartitioner
 from executorch.backends.skeleton_compiler.aot.quantizer import SkeletonCompilerQuantizer
-from executorch.backends.skeleton_compiler.test.built import use_build
+from executorch.backends.test.built import use_build
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.graph_facts import op_name
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 from executorch.test.e2e.build_tree import load_backend
 
-use_build()
+use_build(skeleton_compiler)
 pytestmark = pytest.mark.skipif(bool(COMPILER.why_missing()), reason=COMPILER.why_missing())
 REST = {f"quantized_decomposed.{verb}_per_tensor.default": 1 for verb in ("quantize", "dequantize")}
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.export import export
 
+from executorch.backends import skeleton_compiler
 from executorch.backends.skeleton_compiler import payload_reader
 from executorch.backends.skeleton_compiler.aot.compiler import COMPILER, SCHEMA
 from executorch.backends.skeleton_compiler.aot.graph import vendor
@@ -21,7 +22,7 @@ from executorch.backends.skeleton_compiler.aot.options import (
     SkeletonCompilerOptions,
 )
 from executorch.backends.skeleton_compiler.aot.partitioner import SkeletonCompilerPartitioner
-from executorch.backends.skeleton_compiler.test.built import use_build
+from executorch.backends.test.built import use_build
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.backend.lowering.external.compiler import MissingCompiler
 from executorch.exir.backend.lowering.payload.options import options_of
@@ -34,7 +35,7 @@ from executorch.exir.schema import CompileSpec
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 from executorch.test.e2e.build_tree import load_backend
 
-use_build()
+use_build(skeleton_compiler)
 pytestmark = pytest.mark.skipif(bool(COMPILER.why_missing()), reason=COMPILER.why_missing())
 
 
