@@ -60,6 +60,12 @@ def arguments_by_name(call: Node) -> dict[str, Any]:
     return {each.name: given.get(each.name, each.default_value) for each in arguments}
 
 
+def argument(call: Node, name: str, default: Any = None) -> Any:
+    """By the name that the operator's schema has; `default` for None."""
+    found = arguments_by_name(call).get(name)
+    return default if found is None else found
+
+
 def static_sizes(node: Node) -> list[int]:
     """Of a tensor whose sizes are known."""
     return [int(size) for size in node.meta["val"].shape]

@@ -17,12 +17,11 @@ from executorch.test.repository.sources import ROOT, with_suffix
 # reason -> "module:Class:function parameter", shell wildcards allowed
 NOT_READ: dict[str, list[str]] = {
     "others override or call it with these arguments; this one needs fewer": [
-        "matrix:channels_last step",
         "partitioner:ArmPartitioner:claim program",
         "qnn_partitioner:QnnPartitioner:claim program",
         "qnn_partitioner:QnnOperatorSupport:is_node_supported submodules",
-        "rows:channels_last step",
-        "rows:plain step",
+        "layout:channels_last step",
+        "layout:plain step",
         "writer:GraphWriter:copy node",
         "elementwise:cuts_nothing constants",
         "neutron_partitioner:NeutronPartitioner:claim program",
@@ -63,7 +62,6 @@ NOT_READ: dict[str, list[str]] = {
         "eager:select_as_symint *",
         "eager_quantized:* weight_sums",
         "eager_quantized:* kernel_size",
-        "layouts:plain step",
         "layouts:permute operands",
         "exportable:identity fqn",
         "exportable:to_exportable fqn",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import torch
@@ -14,17 +14,17 @@ from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.exir.backend.lowering.layout import (
     NHWC,
     PLAIN,
-    Layout,
+    Candidates,
     LayoutCandidate,
+    alike,
     dims_in,
     in_layout,
+    plain,
 )
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.mode_steps import quantized_result, static_qparams
 from executorch.exir.backend.lowering.payload.writer import num_bytes
 from executorch.exir.graph_facts import static_sizes
-
-LayoutCandidates = Mapping[Layout, LayoutCandidate]
 
 
 def moved(w: TosaWriter, step: Step, value: int) -> None:
@@ -52,11 +52,11 @@ def _is_same_in_both(node: Node) -> bool:
     return len(sizes) < 3 or sizes[1] == 1 or prod(sizes[2:]) == 1
 
 
-def view_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
+def view_ways(step: Step, operands: Sequence[Node]) -> Candidates:
     """Where a memory is the same in both layouts, either is taken, and given."""
     if operands and _is_same_in_both(step.head.args[0]):
         return {PLAIN: LayoutCandidate((None,), PLAIN)}
-    return {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
+    return plain(step, operands)
 
 
 def view(w: TosaWriter, step: Step) -> None:
@@ -65,11 +65,11 @@ def view(w: TosaWriter, step: Step) -> None:
     moved(w, step, w.reshape(w.read(node, layout), static_sizes(step.head)))
 
 
-def permute_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
+def permute_ways(step: Step, operands: Sequence[Node]) -> Candidates:
     """From channels last to plain, and back, the memory stays: the result has the other name."""
     rank = step.head.meta["val"].dim()
     if not operands or rank < 3:
-        return {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
+        return plain(step, operands)
     perm = [dim % rank for dim in step.head.args[1]]
     last = dims_in(NHWC, rank)
     candidates = {}
@@ -257,10 +257,10 @@ def pad(w: TosaWriter, step: Step) -> None:
     moved(w, step, w.pad(x, kept, number))
 
 
-def image_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
+def image_ways(step: Step, operands: Sequence[Node]) -> Candidates:
     """Either, of an image."""
     layouts = (PLAIN, NHWC) if step.head.meta["val"].dim() == 4 else (PLAIN,)
-    return {each: LayoutCandidate((each,) * len(operands), each) for each in layouts}
+    return alike(operands, *layouts)
 
 
 def pixel_shuffle(w: TosaWriter, step: Step) -> None:

@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from torch.fx import Node
 
 from executorch.backends.arm.aot.emitter import FLOATS, TYPES
 from executorch.backends.arm.aot.writer import TosaWriter
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Candidates,
+    alike,
+    plain,
+)
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.mode_steps import static_qparams
 from executorch.exir.backend.lowering.steps import limits_of
@@ -19,14 +25,12 @@ from executorch.exir.graph_facts import arguments_by_name
 Unary = Callable[[TosaWriter, int], int]
 
 
-def either(step: Step, operands: Sequence[Node]) -> Mapping[Layout, LayoutCandidate]:
+def either(step: Step, operands: Sequence[Node]) -> Candidates:
     """In both layouts, where all operands have as many dimensions as the result."""
     value = step.head.meta["val"]
     rank = (value[0] if isinstance(value, tuple | list) else value).dim()
-    candidates = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
-    if rank > 2 and all(each.meta["val"].dim() == rank for each in operands):
-        candidates[NHWC] = LayoutCandidate((NHWC,) * len(operands), NHWC)
-    return candidates
+    has_channels = rank > 2 and all(each.meta["val"].dim() == rank for each in operands)
+    return alike(operands, PLAIN, NHWC) if has_channels else plain(step, operands)
 
 
 # ---- One operand ----

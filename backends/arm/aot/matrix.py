@@ -14,12 +14,10 @@ from torch import Tensor
 from torch.fx import Node
 
 from executorch.backends.arm.aot.writer import TosaWriter
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate, in_layout
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, in_layout
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of, weight_of
 from executorch.exir.graph_facts import op_name, static_sizes
-
-LayoutCandidates = Mapping[Layout, LayoutCandidate]
 
 
 @dataclass
@@ -37,10 +35,6 @@ class Weights:
         has_one = self.scales is None or self.scales.numel() == 1
         scales = self.scales if has_one else self.scales[rows]
         return Weights(data, self.bias[rows], scales, self.dtype)
-
-
-def channels_last(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
-    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
 
 
 def weights_of(

@@ -64,7 +64,7 @@ from executorch.exir.backend.lowering.annotation import (
     SHARED_FLOATS,
     Annotation,
 )
-from executorch.exir.backend.lowering.layout import NHWC
+from executorch.exir.backend.lowering.layout import NHWC, channels_last
 from executorch.exir.backend.lowering.mode_steps import static_qparams
 from executorch.exir.backend.lowering.op_table import Condition
 from executorch.exir.backend.lowering.quantized import is_dequantize
@@ -257,7 +257,7 @@ def _matrices() -> dict[str, ArmRow]:
             matrix.convolution,
             *CONVOLUTION,
             quantized=matrix.convolution,
-            layouts=matrix.channels_last,
+            layouts=channels_last,
             tail=NORM_AND_LIMITS,
             u55=(U55_CONVOLUTION,),
             **gemm,
@@ -426,31 +426,31 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.max_pool2d_with_indices.default": reduced(
             reduce.max_pool,
             MAX_POOL,
-            layouts=matrix.channels_last,
+            layouts=channels_last,
             u55=(U55_POOL,),
             annotation=shared,
         ),
         "aten.max_pool2d.default": reduced(
             reduce.max_pool,
             MAX_POOL,
-            layouts=matrix.channels_last,
+            layouts=channels_last,
             u55=(U55_POOL,),
             annotation=shared,
             whole=True,
         ),
         "aten.avg_pool2d.default": reduced(
-            reduce.avg_pool, AVERAGE_POOL, layouts=matrix.channels_last, u55=(U55_POOL,)
+            reduce.avg_pool, AVERAGE_POOL, layouts=channels_last, u55=(U55_POOL,)
         ),
         "aten._adaptive_avg_pool2d.default": reduced(
             reduce.adaptive_avg_pool,
             WHOLE_WINDOWS,
-            layouts=matrix.channels_last,
+            layouts=channels_last,
             when_quantized=(SUMS_FIT,),
         ),
         "aten.upsample_nearest2d.vec": reduced(
             reduce.resize("NEAREST"),
             *RESIZES,
-            layouts=matrix.channels_last,
+            layouts=channels_last,
             u55=(NOT_U55,),
             whole=True,
             annotation=shared,
@@ -458,7 +458,7 @@ def _along_axes() -> dict[str, ArmRow]:
         "aten.upsample_bilinear2d.vec": reduced(
             reduce.resize("BILINEAR"),
             *RESIZES,
-            layouts=matrix.channels_last,
+            layouts=channels_last,
             u55=(NOT_U55,),
             whole=True,
         ),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -17,15 +17,16 @@ from executorch.backends.arm.aot.writer import TosaWriter
 from executorch.exir.backend.lowering.layout import (
     NHWC,
     PLAIN,
-    Layout,
+    Candidates,
     LayoutCandidate,
+    alike,
     dims_in,
     in_layout,
+    plain,
 )
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
 from executorch.exir.graph_facts import op_name, static_sizes
 
-LayoutCandidates = Mapping[Layout, LayoutCandidate]
 LEFT_OUT = (None,) * 6  # arguments behind those that a call has
 
 
@@ -45,18 +46,17 @@ def keeps_dims(step: Step) -> bool:
     return (value[0] if isinstance(value, tuple | list) else value).dim() == rank
 
 
-def image_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
+def image_ways(step: Step, operands: Sequence[Node]) -> Candidates:
     """Over an image, channels last; what is left of it without dimensions is plain."""
     rank = step.head.args[0].meta["val"].dim()
-    plain = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
     dims = dims_of(step.head)
     if rank < 3 or not operands:
-        return plain
+        return plain(step, operands)
     if keeps_dims(step):
-        return {**plain, NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
+        return alike(operands, PLAIN, NHWC)
     if sorted(dims) == list(range(2, rank)):
-        return {**plain, NHWC: LayoutCandidate((NHWC,) * len(operands), PLAIN)}
-    return plain
+        return {**plain(step, operands), NHWC: LayoutCandidate((NHWC,) * len(operands), PLAIN)}
+    return plain(step, operands)
 
 
 def _axes(w: TosaWriter, dims: Sequence[int], rank: int) -> list[int]:
@@ -162,7 +162,7 @@ def largest_of(op: str) -> Callable[[TosaWriter, Step], None]:
     return lower
 
 
-def last_ways(step: Step, operands: Sequence[Node]) -> LayoutCandidates:
+def last_ways(step: Step, operands: Sequence[Node]) -> Candidates:
     """Where the largest of channels is sought, with these last."""
     is_last = dims_of(step.head) == [1] and step.head.args[0].meta["val"].dim() > 2
     layouts = (PLAIN, NHWC) if is_last else (PLAIN,)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-from torch.fx import Graph, Node
+from torch.fx import Node
 
 from executorch.backends.arm.aot.emitter import TYPES
 from executorch.backends.arm.aot.writer import TosaWriter
@@ -19,26 +19,23 @@ from executorch.exir.backend.lowering.mode_steps import (
     ModeStep as Step,
 )
 from executorch.exir.backend.lowering.mode_steps import (
+    ModeTable,
     in_its_mode,
     is_float,
-    remaining,
     results_of_many,
     static_qparams,
 )
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
-    OpTable,
     Row,
-    TensorCondition,
-    has_elements,
-    has_rank_up_to,
+    of_static_tensors,
     tensors_of,
 )
 from executorch.exir.backend.lowering.patterns import Call
 from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.steps import LIMITS
-from executorch.exir.graph_facts import is_shape_dynamic, op_name
+from executorch.exir.graph_facts import op_name
 
 Lower = Callable[[TosaWriter, Step], None]
 
@@ -98,24 +95,13 @@ def names(dtypes: Iterable[torch.dtype]) -> str:
     return " or ".join(str(each).removeprefix("torch.") for each in dtypes)
 
 
-def _is_static(tensor: Node, call: Node) -> bool:
-    return isinstance(tensor.meta.get("val"), torch.Tensor) and not is_shape_dynamic(tensor)
-
-
-OF_TENSORS = (
-    TensorCondition(_is_static, "a tensor of sizes that are known is expected"),
-    TensorCondition(has_rank_up_to(MAX_RANK), f"at most {MAX_RANK} dimensions are expected"),
-    TensorCondition(has_elements, "a tensor with elements is expected"),
-)
-
-
-class ArmTable(OpTable[ArmRow]):
+class ArmTable(ModeTable[ArmRow]):
     """Of one specification."""
 
     def __init__(self, rows: Mapping[str | Call, ArmRow], spec: TosaSpecification) -> None:
         self.spec = spec
         made = {name: self._conditioned(each) for name, each in rows.items()}
-        super().__init__(made, OF_TENSORS, step=Step)
+        super().__init__(made, of_static_tensors(MAX_RANK), step=Step)
 
     def is_preserved(self, node: Node) -> bool:
         """Whether a call of a row that is preserved stays so: what has no form in floats does where it is quantized."""
@@ -131,14 +117,6 @@ class ArmTable(OpTable[ArmRow]):
         if found.is_quantized and self.spec.support_float() and self.row(node).quantized is None:
             return replace(step, last=step.result)
         return found
-
-    def steps_of(self, graph: Graph, constants: Collection[Node]) -> list[Step]:
-        """All of a graph, but for what stored steps take along."""
-        steps = [
-            self.step_of(each.head, constants) if each.pattern is None else each
-            for each in self.steps(graph, constants)
-        ]
-        return remaining(steps)
 
     # ---- Conditions ----
 

@@ -27,7 +27,7 @@ from executorch.exir.backend.lowering.layout import (
     permutation,
 )
 from executorch.exir.backend.lowering.mode_steps import ModeStep as Step
-from executorch.exir.backend.lowering.mode_steps import static_qparams
+from executorch.exir.backend.lowering.mode_steps import dequantizes_read, static_qparams
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.writer import Writer
 from executorch.exir.backend.lowering.quantized import Quantization, is_dequantize
@@ -69,13 +69,7 @@ class TosaWriter(Emitter, Writer[Tensor, Any]):
     # ---- What the format says ----
 
     def lower(self, program: Any, steps: Sequence[Step] | None = None) -> None:
-        self._as_stored = {
-            each
-            for step in steps or ()
-            if step.is_quantized
-            for each in step.head.all_input_nodes
-            if is_dequantize(each)
-        }
+        self._as_stored = dequantizes_read(steps or ())
         super().lower(program, steps)
 
     def _operator(self, op: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:

@@ -8,20 +8,19 @@ from collections.abc import Sequence
 import torch
 from torch.fx import Node
 
-from executorch.backends.nxp.aot.rows import (
-    SAME_QPARAMS,
-    Candidates,
-    NeutronRow,
-    argument,
-    either,
-    row,
-    sizes_of,
-)
+from executorch.backends.nxp.aot.rows import SAME_QPARAMS, NeutronRow, either, row, sizes_of
 from executorch.backends.nxp.aot.writer import TfliteWriter, qparams_of, quantized
 from executorch.exir.backend.lowering.annotation import SHARED
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, LayoutCandidate, dims_in
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Candidates,
+    LayoutCandidate,
+    dims_in,
+)
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Constants, when
+from executorch.exir.graph_facts import argument
 
 _NHWC_TO_PLAIN, _PLAIN_TO_NHWC = "nhwc to plain", "plain to nhwc"
 

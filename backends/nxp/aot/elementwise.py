@@ -14,7 +14,6 @@ from executorch.backends.nxp.aot.rows import (
     NeutronRow,
     StepCondition,
     alone,
-    argument,
     either,
     operand_numbers,
     result_is,
@@ -35,7 +34,7 @@ from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Condition, Constants, when
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
 from executorch.exir.backend.lowering.steps import limits_of
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import argument, op_name
 
 _DEFAULT_SLOPE = 0.01
 

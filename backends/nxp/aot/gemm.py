@@ -13,12 +13,9 @@ from executorch.backends.nxp.aot.graph import SCHEMA
 from executorch.backends.nxp.aot.rows import (
     NeutronRow,
     StepCondition,
-    argument,
-    channels_last,
     has_rank,
     is_constant,
     operand_numbers,
-    plain,
     row,
     sizes_of,
     windows,
@@ -26,10 +23,11 @@ from executorch.backends.nxp.aot.rows import (
 from executorch.backends.nxp.aot.writer import TfliteWriter
 from executorch.backends.nxp.backend.neutron_target_spec import NeutronTarget
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM, Annotation, Kind
-from executorch.exir.backend.lowering.layout import NHWC
+from executorch.exir.backend.lowering.layout import NHWC, channels_last, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Condition, Constants, when
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
+from executorch.exir.graph_facts import argument
 
 LARGEST_WINDOW = 4096
 _LARGEST_SUM = 65535  # of kernel positions times groups of channels

@@ -14,8 +14,6 @@ from executorch.backends.nxp.aot.rows import (
     SAME_QPARAMS,
     Lower,
     NeutronRow,
-    argument,
-    channels_last,
     has_rank,
     row,
     sizes_of,
@@ -23,10 +21,10 @@ from executorch.backends.nxp.aot.rows import (
 )
 from executorch.backends.nxp.aot.writer import TfliteWriter
 from executorch.exir.backend.lowering.annotation import SHARED
-from executorch.exir.backend.lowering.layout import NHWC
+from executorch.exir.backend.lowering.layout import NHWC, channels_last
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Condition, Constants, when
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import argument, op_name
 
 _SCALES = (1, 2, 4, 8)
 _LEAST = torch.iinfo(torch.int8).min

@@ -10,10 +10,8 @@ from torch.fx import Node
 
 from executorch.backends.nxp.aot.rows import (
     SAME_QPARAMS,
-    Candidates,
     Lower,
     NeutronRow,
-    argument,
     either,
     result_is,
     row,
@@ -22,9 +20,16 @@ from executorch.backends.nxp.aot.rows import (
 from executorch.backends.nxp.aot.writer import TfliteWriter
 from executorch.backends.nxp.backend.neutron_target_spec import NeutronTarget
 from executorch.exir.backend.lowering.annotation import FROM_0_TO_1, SHARED
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, LayoutCandidate, dims_in
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Candidates,
+    LayoutCandidate,
+    dims_in,
+)
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Condition, Constants, when
+from executorch.exir.graph_facts import argument
 
 _LARGEST_SPATIAL, _LARGEST_SOFTMAX, _CHANNELS_PER_PIPES = 4096, 65536, 4
 

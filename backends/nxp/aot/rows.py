@@ -8,21 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-from torch.fx import Graph, Node
+from torch.fx import Node
 
 from executorch.backends.nxp.aot.writer import TfliteWriter, qparams_of
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation, Kind
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
-from executorch.exir.backend.lowering.mode_steps import ModeStep, in_its_mode, is_float, remaining
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Candidates, alike, plain
+from executorch.exir.backend.lowering.mode_steps import ModeStep, ModeTable, is_float
 from executorch.exir.backend.lowering.op_table import (
     COMPUTED_AHEAD,
     Condition,
     Constants,
-    OpTable,
     Row,
-    TensorCondition,
-    has_elements,
-    has_rank_up_to,
+    of_static_tensors,
     when,
 )
 from executorch.exir.backend.lowering.quantized import (
@@ -31,24 +28,12 @@ from executorch.exir.backend.lowering.quantized import (
     quantization_of,
 )
 from executorch.exir.backend.lowering.steps import LIMITS, sources_of
-from executorch.exir.graph_facts import arguments_by_name, is_shape_dynamic
+from executorch.exir.graph_facts import argument
 
-Candidates = Mapping[Layout, LayoutCandidate]
 Lower = Callable[[TfliteWriter, ModeStep], Any]
 StepTest = Callable[[ModeStep, Constants], bool]
 MAX_RANK = 6
 Limited = tuple[float, int]  # scale and zero point
-
-
-def _is_static(tensor: Node, call: Node) -> bool:
-    return isinstance(tensor.meta.get("val"), torch.Tensor) and not is_shape_dynamic(tensor)
-
-
-OF_TENSORS = (
-    TensorCondition(_is_static, "a tensor of sizes that are known is expected"),
-    TensorCondition(has_rank_up_to(MAX_RANK), f"at most {MAX_RANK} dimensions are expected"),
-    TensorCondition(has_elements, "a tensor with elements is expected"),
-)
 
 
 @dataclass(frozen=True)
@@ -65,20 +50,10 @@ class StepCondition(Condition):
     """Its test is of the call as it is computed on quantized values: a step of the table."""
 
 
-class NeutronTable(OpTable[NeutronRow]):
+class NeutronTable(ModeTable[NeutronRow]):
     def __init__(self, rows: Mapping[str, NeutronRow]) -> None:
         made = {name: self._bound(each) for name, each in rows.items()}
-        super().__init__(made, OF_TENSORS, (COMPUTED_AHEAD,), step=ModeStep)
-
-    def step_of(self, node: Node, constants: Collection[Node]) -> ModeStep:
-        """A call with the limits behind it, and the quantize behind these."""
-        return in_its_mode(self.step_at(node), constants)
-
-    def steps_of(self, graph: Graph, constants: Collection[Node]) -> list[ModeStep]:
-        """All of a graph, but for what quantized steps take along."""
-        return remaining(
-            [self.step_of(each.head, constants) for each in self.steps(graph, constants)]
-        )
+        super().__init__(made, of_static_tensors(MAX_RANK), (COMPUTED_AHEAD,), step=ModeStep)
 
     def _bound(self, made: NeutronRow) -> NeutronRow:
         """What every call must be comes before its row's own conditions."""
@@ -97,31 +72,15 @@ class NeutronTable(OpTable[NeutronRow]):
 # ---- Layouts ----
 
 
-def plain(step: ModeStep, operands: Sequence[Node]) -> Candidates:
-    return {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
-
-
-def channels_last(step: ModeStep, operands: Sequence[Node]) -> Candidates:
-    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
-
-
 def either(step: ModeStep, operands: Sequence[Node]) -> Candidates:
     """What computes element by element, or along dimensions that it is told. Operands of fewer dimensions line up with
     plain ones only, unless they are constants."""
     rank = step.head.meta["val"].dim()
-    found = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
-    if rank > 2 and all(each.meta["val"].dim() == rank for each in operands):
-        found[NHWC] = LayoutCandidate((NHWC,) * len(operands), NHWC)
-    return found
+    has_channels = rank > 2 and all(each.meta["val"].dim() == rank for each in operands)
+    return alike(operands, PLAIN, NHWC) if has_channels else plain(step, operands)
 
 
 # ---- Facts ----
-
-
-def argument(node: Node, name: str, default: Any = None) -> Any:
-    """Of a call, by the name that the operator's schema has."""
-    found = arguments_by_name(node).get(name)
-    return default if found is None else found
 
 
 def sizes_of(node: Node) -> list[int]:

@@ -22,9 +22,9 @@ from executorch.exir.backend.lowering.layout import (
     in_layout,
     permutation,
 )
-from executorch.exir.backend.lowering.mode_steps import ModeStep, static_qparams
+from executorch.exir.backend.lowering.mode_steps import static_qparams
 from executorch.exir.backend.lowering.op_table import OpTable
-from executorch.exir.backend.lowering.payload.writer import Writer
+from executorch.exir.backend.lowering.payload.mode_writer import ModeWriter
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
@@ -67,7 +67,7 @@ def quantized(values: torch.Tensor, qparams: Quantization) -> torch.Tensor:
     return made.clamp(qparams.quant_min, qparams.quant_max).to(qparams.dtype)
 
 
-class TfliteWriter(Writer[Tensor, Operator]):
+class TfliteWriter(ModeWriter[Tensor, Operator]):
     """`channels_last_outside`: the runtime transposes what convolutions read and write; otherwise the model does."""
 
     backend, partitioner = "NeutronBackend", "NeutronPartitioner"
@@ -80,28 +80,12 @@ class TfliteWriter(Writer[Tensor, Operator]):
         channels_last_outside: bool = False,
     ) -> None:
         super().__init__(table, constants)
-        self.step: ModeStep | None = None
         self._channels_last_outside = channels_last_outside
-        self._read_quantized: set[Node] = set()
         self._names: dict[str, int] = {}
         self._inputs: list[int] = []
         self._outer: dict[int, Layout] = {}  # of inputs and outputs that are not plain outside
 
     # ---- What a model has ----
-
-    def lower(self, program: Any, steps: Sequence[ModeStep] | None = None) -> None:
-        self._read_quantized = {
-            each
-            for step in steps or ()
-            if step.is_quantized
-            for each in step.head.all_input_nodes
-            if is_dequantize(each)
-        }
-        super().lower(program, steps)
-
-    def stored(self, node: Node) -> Node:
-        is_read = node in self._read_quantized and node not in self.constants
-        return node.args[0] if is_read else node
 
     def why_not_taken(self, node: Node) -> str:
         value = node.meta.get("val")
@@ -209,27 +193,8 @@ class TfliteWriter(Writer[Tensor, Operator]):
     # ---- For rows ----
 
     @property
-    def rank(self) -> int:
-        """Of the step's first result."""
-        value = self.step.head.meta["val"]
-        return (value[0] if isinstance(value, tuple | list) else value).dim()
-
-    @property
     def result_qparams(self) -> Quantization:
         return qparams_of(self.step.result)
-
-    def take(self, node: Node, rank: int = 0) -> int:
-        """An operand in the layout around the step."""
-        return self.read(node, self.layout, rank or self.rank)
-
-    def axis(self, dim: int, of: Node | None = None) -> int:
-        """Where a plain dimension of `of`, or of the first operand, is in the layout around the step."""
-        rank = (self.step.head.args[0] if of is None else of).meta["val"].dim()
-        return dims_in(self.layout, rank).index(dim % max(rank, 1))
-
-    def in_order(self, values: Sequence[Any]) -> list[Any]:
-        """One for each plain dimension, in the layout around the step."""
-        return in_layout(values, self.layout)
 
     def give(self, kind: str, *inputs: int, options: str = "", **fields: Any) -> int:
         """An operator that gives what the step does, in the layout that its row gives; then the step's limits."""

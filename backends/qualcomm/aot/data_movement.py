@@ -19,21 +19,13 @@ from executorch.backends.qualcomm.aot.graph import (
     uint32,
     uints,
 )
-from executorch.backends.qualcomm.aot.rows import (
-    OF_NUMBERS,
-    OF_ONE_MODE,
-    Candidates,
-    Lower,
-    argument,
-    either,
-    plain,
-    row,
-)
+from executorch.backends.qualcomm.aot.rows import OF_NUMBERS, OF_ONE_MODE, Lower, either, row
 from executorch.backends.qualcomm.aot.writer import GraphWriter, narrow
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED, SHARED_FLOATS
+from executorch.exir.backend.lowering.layout import Candidates, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep, static_qparams
 from executorch.exir.backend.lowering.op_table import Row, when
-from executorch.exir.graph_facts import op_name, static_sizes
+from executorch.exir.graph_facts import argument, op_name, static_sizes
 
 _CONSTANT, _REFLECT = 0, 2  # scheme of Pad
 _SCHEMES = {"constant": _CONSTANT, "reflect": _REFLECT}

@@ -16,7 +16,6 @@ from executorch.backends.qualcomm.aot.rows import (
     OF_ONE_MODE,
     Lower,
     alone,
-    argument,
     either,
     is_constant,
     row,
@@ -32,6 +31,7 @@ from executorch.exir.backend.lowering.annotation import (
 from executorch.exir.backend.lowering.mode_steps import ModeStep, is_float, static_qparams
 from executorch.exir.backend.lowering.op_table import Condition, Row, when
 from executorch.exir.backend.lowering.quantized import is_dequantize
+from executorch.exir.graph_facts import argument
 
 _FLOAT32 = torch.finfo(torch.float32)
 _UNARY = {

@@ -9,21 +9,13 @@ from math import prod
 from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import Parameter, uint32, uints
-from executorch.backends.qualcomm.aot.rows import (
-    OF_FLOATS,
-    argument,
-    channels_last,
-    has_rank,
-    is_constant,
-    plain,
-    row,
-)
+from executorch.backends.qualcomm.aot.rows import OF_FLOATS, has_rank, is_constant, row
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM
-from executorch.exir.backend.lowering.layout import NHWC
+from executorch.exir.backend.lowering.layout import NHWC, channels_last, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Condition, Row, when
-from executorch.exir.graph_facts import static_sizes
+from executorch.exir.graph_facts import argument, static_sizes
 
 
 def _linear(w: GraphWriter, step: ModeStep) -> None:

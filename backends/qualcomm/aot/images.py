@@ -8,22 +8,19 @@ from collections.abc import Sequence
 from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import flag, float32, uint32, uints
-from executorch.backends.qualcomm.aot.rows import (
-    OF_FLOATS,
-    Candidates,
-    Lower,
-    argument,
-    channels_last,
-    either,
-    has_rank,
-    row,
-)
+from executorch.backends.qualcomm.aot.rows import OF_FLOATS, Lower, either, has_rank, row
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, LayoutCandidate
+from executorch.exir.backend.lowering.layout import (
+    NHWC,
+    PLAIN,
+    Candidates,
+    LayoutCandidate,
+    channels_last,
+)
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Row, when
-from executorch.exir.graph_facts import static_sizes
+from executorch.exir.graph_facts import argument, static_sizes
 
 _CRD = 1  # mode: the block's rows and columns are the inner part of channels
 _CUBIC, _A = 2, -0.75  # interpolation_mode and its coefficient

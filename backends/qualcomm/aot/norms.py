@@ -10,20 +10,18 @@ from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import float32, uint32, uints
 from executorch.backends.qualcomm.aot.rows import (
-    Candidates,
     Lower,
-    argument,
-    channels_last,
     has_rank,
     is_constant,
     only_first_is_read,
-    plain,
     row,
 )
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM, Annotation, Kind
+from executorch.exir.backend.lowering.layout import Candidates, channels_last, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Condition, Row, when
+from executorch.exir.graph_facts import argument
 
 
 def _batch_norm(w: GraphWriter, step: ModeStep) -> None:

@@ -21,18 +21,16 @@ from executorch.backends.qualcomm.aot.graph import (
 from executorch.backends.qualcomm.aot.rows import (
     OF_FLOATS,
     Lower,
-    argument,
-    channels_last,
     has_rank,
     only_first_is_read,
     row,
 )
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC
-from executorch.exir.backend.lowering.layout import NHWC
+from executorch.exir.backend.lowering.layout import NHWC, channels_last
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Row, when
-from executorch.exir.graph_facts import static_sizes
+from executorch.exir.graph_facts import argument, static_sizes
 
 _FLOOR, _CEIL = 0, 1  # rounding_mode
 

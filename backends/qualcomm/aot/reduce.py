@@ -9,20 +9,13 @@ from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.encodings import TYPES
 from executorch.backends.qualcomm.aot.graph import Parameter, flag, uint32, uints
-from executorch.backends.qualcomm.aot.rows import (
-    OF_FLOATS,
-    OF_NUMBERS,
-    Candidates,
-    Lower,
-    argument,
-    either,
-    plain,
-    row,
-)
+from executorch.backends.qualcomm.aot.rows import OF_FLOATS, OF_NUMBERS, Lower, either, row
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, ARITHMETIC_OF_FLOATS
+from executorch.exir.backend.lowering.layout import Candidates, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Row, when
+from executorch.exir.graph_facts import argument
 
 
 def _dims(node: Node) -> list[int]:

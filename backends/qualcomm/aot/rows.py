@@ -7,22 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.fx import Graph, Node
+from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.encodings import TYPES
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
-from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Layout, LayoutCandidate
-from executorch.exir.backend.lowering.mode_steps import ModeStep, in_its_mode, is_float, remaining
+from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Candidates, alike, plain
+from executorch.exir.backend.lowering.mode_steps import ModeStep, ModeTable, in_its_mode, is_float
 from executorch.exir.backend.lowering.op_table import (
     COMPUTED_AHEAD,
     Condition,
     Constants,
-    OpTable,
     Row,
     TensorCondition,
-    has_elements,
-    has_rank_up_to,
+    of_static_tensors,
     when,
 )
 from executorch.exir.backend.lowering.quantized import (
@@ -30,15 +28,10 @@ from executorch.exir.backend.lowering.quantized import (
     quantization_of,
 )
 from executorch.exir.backend.lowering.steps import sources_of
-from executorch.exir.graph_facts import arguments_by_name, is_shape_dynamic
+from executorch.exir.graph_facts import argument
 
-Candidates = Mapping[Layout, LayoutCandidate]
 Lower = Callable[[GraphWriter, ModeStep], Any]
 MAX_RANK = 5
-
-
-def _is_static(tensor: Node, call: Node) -> bool:
-    return not is_shape_dynamic(tensor)
 
 
 def _has_type(tensor: Node, call: Node) -> bool:
@@ -48,13 +41,11 @@ def _has_type(tensor: Node, call: Node) -> bool:
 
 OF_TENSORS = (
     TensorCondition(_has_type, "a tensor of floats, booleans or integers is expected"),
-    TensorCondition(_is_static, "a tensor of sizes that are known is expected"),
-    TensorCondition(has_rank_up_to(MAX_RANK), f"at most {MAX_RANK} dimensions are expected"),
-    TensorCondition(has_elements, "a tensor with elements is expected"),
+    *of_static_tensors(MAX_RANK),
 )
 
 
-class QnnTable(OpTable[Row]):
+class QnnTable(ModeTable[Row]):
     def __init__(self, rows: Mapping[str, Row]) -> None:
         super().__init__(rows, OF_TENSORS, (COMPUTED_AHEAD,), step=ModeStep)
 
@@ -67,12 +58,6 @@ class QnnTable(OpTable[Row]):
             return ModeStep(step.head, step.result, step.calls, step.named, last=step.result)
         return found
 
-    def steps_of(self, graph: Graph, constants: Constants) -> list[ModeStep]:
-        """All of a graph, but for what quantized steps take along."""
-        return remaining(
-            [self.step_of(each.head, constants) for each in self.steps(graph, constants)]
-        )
-
 
 def is_known_dequantize(node: Node) -> bool:
     """In a form that encodings have: one scale, or one for each channel."""
@@ -83,32 +68,16 @@ def is_known_dequantize(node: Node) -> bool:
 # ---- Layouts ----
 
 
-def plain(step: ModeStep, operands: Sequence[Node]) -> Candidates:
-    return {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
-
-
-def channels_last(step: ModeStep, operands: Sequence[Node]) -> Candidates:
-    return {NHWC: LayoutCandidate((NHWC,) * len(operands), NHWC)}
-
-
 def either(step: ModeStep, operands: Sequence[Node]) -> Candidates:
     """What computes element by element, or along dimensions that it is told. Operands of fewer dimensions line up with
     plain ones only, unless they are numbers or constants."""
     value = step.head.meta["val"]
     rank = (value[0] if isinstance(value, tuple | list) else value).dim()
-    found = {PLAIN: LayoutCandidate((PLAIN,) * len(operands), PLAIN)}
-    if rank in (4, 5) and all(each.meta["val"].dim() == rank for each in operands):
-        found[NHWC] = LayoutCandidate((NHWC,) * len(operands), NHWC)
-    return found
+    is_image = rank in (4, 5) and all(each.meta["val"].dim() == rank for each in operands)
+    return alike(operands, PLAIN, NHWC) if is_image else plain(step, operands)
 
 
 # ---- Conditions ----
-
-
-def argument(node: Node, name: str, default: Any = None) -> Any:
-    """Of a call, by the name that the operator's schema has."""
-    found = arguments_by_name(node).get(name)
-    return default if found is None else found
 
 
 def is_constant(name: str) -> Callable[[Node, Constants], bool]:

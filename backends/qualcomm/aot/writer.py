@@ -41,12 +41,13 @@ from executorch.exir.backend.lowering.layout import (
 )
 from executorch.exir.backend.lowering.mode_steps import (
     ModeStep,
+    dequantizes_read,
     is_float,
     quantized_result,
     static_qparams,
 )
 from executorch.exir.backend.lowering.op_table import OpTable
-from executorch.exir.backend.lowering.payload.writer import Writer
+from executorch.exir.backend.lowering.payload.mode_writer import ModeWriter
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
@@ -74,35 +75,22 @@ class Item(NamedTuple):
     value: Node
 
 
-class GraphWriter(Writer[Tensor, Operator]):
+class GraphWriter(ModeWriter[Tensor, Operator]):
     backend, partitioner = "QnnBackend", "QnnPartitioner"
 
     def __init__(self, table: OpTable[Any], constants: Any, name: str = "forward") -> None:
         super().__init__(table, constants)
         self.name = name
-        self.step: ModeStep | None = None
         self.origins: list[Node | None] = []  # of each operator the call that it comes from
-        self._read_quantized: set[Node] = set()
         self._names: dict[str, int] = {}
         self._inputs: list[int] = []
         self._results: dict[int, int] = {}  # by their places
 
     # ---- What a graph has ----
 
-    def lower(self, program: Any, steps: Sequence[ModeStep] | None = None) -> None:
-        self._read_quantized = {
-            each
-            for step in steps or ()
-            if step.is_quantized
-            for each in step.head.all_input_nodes
-            if is_dequantize(each)
-        }
-        super().lower(program, steps)
-
     def lower_alone(self, step: ModeStep) -> None:
         """A step of what is between operators, in the first of its layout candidates."""
-        self._read_quantized = set(filter(is_dequantize, step.head.all_input_nodes))
-        self._read_quantized = self._read_quantized if step.is_quantized else set()
+        self._read_quantized = dequantizes_read([step])
         ports = self.ports_of(step)
         self.layout, self.candidate = next(iter(ports.candidates.items()))
         for node, layout in zip(ports.reads, self.candidate.wants, strict=True):
@@ -120,10 +108,6 @@ class GraphWriter(Writer[Tensor, Operator]):
         return Graph(
             self.name, tuple(self.values), tuple(self.operations), tuple(self._inputs), outputs
         )
-
-    def stored(self, node: Node) -> Node:
-        is_read = node in self._read_quantized and node not in self.constants
-        return node.args[0] if is_read else node
 
     def why_not_taken(self, node: Node) -> str:
         value = node.meta.get("val")
@@ -187,25 +171,6 @@ class GraphWriter(Writer[Tensor, Operator]):
         return self.constant_once(key, lambda: self._constant(node, layout, rank, is_quantized))
 
     # ---- For rows ----
-
-    def take(self, node: Node, rank: int = 0) -> int:
-        """An operand in the layout around the step."""
-        return self.read(node, self.layout, rank or self.rank)
-
-    @property
-    def rank(self) -> int:
-        """Of the step's first result."""
-        value = self.step.head.meta["val"]
-        return (value[0] if isinstance(value, tuple | list) else value).dim()
-
-    def axis(self, dim: int, of: Node | None = None) -> int:
-        """Where a plain dimension of `of`, or of the first operand, is in the layout around the step."""
-        rank = (self.step.head.args[0] if of is None else of).meta["val"].dim()
-        return dims_in(self.layout, rank).index(dim % max(rank, 1))
-
-    def in_order(self, values: Sequence[Any]) -> list[Any]:
-        """One for each plain dimension, in the layout around the step."""
-        return in_layout(values, self.layout)
 
     def give(self, kind: str, *inputs: int, **parameters: Parameter) -> int:
         """An operator that gives what the step does, in the layout that its row gives."""

@@ -78,7 +78,7 @@ class Row(op_table.Row):
 
     joins: bool | Callable[[Node], bool] = False
     chooses_layout: bool = False
-    layouts: Callable[[Step, Sequence[Node]], layouts.LayoutCandidates] = field(
+    layouts: Callable[[Step, Sequence[Node]], layouts.Candidates] = field(
         default=layouts.either, kw_only=True
     )
     slower: str = ""

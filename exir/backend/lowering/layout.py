@@ -49,6 +49,22 @@ class LayoutCandidate:
     cost: float = 0.0
 
 
+Candidates = Mapping[Layout, LayoutCandidate]
+
+
+def alike(operands: Sequence[Hashable], *layouts: Layout) -> dict[Layout, LayoutCandidate]:
+    """Of a row that wants all operands in one of these, and gives its result so."""
+    return {each: LayoutCandidate((each,) * len(operands), each) for each in layouts}
+
+
+def plain(step: Any, operands: Sequence[Hashable]) -> Candidates:
+    return alike(operands, PLAIN)
+
+
+def channels_last(step: Any, operands: Sequence[Hashable]) -> Candidates:
+    return alike(operands, NHWC)
+
+
 @dataclass(frozen=True)
 class Ports:
     """A row in its place: the values that it reads and writes, and its candidates by the layout around it; of equally

@@ -16,12 +16,19 @@ from executorch.exir.backend.lowering.layout import (
     LayoutCandidate,
     Network,
     Ports,
+    alike,
     cost,
     permutation,
     solve,
 )
 
 PACKED = "packed"
+
+
+def test_all_operands_alike_the_first_layout_first() -> None:
+    found = alike("ab", NHWC, PLAIN)
+    assert list(found) == [NHWC, PLAIN]
+    assert found[NHWC] == LayoutCandidate((NHWC, NHWC), NHWC)
 
 
 def _given(value: str, layout: str = PLAIN) -> Ports:

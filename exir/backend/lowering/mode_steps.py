@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch.fx import Node
+from torch.fx import Graph, Node
 
-from executorch.exir.backend.lowering.op_table import Constants
+from executorch.exir.backend.lowering.op_table import AnyRow, Constants, OpTable
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
@@ -132,6 +132,33 @@ def remaining(steps: Sequence[ModeStep]) -> list[ModeStep]:
         if each.head not in gone
         and not (is_dequantize(each.head) and heads.issuperset(each.head.users))
     ]
+
+
+def dequantizes_read(steps: Iterable[ModeStep]) -> set[Node]:
+    """What quantized steps read as it is stored."""
+    return {
+        each
+        for step in steps
+        if step.is_quantized
+        for each in step.head.all_input_nodes
+        if is_dequantize(each)
+    }
+
+
+class ModeTable(OpTable[AnyRow]):
+    """Of rows that compute on quantized values where all around a call is quantized."""
+
+    def step_of(self, node: Node, constants: Constants) -> Any:
+        """A call with its tail, and the quantize behind that where it is quantized."""
+        return in_its_mode(self.step_at(node), constants)
+
+    def steps_of(self, graph: Graph, constants: Constants) -> list[Any]:
+        """All of a graph, but for what quantized steps take along."""
+        steps = [
+            self.step_of(each.head, constants) if each.pattern is None else each
+            for each in self.steps(graph, constants)
+        ]
+        return remaining(steps)
 
 
 def _items(node: Node) -> list[Node]:

@@ -12,6 +12,7 @@ from torch.fx import Node
 from executorch.exir.backend.lowering.mode_steps import (
     ModeStep,
     delegated_with,
+    dequantizes_read,
     in_its_mode,
     remaining,
 )
@@ -48,6 +49,7 @@ def test_a_call_between_dequantize_and_quantize() -> None:
     step = mode(total)
     assert step == ModeStep(total, back, last=total, is_quantized=True)
     assert delegated_with(step, ()) == [x, total, back]
+    assert dequantizes_read([step, ModeStep(back, back)]) == {x}
     assert remaining([ModeStep(x, x), step, ModeStep(back, back)]) == [step]
 
 
@@ -58,7 +60,7 @@ def test_a_float_on_either_side_keeps_it_in_floats() -> None:
     c.quantize(mixed, 1.0)
     c.graph.output((c.quantize(read, 1.0), read))
     assert not mode(mixed).is_quantized and mode(mixed, c.w).is_quantized
-    assert not mode(read).is_quantized
+    assert not mode(read).is_quantized and not dequantizes_read([mode(read)])
     steps = [ModeStep(x, x), mode(mixed, c.w), mode(read)]
     assert remaining(steps) == steps  # the dequantize is read as a float, too
 

@@ -16,11 +16,11 @@ import torch
 from torch.fx import Graph, Node
 
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
-from executorch.exir.backend.lowering.layout import Layout, LayoutCandidate
+from executorch.exir.backend.lowering.layout import Candidates
 from executorch.exir.backend.lowering.patterns import HEAD, Call, Found, find
 from executorch.exir.backend.lowering.quantized import form_of_operator
 from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
-from executorch.exir.graph_facts import call_name, only_user, op_name
+from executorch.exir.graph_facts import call_name, is_shape_dynamic, only_user, op_name
 
 Constants = Collection[Node]
 TensorTest = Callable[[Node, Node], bool]  # of a tensor that a call reads or gives, and the call
@@ -109,6 +109,19 @@ def has_rank_up_to(most: int) -> TensorTest:
     return _of_value(lambda value: not isinstance(value, torch.Tensor) or value.dim() <= most)
 
 
+def _is_static(tensor: Node, call: Node) -> bool:
+    return isinstance(tensor.meta.get("val"), torch.Tensor) and not is_shape_dynamic(tensor)
+
+
+def of_static_tensors(max_rank: int) -> tuple[TensorCondition, ...]:
+    """Of backends whose formats have sizes that are known."""
+    return (
+        TensorCondition(_is_static, "a tensor of sizes that are known is expected"),
+        TensorCondition(has_rank_up_to(max_rank), f"at most {max_rank} dimensions are expected"),
+        TensorCondition(has_elements, "a tensor with elements is expected"),
+    )
+
+
 @dataclass(frozen=True)
 class Row:
     """`lower(writer, step)` writes a step, as one operation or several. `preserved`: an edge program has it, or what a
@@ -121,9 +134,7 @@ class Row:
     preserved: bool = False
     annotation: Annotation = field(default=NOT_QUANTIZED, kw_only=True)
     tail: Call | None = field(default=None, kw_only=True)
-    layouts: Callable[[Step, Sequence[Node]], Mapping[Layout, LayoutCandidate]] | None = field(
-        default=None, kw_only=True
-    )
+    layouts: Callable[[Step, Sequence[Node]], Candidates] | None = field(default=None, kw_only=True)
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
