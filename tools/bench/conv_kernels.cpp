@@ -5,14 +5,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
-#include <executorch/extension/runner_util/flags.h>
 #include <executorch/kernels/optimized/conv/winograd.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/tools/bench/kernel_turns.h>
@@ -21,7 +19,6 @@
 
 namespace {
 
-using executorch::extension::FlagTable;
 using executorch::extension::MallocMemoryAllocator;
 using executorch::kernels::optimized::Conv;
 using executorch::runtime::Error;
@@ -137,20 +134,10 @@ struct Layer {
 int main(int argc, char** argv) {
   int32_t threads = 1;
   int32_t turns = 50;
-  const FlagTable table = {
-      "conv_kernels: times of float32 convolutions, XNNPACK's and ours in turns.",
-      "conv_kernels --threads=2",
-      {{"threads", &threads, "Threads that compute."},
-       {"turns", &turns, "How often each layer runs; the least time counts."}}};
-  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+  if (const std::optional<int> code = kernel_turns::begin(
+          "conv_kernels: times of float32 convolutions, XNNPACK's and ours in turns.",
+          "conv_kernels --threads=2", argc, argv, threads, turns)) {
     return *code;
-  }
-  if (threads < 1 || turns < 1) {
-    std::cerr << "Expected positive --threads and --turns\n";
-    return 1;
-  }
-  if (!kernel_turns::set_threads(threads)) {
-    return 1;
   }
   std::printf("%22s %5s %5s %12s %12s %8s %8s %10s\n", "convolution", "in", "out", "XNNPACK us",
               "ours us", "ratio", "foretold", "difference");

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <utility>
+#include <optional>
 #include <vector>
 
+#include <executorch/extension/runner_util/flags.h>
+#include <executorch/extension/runner_util/threads.h>
 #include <executorch/extension/threadpool/threadpool.h>
 
 #include <xnnpack.h>
@@ -29,10 +31,24 @@ inline std::vector<float> numbers(size_t count, float step) {
   return made;
 }
 
-inline bool set_threads(int32_t threads) {
-  executorch::extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(
-      static_cast<uint32_t>(threads));
-  return xnn_initialize(nullptr) == xnn_status_success;
+/// Reads --threads and --turns, sets the pool and begins with XNNPACK; the code to end with when
+/// nothing is left to do. `program` and `example`: for --help.
+inline std::optional<int> begin(const char* program, const char* example, int argc, char** argv,
+                                int32_t& threads, int32_t& turns) {
+  const executorch::extension::FlagTable table = {
+      program,
+      example,
+      {{"threads", &threads, "Threads that compute."},
+       {"turns", &turns, "How often each layer runs; the least time counts."}}};
+  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+    return code;
+  }
+  if (threads < 1 || turns < 1) {
+    std::fprintf(stderr, "Expected positive --threads and --turns\n");
+    return 1;
+  }
+  executorch::extension::set_cpu_threads(threads);
+  return xnn_initialize(nullptr) == xnn_status_success ? std::nullopt : std::optional<int>(1);
 }
 
 inline void run_operator(xnn_operator* op) {

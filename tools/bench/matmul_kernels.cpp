@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include <executorch/extension/runner_util/flags.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/tools/bench/kernel_turns.h>
@@ -19,7 +17,6 @@
 
 namespace {
 
-using executorch::extension::FlagTable;
 using executorch::kernels::optimized::Gemm;
 using executorch::kernels::optimized::gemm;
 using executorch::runtime::Error;
@@ -97,20 +94,11 @@ struct Layer {
 int main(int argc, char** argv) {
   int32_t threads = 1;
   int32_t turns = 200;
-  const FlagTable table = {
-      "matmul_kernels: times of float32 layers with packed weights, XNNPACK's and ours in turns.",
-      "matmul_kernels --threads=2",
-      {{"threads", &threads, "Threads that compute."},
-       {"turns", &turns, "How often each layer runs; the least time counts."}}};
-  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+  if (const std::optional<int> code =
+          kernel_turns::begin("matmul_kernels: times of float32 layers with packed weights, "
+                              "XNNPACK's and ours in turns.",
+                              "matmul_kernels --threads=2", argc, argv, threads, turns)) {
     return *code;
-  }
-  if (threads < 1 || turns < 1) {
-    std::cerr << "Expected positive --threads and --turns\n";
-    return 1;
-  }
-  if (!kernel_turns::set_threads(threads)) {
-    return 1;
   }
   std::printf("%8s %8s %8s %12s %12s %8s %10s\n", "rows", "columns", "depth", "XNNPACK us",
               "ours us", "ratio", "difference");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/qualcomm/runtime/library.h>
 #include <executorch/runtime/backend/dynamic_library.h>
+#include <executorch/runtime/core/span.h>
 
 #include <cinttypes>
 #include <map>
@@ -13,6 +14,7 @@ namespace executorch::backends::qualcomm {
 using runtime::DynamicLibrary;
 using runtime::Error;
 using runtime::Result;
+using runtime::Span;
 
 namespace {
 
@@ -39,14 +41,31 @@ std::string text_of(const Qnn_Version_t& version) {
          std::to_string(version.patch);
 }
 
+/// What a library's `function` gives out; `expected`: what a library without it is not.
+template <typename Interface>
+Result<Span<const Interface*>> interfaces_of(const DynamicLibrary& library, const char* function,
+                                             const char* expected) {
+  Qnn_ErrorHandle_t (*get_providers)(const Interface***, uint32_t*) = nullptr;
+  auto functions = library.functions();
+  functions.find(function, get_providers);
+  ET_CHECK_OK_OR_RETURN_ERROR(functions.check(Error::NotFound, expected));
+  const Interface** providers = nullptr;
+  uint32_t count = 0;
+  const Qnn_ErrorHandle_t status = get_providers(&providers, &count);
+  ET_CHECK_OR_RETURN_ERROR(status == QNN_SUCCESS, NotFound,
+                           "QnnBackend: %s gives no interface: error %" PRIu64,
+                           library.name().c_str(), static_cast<uint64_t>(status));
+  return Span<const Interface*>{providers, count};
+}
+
 /// Of the library's interfaces the one that the headers are of.
-Result<const QnnInterface_t*> choose(const std::string& name, const QnnInterface_t** providers,
-                                     uint32_t count) {
+Result<const QnnInterface_t*> choose(const std::string& name,
+                                     Span<const QnnInterface_t*> providers) {
   std::string versions;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Qnn_Version_t& found = providers[i]->apiVersion.coreApiVersion;
+  for (const QnnInterface_t* provider : providers) {
+    const Qnn_Version_t& found = provider->apiVersion.coreApiVersion;
     if (found.major == QNN_API_VERSION_MAJOR && found.minor >= QNN_API_VERSION_MINOR) {
-      return providers[i];
+      return provider;
     }
     versions += (versions.empty() ? "" : ", ") + text_of(found);
   }
@@ -59,20 +78,11 @@ Result<const QnnInterface_t*> choose(const std::string& name, const QnnInterface
 Result<Library> load_library(const std::vector<std::string>& names) {
   const auto loaded = ET_UNWRAP(DynamicLibrary::open(names, "QNN's library", kHowToGet));
   ET_CHECK_OK_OR_RETURN_ERROR(check_stand_in(loaded));
-  decltype(&QnnInterface_getProviders) get_providers = nullptr;
-  auto functions = loaded.functions();
-  functions.find("QnnInterface_getProviders", get_providers);
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      functions.check(Error::NotFound, "expected a backend library of QNN"));
-  const QnnInterface_t** providers = nullptr;
-  uint32_t count = 0;
-  const Qnn_ErrorHandle_t status = get_providers(&providers, &count);
-  ET_CHECK_OR_RETURN_ERROR(status == QNN_SUCCESS, NotFound,
-                           "QnnBackend: %s gives no interface: error %" PRIu64,
-                           loaded.name().c_str(), static_cast<uint64_t>(status));
+  const auto providers = ET_UNWRAP((interfaces_of<QnnInterface_t>(
+      loaded, "QnnInterface_getProviders", "expected a backend library of QNN")));
   Library library;
   library.name = loaded.name();
-  const QnnInterface_t& chosen = *ET_UNWRAP(choose(loaded.name(), providers, count));
+  const QnnInterface_t& chosen = *ET_UNWRAP(choose(loaded.name(), providers));
   library.functions = chosen.QNN_INTERFACE_VER_NAME;
   const char* build_id = nullptr;
   if (library.functions.backendGetBuildId(&build_id) == QNN_SUCCESS && build_id != nullptr) {
@@ -84,17 +94,10 @@ Result<Library> load_library(const std::vector<std::string>& names) {
 Result<SystemLibrary> load_system_library(const std::vector<std::string>& names) {
   const auto loaded = ET_UNWRAP(DynamicLibrary::open(names, "QNN's system library", kHowToGet));
   ET_CHECK_OK_OR_RETURN_ERROR(check_stand_in(loaded));
-  decltype(&QnnSystemInterface_getProviders) get_providers = nullptr;
-  auto functions = loaded.functions();
-  functions.find("QnnSystemInterface_getProviders", get_providers);
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      functions.check(Error::NotFound, "expected the system library of QNN"));
-  const QnnSystemInterface_t** providers = nullptr;
-  uint32_t count = 0;
-  const Qnn_ErrorHandle_t status = get_providers(&providers, &count);
-  ET_CHECK_OR_RETURN_ERROR(status == QNN_SUCCESS && count > 0, NotFound,
-                           "QnnBackend: %s gives no interface: error %" PRIu64,
-                           loaded.name().c_str(), static_cast<uint64_t>(status));
+  const auto providers = ET_UNWRAP((interfaces_of<QnnSystemInterface_t>(
+      loaded, "QnnSystemInterface_getProviders", "expected the system library of QNN")));
+  ET_CHECK_OR_RETURN_ERROR(!providers.empty(), NotFound, "QnnBackend: %s gives no interface",
+                           loaded.name().c_str());
   return SystemLibrary{loaded.name(), providers[0]->QNN_SYSTEM_INTERFACE_VER_NAME};
 }
 

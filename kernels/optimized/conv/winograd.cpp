@@ -6,6 +6,7 @@
 #include <executorch/kernels/optimized/conv/winograd_tile.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/kernels/optimized/gemm/gemm_split.h>
 #include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -27,10 +28,6 @@ constexpr int64_t kManyTiles = 64;  // by others, for each thread
 constexpr int64_t kTileGrain = 4;   // whose transforms are worth a task
 // Between points, so that they do not share a set of the cache.
 constexpr int64_t kGap = 16;
-
-int64_t div_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 int64_t points_of_filters(const Conv& c) {
   return kWinogradPoints * c.in_channels * c.out_channels;

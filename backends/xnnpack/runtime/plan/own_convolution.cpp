@@ -127,15 +127,16 @@ Result<std::unique_ptr<OwnStep>> make_winograd(const Definitions& definitions,
   return std::unique_ptr<OwnStep>(std::move(step));
 }
 
+constexpr OwnKind kKinds[] = {
+    {"Convolution (Winograd, F32)", XNodeUnion::XNNConv2d, suits_winograd, make_winograd},
+};
+
 }  // namespace
 
-const OwnKind kOwnWinograd{"Convolution (Winograd, F32)", XNodeUnion::XNNConv2d, suits_winograd,
-                           make_winograd};
-
 const OwnKind* own_kind_of(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {
-  for (const OwnKind* kind : {&kOwnWinograd}) {
-    if (node.node->xnode_union_type() == kind->node && kind->suits(graph, node, choice)) {
-      return kind;
+  for (const OwnKind& kind : kKinds) {
+    if (node.node->xnode_union_type() == kind.node && kind.suits(graph, node, choice)) {
+      return &kind;
     }
   }
   return nullptr;

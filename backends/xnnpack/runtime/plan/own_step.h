@@ -42,7 +42,4 @@ struct OwnKind {
 /// The first row that suits a node; null for one that is XNNPACK's.
 const OwnKind* own_kind_of(const Graph& graph, const GraphNode& node, const OwnChoice& choice);
 
-/// Convolutions by Winograd's algorithm.
-extern const OwnKind kOwnWinograd;
-
 }  // namespace executorch::backends::xnnpack

@@ -177,9 +177,9 @@ Error RuntimeMaker::make() {
     lazy_packing_.choose(packings_, options_.large_from);
   }
   pack(packings_);
-  const std::lock_guard<std::mutex> lock(out_.workspace->mutex);
   out_.runtimes.resize(segments_.size());
-  Error made = make_own_steps();
+  Error made = make_own_steps();  // which packs, while others run
+  const std::lock_guard<std::mutex> lock(out_.workspace->mutex);
   if (made == Error::Ok) {
     made = is_done() ? make_last_runtimes() : make_first_runtimes();
   }
