@@ -73,7 +73,7 @@ def flows_of(backend: BackendManifest) -> list[TestFlow]:
     stage = partial(Lower, backend)
     classes = Tester.default_stage_classes() | {StageType.TO_EDGE_TRANSFORM_AND_LOWER: stage}
     factory = partial(Tester, stage_classes=classes)
-    plain = TestFlow(backend.name, backend.name, factory, supports_serialize=_is_here(backend))
+    plain = TestFlow(backend.name, backend.name, factory, supports_serialize=is_here(backend))
     if not backend.quantizer:
         return [plain]
     quantizer = backend.load(backend.quantizer)
@@ -82,7 +82,7 @@ def flows_of(backend: BackendManifest) -> list[TestFlow]:
     return [plain, replace(plain, name=name, **how)]
 
 
-def _is_here(backend: BackendManifest) -> bool:
+def is_here(backend: BackendManifest) -> bool:
     """Whether the runtime has it, or operators of it."""
     if backend.id:
         return backend.id in portable_lib._get_registered_backend_names()
