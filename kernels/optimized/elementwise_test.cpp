@@ -69,6 +69,8 @@ const UnaryCase kUnaryCases[] = {
     {"erfc", Unary::kErfc, [](double x) { return std::erfc(x); }, 2e-6},
     {"gelu", Unary::kGelu, gelu, 4e-7, 4e-7},
     {"relu", Unary::kRelu, [](double x) { return x < 0 ? 0 : x; }, 0},
+    {"hardswish", Unary::kHardswish,
+     [](double x) { return x * std::min(std::max(x + 3, 0.0), 6.0) / 6; }, 2e-7, 2e-7},
     {"ceil", Unary::kCeil, [](double x) { return std::ceil(x); }, 0},
     {"floor", Unary::kFloor, [](double x) { return std::floor(x); }, 0},
     {"round", Unary::kRound, [](double x) { return std::nearbyint(x); }, 0},

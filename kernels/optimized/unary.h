@@ -37,6 +37,7 @@ enum class Unary {
   kGelu,
   kGeluTanh,
   kRelu,
+  kHardswish,  // x * clamp(x + 3, 0, 6) / 6
   kClamp,      // to [a, b]
   kLeakyRelu,  // slope a
   kElu,        // x > 0 ? b * x : a * expm1(c * x)
@@ -57,6 +58,10 @@ struct UnaryConstants {
 // out[i] = f(in[i]) for dense arrays, which may be the same one. Small arrays stay on the calling
 // thread.
 void map_unary(Unary f, const UnaryConstants& constants, const float* in, float* out, int64_t n);
+
+// The same on the calling thread.
+void map_unary_row(Unary f, const UnaryConstants& constants, const float* in, float* out,
+                   int64_t n);
 
 // Functions of integers, which wrap around.
 enum class IntegerUnary {

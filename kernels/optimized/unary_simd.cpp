@@ -58,6 +58,11 @@ ET_UNARY(ErfcOf, erfc_f32(d, x))
 ET_UNARY(GeluOf, gelu_f32(d, x))
 ET_UNARY(GeluTanhOf, gelu_tanh_f32(d, x))
 ET_UNARY(ReluOf, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x))
+ET_UNARY(HardswishOf,
+         hn::Mul(x, hn::Mul(keep_nan(d, x,
+                                     hn::Min(hn::Max(hn::Add(x, hn::Set(d, 3.0f)), hn::Zero(d)),
+                                             hn::Set(d, 6.0f))),
+                            hn::Set(d, 1.0f / 6.0f))))
 ET_UNARY(ClampOf, keep_nan(d, x, hn::Min(hn::Max(x, hn::Set(d, k.a)), hn::Set(d, k.b))))
 ET_UNARY(LeakyReluOf, hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Mul(x, hn::Set(d, k.a))))
 ET_UNARY(CeilOf, hn::Ceil(x))
@@ -150,6 +155,7 @@ void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, 
     ET_CASE(Gelu)
     ET_CASE(GeluTanh)
     ET_CASE(Relu)
+    ET_CASE(Hardswish)
     ET_CASE(Clamp)
     ET_CASE(LeakyRelu)
     ET_CASE(Elu)
@@ -186,6 +192,11 @@ HWY_EXPORT(unary_range);
 namespace {
 constexpr int64_t kGrain = 32768;  // elements worth a thread
 }  // namespace
+
+void map_unary_row(Unary f, const UnaryConstants& constants, const float* in, float* out,
+                   int64_t n) {
+  HWY_DYNAMIC_DISPATCH(unary_range)(f, constants, in, out, n);
+}
 
 void map_unary(Unary f, const UnaryConstants& constants, const float* in, float* out, int64_t n) {
   executorch::extension::parallel_for(0, n, kGrain, [&](int64_t first, int64_t last) {

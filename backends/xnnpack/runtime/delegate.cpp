@@ -115,7 +115,7 @@ Error Delegate::propagate_shapes() {
   for (size_t place = 0; place < run_.plan.size(); ++place) {
     const SegmentRuntime& run = run_.runtimes[place];
     if (run.own != nullptr) {
-      run.own->reshape(shapes_);
+      ET_CHECK_OK_OR_RETURN_ERROR(run.own->reshape(shapes_));
     } else {
       ET_CHECK_OK_OR_RETURN_ERROR(reshape(run_.plan[place], run.runtime.get()));
     }
@@ -158,6 +158,9 @@ Error Delegate::resize_outputs(Span<EValue*> args) {
 
 Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
   addresses_.resize(run_.graph.values.size());
+  for (uint32_t value = 0; is_needed && value < addresses_.size(); ++value) {
+    addresses_[value] = run_.boundaries.data(value);
+  }
   for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
     void* data = args[place]->toTensor().mutable_data_ptr();
     ET_CHECK_OR_RETURN_ERROR(data != nullptr, InvalidArgument,
@@ -167,6 +170,9 @@ Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
   for (size_t index = 0; index < run_.plan.size(); ++index) {
     const Segment& segment = run_.plan[index];
     SegmentRuntime& run = run_.runtimes[index];
+    if (run.own != nullptr) {
+      continue;
+    }
     bool is_new = is_needed || run.pointers.empty();
     if (run.pointers.empty()) {
       run.pointers.resize(segment.arguments.size());
@@ -174,12 +180,12 @@ Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
     }
     for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
       const uint32_t value = segment.arguments[place].value;
-      void* data = addresses_[value] != nullptr ? addresses_[value] : run_.boundaries.data(value);
+      void* data = addresses_[value];
       is_new = is_new || run.pointers[place].data != data;
       run.pointers[place] = {place, data};
     }
     // When others move the workspace, XNNPACK sets up those that share it.
-    if (is_new && run.own == nullptr) {
+    if (is_new) {
       ET_CHECK_OK_OR_RETURN_ERROR(check_status(
           xnn_setup_runtime_v2(run.runtime.get(), run.pointers.size(), run.pointers.data()),
           "the arguments"));
@@ -195,7 +201,7 @@ Error Delegate::invoke(runtime::EventTracer* tracer) {
     if (run.own != nullptr) {
       const runtime::DelegateEvent event(is_profiled_ ? tracer : nullptr, run.titles.c_str());
       Scratch& scratch = run_.workspace->scratch();
-      const Error ran = run.own->run(run.pointers[0].data, run.pointers[1].data, scratch);
+      const Error ran = run.own->run(addresses_, scratch);
       scratch.reset();
       ET_CHECK_OK_OR_RETURN_ERROR(ran);
       continue;

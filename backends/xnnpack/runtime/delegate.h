@@ -51,7 +51,7 @@ class Delegate final {
   Executable run_;
   std::unique_ptr<RuntimeMaker> maker_;  // while matrices are to be packed
   Shapes shapes_;                        // of this run, by value id
-  std::vector<void*> addresses_;         // of arguments, by value id; null for others
+  Addresses addresses_;
   bool is_profiled_ = false;
   bool has_shapes_ = false;  // XNNPACK knows shapes_
   bool has_run_ = false;

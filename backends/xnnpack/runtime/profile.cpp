@@ -141,10 +141,20 @@ std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const
   return titles;
 }
 
-std::string title_of_own(const char* name, const GraphNode& node) {
-  const uint32_t handle = node.node->debug_handle();
-  const std::string of_node = handle == kNoDebugHandle ? "" : " [" + std::to_string(handle) + "]";
-  return std::string(name) + " #1" + of_node;
+std::string title_of_own(const char* name, const Graph& graph, const Segment& segment) {
+  std::string title = name;
+  std::string handles;
+  for (size_t place = segment.begin; place < segment.end; ++place) {
+    const GraphNode& node = graph.nodes[place];
+    if (!node.is_needed) {
+      continue;
+    }
+    title += place == segment.begin ? "" : std::string(" + ") + name_of(*node.node);
+    if (node.node->debug_handle() != kNoDebugHandle) {
+      handles += " [" + std::to_string(node.node->debug_handle()) + "]";
+    }
+  }
+  return title + " #1" + handles;
 }
 
 void report_operators(xnn_runtime_t runtime, const std::string& titles,

@@ -2,7 +2,7 @@
 // What XNNPACK measured of a run, as events of the runtime's tracer.
 #pragma once
 
-#include <executorch/backends/xnnpack/runtime/graph.h>
+#include <executorch/backends/xnnpack/runtime/plan/segments.h>
 #include <executorch/runtime/core/event_tracer.h>
 
 #include <xnnpack.h>
@@ -22,8 +22,8 @@ bool is_profiling_built();
 /// runtime was created with XNN_FLAG_BASIC_PROFILING.
 std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids);
 
-/// The same of a node that a kernel of ours computes.
-std::string title_of_own(const char* name, const GraphNode& node);
+/// The same of a step that a kernel of ours computes.
+std::string title_of_own(const char* name, const Graph& graph, const Segment& segment);
 
 /// Reports every operator of the run that has just ended, one after the other from `start` on.
 void report_operators(xnn_runtime_t runtime, const std::string& titles,

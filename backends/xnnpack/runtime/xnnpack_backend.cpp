@@ -60,6 +60,7 @@ struct Settings {
                                                            : WorkspaceSharingMode::Disabled);
   bool pack_at_load = false;
   std::string precision = "float32";
+  bool own_kernels = true;
   bool winograd = true;
   std::string packed_path;  // empty: none
   int segment_nodes = 0;
@@ -76,6 +77,7 @@ constexpr runtime::Option<Settings> kRows[] = {
     option<&Settings::workspaces>(workspace_sharing_mode_option_key),
     option<&Settings::share_weights>(weight_cache_option_key),
     option<&Settings::pack_at_load>(pack_at_load_option_key),
+    option<&Settings::own_kernels>(own_kernels_option_key),
     option<&Settings::winograd>(winograd_option_key),
     option<&Settings::packed_path>(packed_cache_path_option_key),
     option<&Settings::precision>(compute_precision_option_key),
@@ -177,7 +179,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
     options.pack_at_load = settings.pack_at_load;
     options.precision =
         static_cast<ComputePrecision>(find_precision(settings.precision) - kPrecisions);
-    options.own.winograd = settings.winograd;
+    options.own = {settings.own_kernels, settings.winograd};
     options.segment_nodes = static_cast<size_t>(settings.segment_nodes);
     if (!settings.packed_path.empty()) {
       options.packed_file = ET_UNWRAP(PackedFile::open(settings.packed_path));

@@ -37,12 +37,14 @@ int64_t points_of_filters(const Conv& c) {
 struct Tiles {
   const Conv& c;
   float min, max;
+  const Epilogue* epilogue;
   int64_t rows, cols;  // of an image
 
-  Tiles(const Conv& conv, float low, float high)
+  Tiles(const Conv& conv, float low, float high, const Epilogue* after)
       : c(conv),
         min(low),
         max(high),
+        epilogue(after),
         rows(div_up(conv.out_h, kWinogradOutputs)),
         cols(div_up(conv.out_w, kWinogradOutputs)) {}
 
@@ -50,6 +52,8 @@ struct Tiles {
   // `edge` has room for the values of a tile.
   void spread(int64_t tile, float* edge, float* points, int64_t stride) const;
   void collect(int64_t tile, const float* points, int64_t stride) const;
+  // After all of [first, last) have been collected.
+  void finish(int64_t first, int64_t last) const;
 
  private:
   struct Place {
@@ -99,6 +103,24 @@ void Tiles::collect(int64_t tile, const float* points, int64_t stride) const {
                      : nullptr;
   }
   winograd_kernels().product(points, stride, c.out_channels, min, max, outputs);
+}
+
+// Tiles side by side have two runs of positions.
+void Tiles::finish(int64_t first, int64_t last) const {
+  if (epilogue == nullptr) {
+    return;
+  }
+  while (first < last) {
+    const Place place = place_of(first);
+    const int64_t end = std::min(last, (first / cols + 1) * cols);
+    const int64_t col_end = std::min(place.col + (end - first) * kWinogradOutputs, c.out_w);
+    const int64_t row_end = std::min(place.row + kWinogradOutputs, c.out_h);
+    for (int64_t row = place.row; row < row_end; ++row) {
+      const int64_t positions = (place.image * c.out_h + row) * c.out_w;
+      epilogue->finish({positions + place.col, positions + col_end, 0, c.out_channels});
+    }
+    first = end;
+  }
 }
 
 // Scratch memory of up to `size` tiles: one of the edge, their points, and those of their products.
@@ -163,6 +185,7 @@ Error by_blocks(runtime::KernelRuntimeContext& ctx, const Tiles& tiles, const fl
       for (int64_t i = 0; i < size; ++i) {
         tiles.collect(tile + i, block.products(own) + i * c.out_channels, block.product_stride);
       }
+      tiles.finish(tile, tile + size);
     }
   });
   return Error::Ok;
@@ -195,6 +218,7 @@ Error by_steps(runtime::KernelRuntimeContext& ctx, const Tiles& tiles, const flo
       for (int64_t i = first; i < last; ++i) {
         tiles.collect(tile + i, block.products(memory) + i * c.out_channels, block.product_stride);
       }
+      tiles.finish(tile + first, tile + last);
     });
   }
   return Error::Ok;
@@ -266,8 +290,8 @@ Error pack_winograd(runtime::KernelRuntimeContext& ctx, const Conv& c, float* pa
 }
 
 Error winograd_conv(runtime::KernelRuntimeContext& ctx, const Conv& c, const float* packed,
-                    float min, float max) {
-  const Tiles tiles(c, min, max);
+                    float min, float max, const Epilogue* epilogue) {
+  const Tiles tiles(c, min, max, epilogue);
   return points_of_filters(c) <= kSmallFilters ? by_blocks(ctx, tiles, packed)
                                                : by_steps(ctx, tiles, packed);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <executorch/kernels/optimized/conv/conv.h>
+#include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 
@@ -28,9 +29,12 @@ size_t num_winograd_packed(const Conv& conv);  // floats
 [[nodiscard]] runtime::Error pack_winograd(runtime::KernelRuntimeContext& ctx, const Conv& conv,
                                            float* packed);
 
-// Outputs are kept within [min, max]; NaN stays NaN. `conv.weight` is not read. Scratch memory from
-// ctx: 1 to 2 MB a thread. Threaded; the numbers do not depend on the number of threads.
+// Outputs are kept within [min, max]; NaN stays NaN. `conv.weight` is not read. Rows of
+// `epilogue`'s pieces, if there is one, are positions of the output, columns channels. Scratch
+// memory from ctx: 1 to 2 MB a thread. Threaded; the numbers do not depend on the number of
+// threads.
 [[nodiscard]] runtime::Error winograd_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv,
-                                           const float* packed, float min, float max);
+                                           const float* packed, float min, float max,
+                                           const Epilogue* epilogue = nullptr);
 
 }  // namespace executorch::kernels::optimized

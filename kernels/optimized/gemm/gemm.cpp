@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cache blocking and threads around the register tiles of gemm_simd.cpp.
 //
-// Each thread takes a rectangle of C and, for one block of B at a time (kBlockK rows, kBlockN
-// columns: its panels stay in the L2 cache), walks over kBlockM rows of A with the panel in the L1
-// cache. A thread packs its own panels, so there is one parallel region and no barrier; the price,
-// packing B once per thread when C is split by rows, is 1/m of the work.
+// Each thread takes a rectangle of C and, for one block of B at a time (kBlockK rows, kBlockPanels
+// panels of columns: they stay in the L2 cache), walks over as many rows of A with the panel in the
+// L1 cache. A thread packs its own panels, so there is one parallel region and no barrier; the
+// price, packing B once per thread when C is split by rows, is 1/m of the work.
 #include <executorch/kernels/optimized/gemm/gemm.h>
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
@@ -24,10 +25,12 @@ using runtime::Error;
 namespace {
 
 constexpr int64_t kBlockK = 256;
-constexpr int64_t kBlockM = 256;
+constexpr int64_t kPackedBlockK = 1024;  // of a B that is packed once
+constexpr int64_t kBlockA = 1 << 16;     // values of A
 constexpr int64_t kBlockPanels = 8;
 constexpr int64_t kUnpackedRows = 16;  // with so few rows of A, packing B costs more than it gains
 constexpr size_t kAlignment = 64;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Block {
   int64_t k_begin, k_size;
@@ -69,8 +72,8 @@ class Panels {
 };
 
 // How many rows of B a block has: all about as many.
-int64_t rows_of_block(int64_t k) {
-  const int64_t k_blocks = std::max<int64_t>(1, div_up(k, kBlockK));
+int64_t rows_of_block(int64_t k, int64_t most) {
+  const int64_t k_blocks = std::max<int64_t>(1, div_up(k, most));
   return std::max<int64_t>(1, div_up(k, k_blocks));
 }
 
@@ -86,6 +89,7 @@ void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& bloc
                     int64_t cols, const float* b, int64_t ldb, int64_t m_begin, int64_t m_end) {
   const int64_t vectors = div_up(cols, kernels.lanes);
   const bool first = block.k_begin == 0;
+  const bool last = block.k_begin + block.k_size >= g.k;
   alignas(kAlignment) float buffer[kMaxTileRows * kMaxTileWidth];
   GemmTile tile;
   tile.k = block.k_size;
@@ -95,6 +99,9 @@ void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& bloc
   tile.tail = cols - (vectors - 1) * kernels.lanes;
   tile.col_bias = first && g.col_bias != nullptr ? g.col_bias + j0 : nullptr;
   tile.accumulate = !g.c_transposed && (g.accumulate || !first);
+  tile.is_bounded = last && (g.min > -kInfinity || g.max < kInfinity);
+  tile.min = g.min;
+  tile.max = g.max;
   // Tiles that differ by a row at most, the larger first: one of few rows waits for its sums.
   const int64_t tiles = div_up(m_end - m_begin, kernels.tile_rows);
   const int64_t smaller = (m_end - m_begin) / std::max<int64_t>(tiles, 1);
@@ -120,8 +127,9 @@ void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& bloc
                     const Rectangle& r) {
   const Panels panels(g.n, kernels.lanes);
   const int64_t width = panels.width();
-  for (int64_t i = r.m_begin; i < r.m_end; i += kBlockM) {
-    const int64_t i_end = std::min(i + kBlockM, r.m_end);
+  const int64_t rows = std::max<int64_t>(1, kBlockA / std::max(block.k_size, kBlockK));
+  for (int64_t i = r.m_begin; i < r.m_end; i += rows) {
+    const int64_t i_end = std::min(i + rows, r.m_end);
     const float* panel = block.panels;
     for (int64_t j = r.n_begin; j < r.n_end;) {
       const int64_t j_end = std::min(panels.end_of(j), r.n_end);
@@ -138,6 +146,9 @@ void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& bloc
       multiply_panel(kernels, g, block, j, j_end - j, b, ldb, i, i_end);
       j = j_end;
     }
+    if (g.epilogue != nullptr && block.k_begin + block.k_size >= g.k) {
+      g.epilogue->finish({i, i_end, r.n_begin, r.n_end});
+    }
   }
 }
 
@@ -153,7 +164,7 @@ int64_t unpacked_end(const Gemm& g, const Rectangle& r, int64_t width) {
 void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, float* scratch) {
   const Panels panels(g.n, kernels.lanes);
   const int64_t width = panels.width();
-  const int64_t k_step = rows_of_block(g.k);
+  const int64_t k_step = rows_of_block(g.k, g.packed != nullptr ? kPackedBlockK : kBlockK);
   const int64_t in_place = unpacked_end(g, r, width);
   for (int64_t n = r.n_begin; n < r.n_end;) {
     const bool packed = n >= in_place;
@@ -219,7 +230,7 @@ GemmPanel panel_of(const Gemm& g, int64_t index) {
 void pack_panel(const Gemm& g, int64_t index, float* out) {
   const Panels panels(g.n, gemm_kernels().lanes);
   const GemmPanel panel = panel_of(g, index);
-  const int64_t k_step = rows_of_block(g.k);
+  const int64_t k_step = rows_of_block(g.k, kPackedBlockK);
   for (int64_t k = 0; k < g.k; k += k_step) {
     const int64_t k_size = std::min(k_step, g.k - k);
     g.pack(g, {k, k + k_size, panel.n_begin, panel.n_end, panel.width},
@@ -247,8 +258,8 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
   }
   const int64_t width = kTileVectors * kernels.lanes;
   const int64_t work = shape.m * shape.n * std::max<int64_t>(shape.k, 1);
-  const Split split =
-      split_matmul(shape.m, shape.n, kernels.tile_rows, width, parts_per_matmul(work, batch));
+  const Split split = split_matmul(shape.m, shape.n, kernels.tile_rows, width,
+                                   parts_per_matmul(work, batch, shape.packed != nullptr));
   const int64_t parts = split.parts();
   const int64_t tasks = batch * parts;
   const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / parts));
@@ -268,7 +279,7 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
     float* own = scratch == nullptr ? nullptr : scratch + get_thread_num() * per_thread;
     for (int64_t task = first; task < last; ++task) {
       const Gemm g = problem(task / parts);
-      multiply_rectangle(kernels, g, part_of(split, task % parts, g.m, g.n), own);
+      multiply_rectangle(kernels, g, part_of(split, task % parts), own);
     }
   });
   return Error::Ok;

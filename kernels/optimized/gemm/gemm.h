@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
@@ -22,6 +23,20 @@ struct GemmPanel {
 };
 
 struct Gemm;
+
+// What a caller does with pieces of a result while they are in a core's own cache.
+class Epilogue {
+ public:
+  // Rows [m_begin, m_end) and columns [n_begin, n_end).
+  struct Piece {
+    int64_t m_begin, m_end;
+    int64_t n_begin, n_end;
+  };
+
+  virtual ~Epilogue() = default;
+  // A piece is whole. Called once for each part of the result, from several threads.
+  virtual void finish(const Piece& piece) const = 0;
+};
 
 // Writes one panel of the right operand of `g`, whatever its layout and dtype are. Called from
 // several threads.
@@ -51,6 +66,10 @@ struct Gemm {
   bool accumulate = false;          // add to what C holds; the biases are then left alone
   const float* row_bias = nullptr;  // m values, or none
   const float* col_bias = nullptr;  // n values, or none
+  // These three not with c_transposed. What C becomes is kept within [min, max]; NaN stays NaN.
+  float min = -std::numeric_limits<float>::infinity();
+  float max = std::numeric_limits<float>::infinity();
+  const Epilogue* epilogue = nullptr;  // or none
 };
 
 // Computes `batch` matmuls of equal shape on the thread pool: problem(i) describes the i-th one

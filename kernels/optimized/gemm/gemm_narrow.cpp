@@ -359,7 +359,7 @@ Error gemm_narrow_with(const NarrowKernels& kernels, runtime::KernelRuntimeConte
       const NarrowGemm g = problem(task / split.parts());
       const Work w{kernels, of_type, g, value_bytes, panels, reinterpret_cast<uint8_t*>(a_last),
                    stage};
-      run_task(w, part_of(split, task % split.parts(), g.m, g.n));
+      run_task(w, part_of(split, task % split.parts()));
     }
   });
   return Error::Ok;

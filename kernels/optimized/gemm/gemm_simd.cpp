@@ -65,6 +65,22 @@ HWY_INLINE void load_tile(const GemmTile& t, V (&sum)[kRows][kVectors]) {
   }
 }
 
+// A NaN is neither below nor above.
+template <int kRows, int kVectors>
+HWY_INLINE void bound_tile(const GemmTile& t, V (&sum)[kRows][kVectors]) {
+  const D d;
+  const V low = hn::Set(d, t.min);
+  const V high = hn::Set(d, t.max);
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) {
+      sum[i][j] = hn::IfThenElse(hn::Lt(sum[i][j], low), low, sum[i][j]);
+      sum[i][j] = hn::IfThenElse(hn::Gt(sum[i][j], high), high, sum[i][j]);
+    }
+  }
+}
+
 template <int kRows, int kVectors>
 HWY_INLINE void store_tile(const GemmTile& t, const V (&sum)[kRows][kVectors]) {
   const D d;
@@ -159,6 +175,9 @@ HWY_INLINE void one_tile(const GemmTile& t) {
         sum[i][j] = hn::MulAdd(factor, row[j], sum[i][j]);
       }
     }
+  }
+  if (t.is_bounded) {
+    bound_tile(t, sum);
   }
   store_tile(t, sum);
 }

@@ -25,6 +25,8 @@ struct GemmTile {
   const float* col_bias;  // nullptr or one value a column
   int64_t tail;           // valid columns of the last vector
   bool accumulate;
+  bool is_bounded;  // kept within [min, max]
+  float min, max;
 };
 
 struct GemmKernels {

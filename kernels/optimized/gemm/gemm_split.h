@@ -15,27 +15,36 @@ inline int64_t div_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Parts of rows times parts of columns, each a whole number of tiles.
-struct Split {
-  int64_t rows_per_part, row_parts, cols_per_part, col_parts;
+// Tiles of a dimension, divided so that parts differ by one at most.
+struct Parts {
+  int64_t size, tile, tiles, parts;
 
-  int64_t parts() const { return row_parts * col_parts; }
+  int64_t begin_of(int64_t part) const { return std::min(tiles * part / parts * tile, size); }
+};
+
+struct Split {
+  Parts rows, cols;
+
+  int64_t parts() const { return rows.parts * cols.parts; }
 };
 
 struct Rectangle {
   int64_t m_begin, m_end, n_begin, n_end;
 };
 
-// Parts of one of `batch` matmuls of `work` steps each.
-inline int64_t parts_per_matmul(int64_t work, int64_t batch) {
-  constexpr int64_t kWorkForSpareParts = 1 << 22;
-  constexpr int64_t kSpareParts = 2;  // so that a held-up thread is not waited for long
+// Parts of one of `batch` matmuls of `work` steps each: more than threads where they are large, so
+// that one that is held up, or slower, is not waited for long. Every part packs what it reads of B,
+// unless that is packed.
+inline int64_t parts_per_matmul(int64_t work, int64_t batch, bool is_packed = false) {
+  const int64_t work_for_spare_parts = is_packed ? 1 << 19 : 1 << 22;
+  const int64_t most_for_each = is_packed ? 4 : 2;
   const int64_t threads = extension::get_num_threads();
   if (threads == 1 || batch >= 2 * threads) {
     return 1;
   }
-  const int64_t spare = work / (threads * kSpareParts) >= kWorkForSpareParts ? kSpareParts : 1;
-  return std::clamp<int64_t>(work / kMinWorkPerTask, 1, threads * spare);
+  const int64_t for_each =
+      std::clamp<int64_t>(work / (threads * work_for_spare_parts), 1, most_for_each);
+  return std::clamp<int64_t>(work / kMinWorkPerTask, 1, threads * for_each);
 }
 
 inline Split split_matmul(int64_t m, int64_t n, int64_t tile_rows, int64_t tile_cols,
@@ -50,15 +59,14 @@ inline Split split_matmul(int64_t m, int64_t n, int64_t tile_rows, int64_t tile_
     col_parts = std::min(parts, col_tiles);
     row_parts = std::min(parts / col_parts, row_tiles);
   }
-  const int64_t rows = div_up(row_tiles, row_parts) * tile_rows;
-  const int64_t cols = div_up(col_tiles, col_parts) * tile_cols;
-  return {rows, div_up(m, rows), cols, div_up(n, cols)};
+  return {{m, tile_rows, row_tiles, row_parts}, {n, tile_cols, col_tiles, col_parts}};
 }
 
-inline Rectangle part_of(const Split& split, int64_t part, int64_t m, int64_t n) {
-  const int64_t i = part / split.col_parts * split.rows_per_part;
-  const int64_t j = part % split.col_parts * split.cols_per_part;
-  return {i, std::min(i + split.rows_per_part, m), j, std::min(j + split.cols_per_part, n)};
+inline Rectangle part_of(const Split& split, int64_t part) {
+  const int64_t i = part / split.cols.parts;
+  const int64_t j = part % split.cols.parts;
+  return {split.rows.begin_of(i), split.rows.begin_of(i + 1), split.cols.begin_of(j),
+          split.cols.begin_of(j + 1)};
 }
 
 }  // namespace executorch::kernels::optimized

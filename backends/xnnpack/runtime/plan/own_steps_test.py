@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Delegates of which kernels of ours compute some nodes, between parts that XNNPACK runs: convolutions by Winograd's
-algorithm, wherever they stand in a graph. Expected are eager's numbers, and infinities that spread as only the
-algorithm spreads them."""
+"""Delegates of which kernels of ours compute some nodes, between parts that XNNPACK runs: matmuls, and convolutions by
+Winograd's algorithm, wherever they stand in a graph, with elementwise nodes behind them. Expected are eager's numbers,
+infinities that spread as only the algorithm spreads them, and events that say what was one step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from torch import nn
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
+from executorch.devtools import Inspector
 from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Method, Runtime
 
@@ -68,10 +70,137 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], int]] = {
 }
 
 
+OPTIONS: list[dict[str, bool | int]] = [
+    {},
+    {"weight_cache_enabled": False},
+    {"segment_nodes": 1},
+    {"winograd_enabled": False},
+    {"own_kernels_enabled": False},
+]
+
+
+class Gated(nn.Module):
+    """A layer whose result is read twice: x * sigmoid(x)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(24, 40)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.silu(self.layer(x))
+
+
+class Sums(nn.Module):
+    """Behind each layer an operand of another kind: a tensor, a row, a number of each image, one number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Conv2d(24, 24, 1) for _ in range(4))
+        self.row = nn.Parameter(torch.randn(1, 24, 1, 1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        gate = x.mean((2, 3), keepdim=True)
+        y = (x + self.layers[0](x)).clamp(-1, 1)
+        y = self.row * self.layers[1](y)
+        y = self.layers[2](y) * gate
+        return (2.5 - self.layers[3](y)).tanh()
+
+
+class Kept(nn.Module):
+    """What lies between the layer and the last node is a result, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(24, 40)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = self.layer(x).abs()
+        return y, y.neg()
+
+
+def activated(activation: nn.Module) -> Callable[[], nn.Module]:
+    return lambda: nn.Sequential(nn.Linear(24, 40, bias=False), activation)
+
+
+class Named(nn.Module):
+    """A function of torch's behind a layer."""
+
+    def __init__(self, function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.layer, self.function = nn.Linear(24, 40), function
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.function(self.layer(x))
+
+
+def times(function: Callable[[torch.Tensor], torch.Tensor], count: int) -> Callable:
+    def repeated(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(count):
+            x = function(x)
+        return x
+
+    return repeated
+
+
+# A network, the sizes of its input, and the nodes of its steps of ours.
+MATMULS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = {
+    "linear": (lambda: nn.Linear(24, 40), (7, 24), ["Matmul"]),
+    "one row": (lambda: nn.Linear(300, 1000), (1, 300), ["Matmul"]),
+    "batches": (lambda: nn.Linear(24, 40), (3, 7, 24), ["Matmul"]),
+    "pixels": (lambda: nn.Conv2d(24, 40, 1), (2, 24, 5, 6), ["Matmul"]),
+    "bounds": (activated(nn.ReLU6()), (7, 24), ["Matmul"]),
+    "gated": (Gated, (50, 24), ["Matmul + Sigmoid + Multiply"]),
+    "sums": (
+        Sums,
+        (2, 24, 9, 10),
+        ["Matmul + Add", "Matmul + Multiply", "Matmul + Multiply", "Matmul + Subtract + Tanh"],
+    ),
+    "kept": (Kept, (7, 24), ["Matmul + Abs"]),
+    "ten": (lambda: Named(times(torch.abs, 10)), (7, 24), ["Matmul" + 8 * " + Abs"]),
+    "elu": (activated(nn.ELU(0.7)), (7, 24), ["Matmul + ELU"]),
+    "gelu": (activated(nn.GELU()), (7, 24), ["Matmul + Gelu"]),
+    "hardswish": (activated(nn.Hardswish()), (7, 24), ["Matmul + Hardswish"]),
+    "leaky": (activated(nn.LeakyReLU(0.3)), (7, 24), ["Matmul + LeakyReLU"]),
+    "ceil": (lambda: Named(torch.ceil), (7, 24), ["Matmul + Ceiling"]),
+    "floor": (lambda: Named(torch.floor), (7, 24), ["Matmul + Floor"]),
+    "cos": (lambda: Named(torch.cos), (7, 24), ["Matmul + Cos"]),
+    "sin": (lambda: Named(torch.sin), (7, 24), ["Matmul + Sin"]),
+    "neg": (lambda: Named(torch.neg), (7, 24), ["Matmul + Negate"]),
+    "exp": (lambda: Named(torch.exp), (7, 24), ["Matmul + Exp"]),
+    "log": (lambda: Named(lambda x: (x.abs() + 1).log()), (7, 24), ["Matmul + Abs + Add + Log"]),
+    "roots": (
+        lambda: Named(lambda x: (x.square() + 1).sqrt().rsqrt()),
+        (7, 24),
+        ["Matmul + Square + Add + SquareRoot + ReciprocalSquareRoot"],
+    ),
+    "quotient": (
+        lambda: Named(lambda x: x / (x.square() + 2)),
+        (7, 24),
+        ["Matmul + Square + Add + Div"],
+    ),
+    "between": (
+        lambda: Named(lambda x: torch.minimum(torch.maximum(x, -x), x * x)),
+        (7, 24),
+        ["Matmul + Negate + Maximum + Multiply + Minimum"],
+    ),
+}
+
+
 def lowered(module: nn.Module, x: torch.Tensor, **options: object) -> bytes:
     exported = torch.export.export(module.eval(), (x,), **options)
     manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
     return manager.to_executorch().buffer
+
+
+def own_steps(data: bytes, x: torch.Tensor, folder: Path) -> list[str]:
+    """Nodes of the steps that kernels of ours compute, by the events of a run."""
+    program = Runtime.get().load_program(data, enable_etdump=True)
+    program.load_method("forward").execute([x])
+    program.write_etdump_result_to_file(folder / "run.etdp", folder / "debug.bin")
+    blocks = Inspector(etdump_path=str(folder / "run.etdp")).event_blocks
+    names = [event.name for block in blocks for event in block.events]
+    own = [name.split(" #")[0] for name in names if "(F32)" in name and name.startswith("Matmul")]
+    return [name.replace(" (F32)", "").replace("XNN", "") for name in own]
 
 
 def loaded(data: bytes, **options: bool | int) -> Method:
@@ -95,12 +224,7 @@ def test_numbers_are_eagers(name: str) -> None:
     channels = 19 if name == "uneven" else 32
     x = torch.randn(1, channels, 16, 14)
     data = lowered(module, x)
-    for options in (
-        {},
-        {"weight_cache_enabled": False},
-        {"segment_nodes": 1},
-        {"winograd_enabled": False},
-    ):
+    for options in OPTIONS:
         method = loaded(data, **options)
         for _ in range(3):
             check(method, module, torch.randn_like(x))
@@ -146,3 +270,29 @@ def test_the_kernel_of_ours_computes_it(name: str) -> None:
     assert (
         not loaded(data, winograd_enabled=False).execute([x])[0].isnan().any() or name == "branches"
     )
+
+
+@pytest.mark.parametrize("name", MATMULS)
+def test_a_matmul_and_what_follows_it_are_one_step(name: str, tmp_path: Path) -> None:
+    """The first run, before weights are packed, has the bits of later ones."""
+    torch.manual_seed(0)
+    make, sizes, steps = MATMULS[name]
+    module, x = make(), torch.randn(*sizes)
+    data = lowered(module, x)
+    assert own_steps(data, x, tmp_path) == steps
+    for options in OPTIONS:
+        method = loaded(data, **options)
+        check(method, module, x)
+        first = [result.clone() for result in method.execute([x])]
+        check(method, module, torch.randn_like(x))
+        for result, wanted in zip(method.execute([x]), first, strict=True):
+            assert torch.equal(result, wanted)
+
+
+def test_rows_of_a_matmul_change_with_each_run() -> None:
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(300, 400), nn.SiLU(), nn.Linear(400, 30))
+    sizes = {0: torch.export.Dim("rows", min=2, max=500)}
+    method = loaded(lowered(module, torch.randn(16, 300), dynamic_shapes=(sizes,)))
+    for rows in (16, 3, 500, 2, 33):
+        check(method, module, torch.randn(rows, 300))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cuts where everything that lies across has memory of its own.
+#include <executorch/backends/xnnpack/runtime/plan/own_step.h>
 #include <executorch/backends/xnnpack/runtime/plan/segments.h>
 
 #include <algorithm>
@@ -61,6 +62,35 @@ std::vector<bool> places_to_cut(const Graph& graph, const std::vector<Life>& liv
   return may_cut;
 }
 
+/// The end of what the kernel of the node at `begin` computes: nodes that follow, as many as leave
+/// nothing of what lies between to others.
+size_t end_of_own(const Graph& graph, const std::vector<Life>& lives, const OwnKind& kind,
+                  size_t begin) {
+  const uint32_t result = graph.nodes[begin].operands.output;
+  const auto is_between = [&](uint32_t id) {
+    return lives[id].written != kNever && lives[id].written >= begin;
+  };
+  size_t end = begin + 1;
+  size_t last_read = lives[result].last_read;
+  bool is_for_others = lives[result].is_argument;
+  size_t count = 0;
+  for (size_t place = begin + 1; place < graph.nodes.size() && !is_for_others; ++place) {
+    const GraphNode& node = graph.nodes[place];
+    if (!node.is_needed) {
+      continue;
+    }
+    bool reads_result = false;
+    for_each_read(node, [&](uint32_t id) { reads_result = reads_result || is_between(id); });
+    if (++count > kMaxFollowing || !reads_result || !kind.follows(graph, result, node)) {
+      break;
+    }
+    end = last_read <= place ? place + 1 : end;
+    last_read = std::max(last_read, lives[node.operands.output].last_read);
+    is_for_others = lives[node.operands.output].is_argument;
+  }
+  return end;
+}
+
 std::vector<SegmentArgument> arguments_of(const Graph& graph, const std::vector<Life>& lives,
                                           size_t begin, size_t end) {
   std::vector<SegmentArgument> arguments;
@@ -103,24 +133,34 @@ std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<con
   }
   const std::vector<Life> lives = lives_of(graph);
   const std::vector<bool> may_cut = places_to_cut(graph, lives);
-  const auto is_own = [&](size_t place) {
-    return place < own.size() && own[place] != nullptr && graph.nodes[place].is_needed &&
-           may_cut[place] && may_cut[place + 1];
-  };
   std::vector<Segment> segments;
+  const auto add = [&](size_t begin, size_t end, const OwnKind* kind) {
+    segments.push_back({begin, end, arguments_of(graph, lives, begin, end), kind});
+  };
   size_t begin = 0;
-  size_t num_nodes = 0;
-  for (size_t place = 1; place <= graph.nodes.size(); ++place) {
-    num_nodes += graph.nodes[place - 1].is_needed ? 1 : 0;
-    const bool is_full = max_nodes > 0 && num_nodes >= max_nodes && may_cut[place];
-    const bool ends = place == graph.nodes.size() || is_full || is_own(place - 1) || is_own(place);
-    if (num_nodes > 0 && ends) {
-      begin = is_own(place - 1) ? place - 1 : begin;
-      segments.push_back({begin, place, arguments_of(graph, lives, begin, place),
-                          is_own(place - 1) ? own[place - 1] : nullptr});
+  size_t num_nodes = 0;  // needed, from `begin` on
+  for (size_t place = 0; place < graph.nodes.size(); ++place) {
+    if (!graph.nodes[place].is_needed) {
+      continue;
+    }
+    const OwnKind* const kind = place < own.size() ? own[place] : nullptr;
+    const size_t end = kind == nullptr ? place + 1 : end_of_own(graph, lives, *kind, place);
+    const bool is_own = kind != nullptr && may_cut[place] && may_cut[end];
+    if (num_nodes > 0 && (is_own || (max_nodes > 0 && num_nodes >= max_nodes && may_cut[place]))) {
+      add(begin, place, nullptr);
       begin = place;
       num_nodes = 0;
     }
+    if (is_own) {
+      add(place, end, kind);
+      begin = end;
+      place = end - 1;
+    } else {
+      ++num_nodes;
+    }
+  }
+  if (num_nodes > 0) {
+    add(begin, graph.nodes.size(), nullptr);
   }
   return segments;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What runs as one, and in which order: a plan is a list of segments, each a part of the graph's
-// nodes that becomes one runtime of XNNPACK's, or a node that a kernel of ours computes.
+// nodes that becomes one runtime of XNNPACK's, or that a kernel of ours computes.
 #pragma once
 
 #include <executorch/backends/xnnpack/runtime/graph.h>
@@ -24,15 +24,17 @@ struct Segment {
   size_t begin = 0;
   size_t end = 0;
   std::vector<SegmentArgument> arguments;
-  const OwnKind* own = nullptr;  // of one node, whose arguments are its input and its output
+  const OwnKind* own = nullptr;  // of a node, and of those that follow it; or XNNPACK's
 };
 
 /// All nodes as one segment, whose arguments are the delegate's in their order.
 Segment whole_graph(const Graph& graph);
 
 /// Segments of about `max_nodes` needed nodes, 0 for all, between nodes with a kernel of ours,
-/// which `own` has by place (null: none); `graph`'s byte tables are made. A segment is longer where
-/// the values at its end have no type that memory between segments has, or would be rounded.
+/// which `own` has by place (null: none); `graph`'s byte tables are made. Such a kernel computes
+/// nodes that follow its own, too, as far as what lies between is for them alone. A segment is
+/// longer where the values at its end have no type that memory between segments has, or would be
+/// rounded.
 std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<const OwnKind*>& own,
                                        size_t max_nodes);
 

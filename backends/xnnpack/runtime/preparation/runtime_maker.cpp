@@ -86,17 +86,38 @@ Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph, const Ids& ids, Segmen
   return Error::Ok;
 }
 
+/// Whether those that may wait have so much to pack that the first run goes without.
+bool RuntimeMaker::matrices_of_own_are_large() const {
+  size_t total = 0;
+  for (const Segment& segment : out_.plan) {
+    if (segment.own != nullptr && segment.own->runs_unpacked) {
+      const GraphNode& layer = out_.graph.nodes[segment.begin];
+      total += definitions_.contents(layer.operands.inputs[1]).bytes.size();
+    }
+  }
+  return total > 0 && total >= options_.large_from;
+}
+
 Error RuntimeMaker::make_own_steps() {
-  extension::MallocMemoryAllocator scratch;
   for (size_t place = 0; place < out_.plan.size(); ++place) {
     const Segment& segment = out_.plan[place];
     if (segment.own != nullptr) {
-      out_.runtimes[place].own = ET_UNWRAP(
-          segment.own->make(definitions_, out_.graph.nodes[segment.begin], *out_.weights, scratch));
+      out_.runtimes[place].own = segment.own->make(definitions_, segment.begin, segment.end);
       if (options_.profile) {
-        out_.runtimes[place].titles =
-            title_of_own(segment.own->name, out_.graph.nodes[segment.begin]);
+        out_.runtimes[place].titles = title_of_own(segment.own->name, out_.graph, segment);
       }
+    }
+  }
+  return pack_own_steps(!own_wait_);
+}
+
+Error RuntimeMaker::pack_own_steps(bool all) {
+  extension::MallocMemoryAllocator scratch;
+  for (size_t place = 0; place < out_.plan.size(); ++place) {
+    const OwnKind* const kind = out_.plan[place].own;
+    if (kind != nullptr && (all || !kind->runs_unpacked)) {
+      ET_CHECK_OK_OR_RETURN_ERROR(
+          out_.runtimes[place].own->pack(definitions_, *out_.weights, scratch));
       scratch.reset();
     }
   }
@@ -173,7 +194,8 @@ Error RuntimeMaker::make() {
   // What is measured is measured as it will run; what a file may hold need not be packed; a matrix
   // that is not packed is multiplied in float32.
   if (!options_.pack_at_load && !options_.profile && options_.packed_file == nullptr &&
-      options_.precision == ComputePrecision::Float32) {
+      options_.precision == ComputePrecision::Float32 && options_.share_weights) {
+    own_wait_ = matrices_of_own_are_large();
     lazy_packing_.choose(packings_, options_.large_from);
   }
   pack(packings_);
@@ -195,6 +217,10 @@ Error RuntimeMaker::make() {
 }
 
 Error RuntimeMaker::finish() {
+  if (own_wait_) {
+    ET_CHECK_OK_OR_RETURN_ERROR(pack_own_steps(true));
+    own_wait_ = false;
+  }
   pack(lazy_packing_.packings());
   for (SegmentRuntime& run : out_.runtimes) {
     if (!run.matrices.empty()) {

@@ -78,7 +78,7 @@ class RuntimeMaker final {
 
   /// Makes the runtime, and is done, or one for a first run.
   runtime::Error make();
-  bool is_done() const { return lazy_packing_.empty(); }
+  bool is_done() const { return lazy_packing_.empty() && !own_wait_; }
   /// After make() that was not done: packs the rest. Its caller holds the lock of the workspace.
   runtime::Error finish();
 
@@ -87,7 +87,9 @@ class RuntimeMaker final {
   std::vector<const OwnKind*> choose_own() const;
   runtime::Error define_segments();
   runtime::Error make_runtime(xnn_subgraph_t subgraph, const Ids& ids, SegmentRuntime& out);
+  bool matrices_of_own_are_large() const;
   runtime::Error make_own_steps();
+  runtime::Error pack_own_steps(bool all);
   runtime::Error make_first_runtimes();
   runtime::Error make_last_runtimes();
   void pack(std::vector<Packing>& packings);
@@ -98,6 +100,7 @@ class RuntimeMaker final {
   LazyWeightPacking lazy_packing_;
   DelegateOptions options_;
   Executable& out_;
+  bool own_wait_ = false;  // steps of ours whose first run is without packed weights
   struct Defined {
     Subgraph subgraph;
     Ids ids;  // XNNPACK's, in that

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Elementwise nodes behind a layer that a kernel of ours computes: activations, gates, sums of
+// residuals. They take each piece of its result while that is in a core's own cache.
+#pragma once
+
+#include <executorch/backends/xnnpack/runtime/plan/own_step.h>
+#include <executorch/kernels/optimized/binary.h>
+#include <executorch/kernels/optimized/gemm/gemm.h>
+#include <executorch/kernels/optimized/unary.h>
+
+#include <array>
+#include <vector>
+
+namespace executorch::backends::xnnpack {
+
+class FusedElementwise final : public kernels::optimized::Epilogue {
+ public:
+  /// Whether a node behind the layer that writes `result` may be one: of floats, of the result's
+  /// shape.
+  static bool takes(const Graph& graph, uint32_t result, const GraphNode& node);
+
+  /// Of the needed nodes [begin + 1, end), all of which are taken; `begin` is the layer's.
+  /// Constants that they read must outlive it.
+  FusedElementwise(const Definitions& definitions, size_t begin, size_t end);
+
+  /// Where the layer and they write, a value id.
+  uint32_t output() const { return output_; }
+  /// InvalidArgument for shapes that do not meet element by element.
+  runtime::Error reshape(const Shapes& shapes);
+  /// `addresses` of values by id, null for constants. Null when nothing follows the layer. Valid
+  /// while `addresses` are.
+  const Epilogue* bind(const Addresses& addresses);
+
+  void finish(const Piece& piece) const override;
+
+ private:
+  /// What a node reads: the result of one before, or a value of the graph.
+  struct Operand {
+    uint32_t value = kNoValue;
+    size_t result = 0;  // 0: the layer's, i: the i-th node's
+    const float* constant = nullptr;
+    const float* data = nullptr;
+    bool is_result = false;
+    bool is_in_step = true;         // element i meets element i
+    bool is_row = true;             // a number for each column, not one for all
+    size_t strides[kMaxRank] = {};  // of rows, by dimension but the last
+  };
+  struct Node {
+    bool is_binary = false;
+    bool is_bounded = false;
+    kernels::optimized::Unary unary = {};
+    kernels::optimized::Binary binary = {};
+    kernels::optimized::UnaryConstants constants;
+    kernels::optimized::UnaryConstants bounds;
+    std::array<Operand, 2> operands;
+  };
+  using Results = std::array<float*, kMaxFollowing + 1>;
+
+  Operand operand_of(const Definitions& definitions, uint32_t id,
+                     const std::vector<uint32_t>& results) const;
+  const float* at(const Operand& operand, int64_t row, int64_t column) const;
+  void compute(int64_t row, int64_t column, int64_t count) const;
+  void compute_node(const Node& node, const Results& results, float* out, int64_t row,
+                    int64_t column, int64_t count) const;
+
+  std::vector<Node> nodes_;
+  uint32_t output_;
+  float* data_ = nullptr;
+  Shape shape_;
+  int64_t columns_ = 0;
+  bool is_flat_ = false;  // all operands are in step
+};
+
+}  // namespace executorch::backends::xnnpack

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A layer of floats with a filter and perhaps a bias that a kernel of ours computes, and the
+// elementwise nodes behind it.
+#pragma once
+
+#include <executorch/backends/xnnpack/runtime/plan/fused_elementwise.h>
+#include <executorch/backends/xnnpack/runtime/plan/own_step.h>
+
+namespace executorch::backends::xnnpack {
+
+class OwnLayer : public OwnStep {
+ public:
+  runtime::Error pack(const Definitions& definitions, PackedWeights& weights,
+                      runtime::MemoryAllocator& scratch) final;
+  runtime::Error reshape(const Shapes& shapes) final;
+  runtime::Error run(const Addresses& addresses, runtime::MemoryAllocator& scratch) final;
+
+ protected:
+  /// `seed` is the kernel's, in names of packed weights.
+  OwnLayer(const Definitions& definitions, size_t begin, size_t end, uint32_t seed);
+
+  /// What a kernel computes once.
+  struct Run {
+    const float* input;
+    float* output;
+    const float* packed;  // null before pack()
+    const float* filter;  // of the file; null after pack()
+    const float* bias;    // or null
+    Limits limits;
+    const kernels::optimized::Epilogue* epilogue;  // or null
+  };
+
+  virtual void set_shapes(const GraphNode& node, const Shapes& shapes) = 0;
+  virtual size_t num_packed() const = 0;  // floats
+  virtual runtime::Error pack_filter(const float* filter, float* to,
+                                     runtime::MemoryAllocator& scratch) = 0;
+  virtual runtime::Error compute(const Run& run, runtime::MemoryAllocator& scratch) = 0;
+
+ private:
+  const GraphNode& node_;
+  const uint32_t seed_;
+  FusedElementwise fused_;
+  const float* packed_ = nullptr;
+  const float* filter_ = nullptr;
+  const float* bias_ = nullptr;
+};
+
+/// Whether the layer's input, filter and output are floats, and the filter is known.
+bool is_layer_of_floats(const Graph& graph, const GraphNode& node);
+
+// Rows of own_kind_of().
+extern const OwnKind kOwnWinograd;
+extern const OwnKind kOwnMatmul;
+
+}  // namespace executorch::backends::xnnpack

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Convolutions of floats by Winograd's algorithm.
+#include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
+
+#include <executorch/kernels/optimized/conv/winograd.h>
+
+namespace executorch::backends::xnnpack {
+
+using fb_xnnpack::XNodeUnion;
+using kernels::optimized::Conv;
+using runtime::Error;
+using runtime::KernelRuntimeContext;
+using runtime::MemoryAllocator;
+
+namespace {
+
+/// Of the time of a direct convolution: transformed filters take memory, too.
+constexpr double kMaxCost = 0.75;
+/// With fewer channels transforms take longer than they save.
+constexpr int64_t kMinChannels = 16;
+
+int64_t size_at(const Shape& shape, size_t dim) {
+  return static_cast<int64_t>(shape.dims[dim]);
+}
+
+/// All but the pointers.
+Conv conv_of(const GraphNode& node, const Shapes& shapes) {
+  const auto& n = table_of<fb_xnnpack::_XNNNodeConv>(*node.node);
+  const Shape& input = shapes[node.operands.inputs[0]];
+  const Shape& output = shapes[node.operands.output];
+  Conv conv{};
+  conv.batch = size_at(input, 0);
+  conv.groups = n.groups();
+  conv.in_channels = size_at(input, 3);
+  conv.out_channels = size_at(output, 3);
+  conv.in_d = conv.out_d = conv.kernel_d = conv.stride_d = conv.dilation_d = 1;
+  conv.in_h = size_at(input, 1);
+  conv.in_w = size_at(input, 2);
+  conv.out_h = size_at(output, 1);
+  conv.out_w = size_at(output, 2);
+  conv.kernel_h = n.kernel_height();
+  conv.kernel_w = n.kernel_width();
+  conv.stride_h = n.subsampling_height();
+  conv.stride_w = n.subsampling_width();
+  conv.pad_h = n.padding_top();
+  conv.pad_w = n.padding_left();
+  conv.dilation_h = n.dilation_height();
+  conv.dilation_w = n.dilation_width();
+  conv.channels_last = conv.weight_channels_last = true;
+  return conv;
+}
+
+class Winograd final : public OwnLayer {
+ public:
+  Winograd(const Definitions& definitions, size_t begin, size_t end)
+      : OwnLayer(definitions, begin, end, kSeed),
+        conv_(conv_of(definitions.graph().nodes[begin], definitions.graph().shapes)) {}
+
+ private:
+  static constexpr uint32_t kSeed = 0x57494E4F;
+
+  void set_shapes(const GraphNode& node, const Shapes& shapes) override {
+    conv_ = conv_of(node, shapes);
+  }
+  size_t num_packed() const override { return num_winograd_packed(conv_); }
+  Error pack_filter(const float* filter, float* to, MemoryAllocator& scratch) override {
+    Conv source = conv_;
+    source.weight = filter;
+    KernelRuntimeContext context(nullptr, &scratch);
+    return pack_winograd(context, source, to);
+  }
+  Error compute(const Run& run, MemoryAllocator& scratch) override {
+    conv_.input = run.input;
+    conv_.output = run.output;
+    conv_.bias = run.bias;
+    KernelRuntimeContext context(nullptr, &scratch);
+    return winograd_conv(context, conv_, run.packed, run.limits.min, run.limits.max, run.epilogue);
+  }
+
+  Conv conv_;
+};
+
+bool suits(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {
+  if (!choice.winograd || node.node->xnode_union_type() != XNodeUnion::XNNConv2d ||
+      !is_layer_of_floats(graph, node)) {
+    return false;
+  }
+  const Conv conv = conv_of(node, graph.shapes);
+  return is_winograd(conv) && conv.in_channels >= kMinChannels &&
+         conv.out_channels >= kMinChannels && cost_of_winograd(conv) < kMaxCost;
+}
+
+std::unique_ptr<OwnStep> make(const Definitions& definitions, size_t begin, size_t end) {
+  return std::make_unique<Winograd>(definitions, begin, end);
+}
+
+}  // namespace
+
+const OwnKind kOwnWinograd = {"Convolution (Winograd, F32)", suits, FusedElementwise::takes,
+                              /*runs_unpacked=*/false, make};
+
+}  // namespace executorch::backends::xnnpack
