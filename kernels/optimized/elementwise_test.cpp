@@ -67,7 +67,7 @@ const UnaryCase kUnaryCases[] = {
     {"sigmoid", Unary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4e-7},
     {"erf", Unary::kErf, [](double x) { return std::erf(x); }, 4e-7},
     {"erfc", Unary::kErfc, [](double x) { return std::erfc(x); }, 2e-6},
-    {"gelu", Unary::kGelu, gelu, 4e-7, 4e-7},
+    {"gelu", Unary::kGelu, gelu, 4e-7, 1e-6},
     {"relu", Unary::kRelu, [](double x) { return x < 0 ? 0 : x; }, 0},
     {"hardswish", Unary::kHardswish,
      [](double x) { return x * std::min(std::max(x + 3, 0.0), 6.0) / 6; }, 2e-7, 2e-7},

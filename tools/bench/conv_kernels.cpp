@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
+#include <executorch/kernels/optimized/conv/conv_packed.h>
 #include <executorch/kernels/optimized/conv/winograd.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/tools/bench/kernel_turns.h>
@@ -45,7 +46,11 @@ constexpr Shape kShapes[] = {
     {1, 12000, 1, 4, 2, 32, 64},  {1, 6000, 1, 3, 1, 64, 32},    {1, 6000, 1, 8, 4, 64, 128},
     {1, 1500, 1, 3, 1, 128, 64},  {1, 1500, 1, 10, 5, 128, 256}, {1, 300, 1, 3, 1, 256, 128},
     {1, 8000, 1, 7, 1, 64, 64},   {1, 4000, 1, 7, 1, 128, 128},  {1, 1000, 1, 7, 1, 256, 256},
-    {1, 16000, 1, 16, 8, 1, 128}, {1, 3000, 1, 3, 1, 80, 384},
+    {1, 16000, 1, 16, 8, 1, 128}, {1, 3000, 1, 3, 1, 80, 384},   {224, 224, 3, 3, 2, 3, 32},
+    {224, 224, 7, 7, 2, 3, 64},   {56, 56, 3, 3, 2, 128, 128},   {28, 28, 3, 3, 2, 256, 256},
+    {14, 14, 3, 3, 2, 512, 512},  {56, 56, 1, 1, 2, 256, 512},   {14, 14, 5, 5, 1, 96, 128},
+    {28, 28, 1, 7, 1, 160, 192},  {224, 224, 4, 4, 4, 3, 96},    {224, 224, 16, 16, 16, 3, 192},
+    {56, 56, 2, 2, 2, 96, 192},   {28, 28, 3, 3, 1, 8, 12},
 };
 
 struct Layer {
@@ -96,6 +101,9 @@ struct Layer {
         return false;
       }
       memory.reset();
+    } else {
+      packed.resize(num_conv_packed(conv));
+      pack_conv(conv, packed.data());
     }
     size_t workspace_size = 0, alignment = 0;
     if (xnn_reshape_convolution2d_nhwc_f32(
@@ -113,9 +121,9 @@ struct Layer {
 
   void run_ours() {
     KernelRuntimeContext context(nullptr, &memory);
-    const Error error = packed.empty()
-                            ? direct_conv(context, conv)
-                            : winograd_conv(context, conv, packed.data(), -kInfinity, kInfinity);
+    const Error error = is_winograd(conv)
+                            ? winograd_conv(context, conv, packed.data(), -kInfinity, kInfinity)
+                            : packed_conv(context, conv, packed.data(), -kInfinity, kInfinity);
     memory.reset();
     if (error != Error::Ok) {
       std::abort();

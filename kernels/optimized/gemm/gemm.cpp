@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include <executorch/kernels/optimized/gemm/gemm_panels.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -25,8 +26,8 @@ using runtime::Error;
 namespace {
 
 constexpr int64_t kBlockK = 256;
-constexpr int64_t kPackedBlockK = 1024;  // of a B that is packed once
-constexpr int64_t kBlockA = 1 << 16;     // values of A
+constexpr int64_t kBlockA = 1 << 16;  // values of A
+constexpr int64_t kBlockB = 1 << 17;  // values of a B that is packed, if its columns are short
 constexpr int64_t kBlockPanels = 8;
 constexpr int64_t kUnpackedRows = 16;  // with so few rows of A, packing B costs more than it gains
 constexpr size_t kAlignment = 64;
@@ -37,51 +38,10 @@ struct Block {
   const float* panels;  // packed for this block; nullptr for a B that is packed whole, or in place
 };
 
-// Columns of a panel: as many vectors as a tile has, but for the last two where one vector would be
-// left over, which takes as long as two: these have two each.
-class Panels {
- public:
-  Panels(int64_t n, int64_t lanes) : n_(n), lanes_(lanes) {
-    const int64_t vectors = div_up(n, lanes);
-    const bool has_pair = vectors > kTileVectors && vectors % kTileVectors == 1;
-    pair_begin_ = has_pair ? (vectors - kTileVectors - 1) * lanes : n;
-  }
-
-  int64_t width() const { return kTileVectors * lanes_; }
-  int64_t begin_of(int64_t column) const {
-    return column < pair_begin_ ? column / width() * width()
-                                : pair_begin_ + (column - pair_begin_) / half() * half();
-  }
-  int64_t end_of(int64_t column) const {
-    return std::min(begin_of(column) + (column < pair_begin_ ? width() : half()), n_);
-  }
-  int64_t index_of(int64_t column) const {
-    return column < pair_begin_ ? column / width()
-                                : pair_begin_ / width() + (column - pair_begin_) / half();
-  }
-  int64_t begin_at(int64_t index) const {
-    const int64_t whole = div_up(pair_begin_, width());
-    return index < whole ? index * width() : pair_begin_ + (index - whole) * half();
-  }
-  int64_t count() const { return div_up(n_, width()); }
-
- private:
-  int64_t half() const { return (kTileVectors + 1) / 2 * lanes_; }
-
-  int64_t n_, lanes_, pair_begin_;
-};
-
 // How many rows of B a block has: all about as many.
 int64_t rows_of_block(int64_t k, int64_t most) {
   const int64_t k_blocks = std::max<int64_t>(1, div_up(k, most));
   return std::max<int64_t>(1, div_up(k, k_blocks));
-}
-
-// Where (k, n), of a block of `k_size` rows from k on, stands in what pack_matrix() wrote: blocks
-// one after the other, each with all of its panels.
-int64_t place_of(const Panels& panels, int64_t k, int64_t k_size, int64_t n) {
-  return panels.width() * (k * panels.count() + panels.index_of(n) * k_size) + n -
-         panels.begin_of(n);
 }
 
 // One panel of columns against rows [m_begin, m_end).
@@ -102,25 +62,22 @@ void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& bloc
   tile.is_bounded = last && (g.min > -kInfinity || g.max < kInfinity);
   tile.min = g.min;
   tile.max = g.max;
-  // Tiles that differ by a row at most, the larger first: one of few rows waits for its sums.
-  const int64_t tiles = div_up(m_end - m_begin, kernels.tile_rows);
-  const int64_t smaller = (m_end - m_begin) / std::max<int64_t>(tiles, 1);
-  const int64_t num_larger = (m_end - m_begin) - tiles * smaller;
-  for (int64_t done = 0, i = m_begin; done < tiles; done += tile.count) {
-    const int64_t left = done < num_larger ? num_larger - done : tiles - done;
-    const int64_t rows = done < num_larger ? smaller + 1 : smaller;
-    tile.count = g.c_transposed ? 1 : left;
-    tile.a = g.a + i * g.lda + block.k_begin;
-    tile.row_bias = first && g.row_bias != nullptr ? g.row_bias + i : nullptr;
-    tile.c = g.c_transposed ? buffer : g.c + i * g.ldc + j0;
-    tile.ldc = g.c_transposed ? kMaxTileWidth : g.ldc;
-    kernels.tile[rows - 1][vectors - 1](tile);
-    if (g.c_transposed) {
-      kernels.transpose(buffer, kMaxTileWidth, rows, cols, g.c + j0 * g.ldc + i, g.ldc,
-                        g.accumulate || !first);
+  for_each_tile(kernels, m_end - m_begin, [&](int64_t row, int64_t rows, int64_t count) {
+    const int64_t i = m_begin + row;
+    for (int64_t done = 0; done < count; done += tile.count) {
+      const int64_t at = i + done * rows;
+      tile.count = g.c_transposed ? 1 : count;
+      tile.a = g.a + at * g.lda + block.k_begin;
+      tile.row_bias = first && g.row_bias != nullptr ? g.row_bias + at : nullptr;
+      tile.c = g.c_transposed ? buffer : g.c + at * g.ldc + j0;
+      tile.ldc = g.c_transposed ? kMaxTileWidth : g.ldc;
+      kernels.tile[rows - 1][vectors - 1](tile);
+      if (g.c_transposed) {
+        kernels.transpose(buffer, kMaxTileWidth, rows, cols, g.c + j0 * g.ldc + at, g.ldc,
+                          g.accumulate || !first);
+      }
     }
-    i += rows * tile.count;
-  }
+  });
 }
 
 void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& block,
@@ -166,10 +123,12 @@ void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, 
   const int64_t width = panels.width();
   const int64_t k_step = rows_of_block(g.k, g.packed != nullptr ? kPackedBlockK : kBlockK);
   const int64_t in_place = unpacked_end(g, r, width);
+  const int64_t most =
+      g.packed == nullptr ? kBlockPanels : std::max(kBlockPanels, kBlockB / (k_step * width));
   for (int64_t n = r.n_begin; n < r.n_end;) {
     const bool packed = n >= in_place;
     int64_t n_end = packed ? n : in_place;
-    for (int64_t i = 0; packed && i < kBlockPanels && n_end < r.n_end; ++i) {
+    for (int64_t i = 0; packed && i < most && n_end < r.n_end; ++i) {
       n_end = std::min(panels.end_of(n_end), r.n_end);
     }
     for (int64_t k = 0; k == 0 || k < g.k; k += k_step) {

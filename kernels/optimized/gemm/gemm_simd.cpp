@@ -122,9 +122,8 @@ HWY_INLINE void add_step(const float* HWY_RESTRICT b, const V (&factors)[kRows],
 
 // Four steps at a time; gives how many there were.
 template <int kRows, int kVectors>
-HWY_INLINE int64_t add_quads(const GemmTile& t, V (&sum)[kRows][kVectors]) {
-  const float* HWY_RESTRICT a = t.a;
-  const float* HWY_RESTRICT b = t.b;
+HWY_INLINE int64_t add_quads(const GemmTile& t, const float* HWY_RESTRICT a,
+                             const float* HWY_RESTRICT b, V (&sum)[kRows][kVectors]) {
   const int64_t end = t.k / 4 * 4;
 #pragma GCC unroll 1
   for (int64_t p = 0; p < end; p += 4, a += 4, b += 4 * t.ldb) {
@@ -142,23 +141,21 @@ HWY_INLINE int64_t add_quads(const GemmTile& t, V (&sum)[kRows][kVectors]) {
 }
 #else
 template <int kRows, int kVectors>
-HWY_INLINE int64_t add_quads(const GemmTile&, V (&)[kRows][kVectors]) {
+HWY_INLINE int64_t add_quads(const GemmTile&, const float*, const float*, V (&)[kRows][kVectors]) {
   return 0;
 }
 #endif
 
 template <int kRows, int kVectors>
-HWY_INLINE void one_tile(const GemmTile& t) {
+HWY_INLINE void add_piece(const GemmTile& t, const float* HWY_RESTRICT a,
+                          const float* HWY_RESTRICT b, V (&sum)[kRows][kVectors]) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  V sum[kRows][kVectors];
-  load_tile(t, sum);
-  const int64_t begin = add_quads(t, sum);
+  const int64_t begin = add_quads(t, a, b, sum);
   const int64_t lda = t.lda;
   const int64_t ldb = t.ldb;
   const int64_t k = t.k;
-  const float* HWY_RESTRICT a = t.a;
-  const float* HWY_RESTRICT b = t.b + begin * ldb;
+  b += begin * ldb;
 #pragma GCC unroll 1
   for (int64_t p = begin; p < k; ++p) {
     V row[kVectors];
@@ -174,6 +171,19 @@ HWY_INLINE void one_tile(const GemmTile& t) {
       for (int j = 0; j < kVectors; ++j) {
         sum[i][j] = hn::MulAdd(factor, row[j], sum[i][j]);
       }
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+HWY_INLINE void one_tile(const GemmTile& t) {
+  V sum[kRows][kVectors];
+  load_tile(t, sum);
+  if (t.offsets == nullptr) {
+    add_piece(t, t.a, t.b, sum);
+  } else {
+    for (int64_t i = 0; i < t.pieces; ++i) {
+      add_piece(t, t.a + t.offsets[i], t.b + i * t.k * t.ldb, sum);
     }
   }
   if (t.is_bounded) {

@@ -16,8 +16,11 @@ struct GemmTile {
   int64_t count = 1;
   int64_t k;
   const float* a;
+  // A row of A is this many pieces of k values, at these places behind `a`; null for one at `a`.
+  int64_t pieces = 1;
+  const int64_t* offsets = nullptr;
   int64_t lda;
-  const float* b;  // k rows, ldb apart, each readable up to the full vectors
+  const float* b;  // pieces * k rows, ldb apart, each readable up to the full vectors
   int64_t ldb;
   float* c;
   int64_t ldc;

@@ -15,7 +15,7 @@ using runtime::MemoryAllocator;
 namespace {
 
 /// The first that suits a node computes it.
-const OwnKind* const kKinds[] = {&kOwnWinograd, &kOwnMatmul};
+const OwnKind* const kKinds[] = {&kOwnWinograd, &kOwnMatmul, &kOwnConvolution};
 
 }  // namespace
 

@@ -51,5 +51,6 @@ bool is_layer_of_floats(const Graph& graph, const GraphNode& node);
 // Rows of own_kind_of().
 extern const OwnKind kOwnWinograd;
 extern const OwnKind kOwnMatmul;
+extern const OwnKind kOwnConvolution;
 
 }  // namespace executorch::backends::xnnpack

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolutions of floats by Winograd's algorithm.
+// Convolutions of floats: by Winograd's algorithm, where that takes less time, or as sums of
+// products.
 #include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
 
+#include <executorch/kernels/optimized/conv/conv_packed.h>
 #include <executorch/kernels/optimized/conv/winograd.h>
 
 namespace executorch::backends::xnnpack {
@@ -16,7 +18,7 @@ namespace {
 
 /// Of the time of a direct convolution: transformed filters take memory, too.
 constexpr double kMaxCost = 0.75;
-/// With fewer channels transforms take longer than they save.
+/// With fewer channels transforms take longer than they save, and groups leave vectors empty.
 constexpr int64_t kMinChannels = 16;
 
 int64_t size_at(const Shape& shape, size_t dim) {
@@ -80,7 +82,7 @@ class Winograd final : public OwnLayer {
   Conv conv_;
 };
 
-bool suits(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {
+bool suits_winograd(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {
   if (!choice.winograd || node.node->xnode_union_type() != XNodeUnion::XNNConv2d ||
       !is_layer_of_floats(graph, node)) {
     return false;
@@ -90,13 +92,56 @@ bool suits(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {
          conv.out_channels >= kMinChannels && cost_of_winograd(conv) < kMaxCost;
 }
 
+/// As sums of products.
+class Convolution final : public OwnLayer {
+ public:
+  Convolution(const Definitions& definitions, size_t begin, size_t end)
+      : OwnLayer(definitions, begin, end, kSeed),
+        conv_(conv_of(definitions.graph().nodes[begin], definitions.graph().shapes)) {}
+
+ private:
+  static constexpr uint32_t kSeed = 0x434F4E56;
+
+  void set_shapes(const GraphNode& node, const Shapes& shapes) override {
+    conv_ = conv_of(node, shapes);
+  }
+  size_t num_packed() const override { return num_conv_packed(conv_); }
+  Error pack_filter(const float* filter, float* to, MemoryAllocator&) override {
+    Conv source = conv_;
+    source.weight = filter;
+    pack_conv(source, to);
+    return Error::Ok;
+  }
+  Error compute(const Run& run, MemoryAllocator& scratch) override {
+    conv_.input = run.input;
+    conv_.output = run.output;
+    conv_.bias = run.bias;
+    KernelRuntimeContext context(nullptr, &scratch);
+    return packed_conv(context, conv_, run.packed, run.limits.min, run.limits.max, run.epilogue);
+  }
+
+  Conv conv_;
+};
+
+bool suits_convolution(const Graph& graph, const GraphNode& node, const OwnChoice&) {
+  if (node.node->xnode_union_type() != XNodeUnion::XNNConv2d || !is_layer_of_floats(graph, node) ||
+      node.operands.flags != 0) {
+    return false;
+  }
+  const Conv conv = conv_of(node, graph.shapes);
+  return conv.groups == 1 || conv.out_channels / conv.groups >= kMinChannels;
+}
+
+template <typename Layer>
 std::unique_ptr<OwnStep> make(const Definitions& definitions, size_t begin, size_t end) {
-  return std::make_unique<Winograd>(definitions, begin, end);
+  return std::make_unique<Layer>(definitions, begin, end);
 }
 
 }  // namespace
 
-const OwnKind kOwnWinograd = {"Convolution (Winograd, F32)", suits, FusedElementwise::takes,
-                              /*runs_unpacked=*/false, make};
+const OwnKind kOwnWinograd = {"Convolution (Winograd, F32)", suits_winograd,
+                              FusedElementwise::takes, /*runs_unpacked=*/false, make<Winograd>};
+const OwnKind kOwnConvolution = {"Convolution (F32)", suits_convolution, FusedElementwise::takes,
+                                 /*runs_unpacked=*/false, make<Convolution>};
 
 }  // namespace executorch::backends::xnnpack

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A task is a band of rows of outputs, or a part of their columns or channels.
+#include <executorch/kernels/optimized/conv/conv_packed.h>
+
+#include <executorch/kernels/optimized/gemm/gemm_panels.h>
+#include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/kernels/optimized/gemm/gemm_split.h>
+#include <executorch/kernels/optimized/scratch.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace executorch::kernels::optimized {
+
+using executorch::extension::get_num_threads;
+using executorch::extension::get_thread_num;
+using executorch::extension::parallel_for;
+using runtime::Error;
+
+namespace {
+
+constexpr int64_t kImageFloats = (1 << 18) / sizeof(float);   // that a task copies, about
+constexpr int64_t kFilterFloats = (1 << 18) / sizeof(float);  // that stay in a core's own cache
+constexpr int64_t kMinWork = 1 << 18;                         // multiply-adds that are worth a task
+constexpr int64_t kTasksPerThread = 4;
+constexpr int64_t kMinColumns = 32;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// Shorter ones cost more to begin than to copy: where no two outputs read the same, all taps of one
+// are copied together.
+constexpr int64_t kShortRun = 64;
+
+// Values of the filter that lie together in what is read: a row of taps, or one, or all.
+struct Runs {
+  int64_t count, length;
+  bool is_unfolded = false;
+
+  explicit Runs(const Conv& c) : count(c.kernel_h), length(c.kernel_w * c.in_channels / c.groups) {
+    if (c.groups > 1 || c.dilation_w > 1) {
+      count *= c.kernel_w;
+      length /= c.kernel_w;
+    }
+    const bool are_patches = c.stride_h >= c.kernel_h && c.stride_w >= c.kernel_w;
+    if (are_patches && count > 1 && length < kShortRun) {
+      is_unfolded = true;
+      length *= count;
+      count = 1;
+    }
+  }
+  int64_t in_block() const { return std::max<int64_t>(1, kPackedBlockK / length); }
+};
+
+// What a task reads, in the input or in a copy.
+struct Image {
+  const float* data;           // of the first output, the first run
+  int64_t row_step, col_step;  // to the next output
+  int64_t tap_row, tap_col;    // to the next tap
+};
+
+class PackedConv {
+ public:
+  PackedConv(const Conv& conv, const float* packed, float min, float max, const Epilogue* epilogue)
+      : c_(conv),
+        runs_(conv),
+        packed_(packed),
+        min_(min),
+        max_(max),
+        epilogue_(epilogue),
+        in_group_(conv.in_channels / conv.groups),
+        out_group_(conv.out_channels / conv.groups),
+        kernels_(gemm_kernels()),
+        panels_(out_group_, kernels_.lanes),
+        width_(panels_.width()) {
+    const int64_t outputs = c_.batch * c_.out_h * c_.out_w;
+    const int64_t work = outputs * c_.out_channels * runs_.count * runs_.length;
+    const int64_t threads = get_num_threads();
+    const int64_t wanted =
+        threads == 1 ? 1 : std::clamp<int64_t>(work / kMinWork, 1, kTasksPerThread * threads);
+    // What a task reads fits its scratch memory; then there are enough tasks.
+    const int64_t of_output = runs_.is_unfolded ? runs_.length : c_.stride_w * in_group_;
+    const int64_t fit_columns =
+        kImageFloats / (of_output * (runs_.is_unfolded ? 1 : extent(c_.kernel_h, c_.dilation_h)));
+    col_parts_ = div_up(c_.out_w, std::max(kMinColumns, fit_columns));
+    const int64_t row_floats =
+        div_up(c_.out_w, col_parts_) * of_output * (runs_.is_unfolded ? 1 : c_.stride_h);
+    const int64_t fit_rows = std::max<int64_t>(1, kImageFloats / row_floats);
+    row_parts_ =
+        std::min(c_.out_h, std::max(div_up(c_.out_h, fit_rows), wanted / (c_.batch * col_parts_)));
+    const auto missing = [&] { return div_up(wanted, c_.batch * row_parts_ * col_parts_); };
+    if (missing() > 1) {
+      col_parts_ *= std::clamp<int64_t>(c_.out_w / col_parts_ / kMinColumns, 1, missing());
+    }
+    channel_parts_ = std::clamp<int64_t>(missing(), 1, div_up(out_group_, width_));
+  }
+
+  Error run(runtime::KernelRuntimeContext& ctx) const {
+    const int64_t parts = c_.groups * channel_parts_ * col_parts_ * row_parts_;
+    const int64_t tasks = c_.batch * parts;
+    const int64_t threads = std::min(get_num_threads(), tasks);
+    const int64_t floats = scratch_floats();
+    auto* const copies = scratch<float>(ctx, threads * std::max<int64_t>(floats, 1));
+    auto* const offsets = scratch<int64_t>(ctx, threads * runs_.count);
+    if (copies == nullptr || offsets == nullptr) {
+      return Error::MemoryAllocationFailed;
+    }
+    parallel_for(0, tasks, 1, [&](int64_t first, int64_t last) {
+      for (int64_t task = first; task < last; ++task) {
+        compute(task, copies + get_thread_num() * floats, offsets + get_thread_num() * runs_.count);
+      }
+    });
+    return Error::Ok;
+  }
+
+ private:
+  static int64_t extent(int64_t taps, int64_t dilation) { return (taps - 1) * dilation + 1; }
+
+  struct Range {
+    int64_t begin, end;
+    int64_t size() const { return end - begin; }
+  };
+  struct Task {
+    int64_t image, group;
+    Range rows, cols, channels;
+  };
+
+  static Range part(int64_t size, int64_t parts, int64_t index) {
+    return {size * index / parts, size * (index + 1) / parts};
+  }
+
+  Task task_of(int64_t index) const {
+    Task task;
+    const int64_t panels = div_up(out_group_, width_);
+    const Range of_panels = part(panels, channel_parts_, index % channel_parts_);
+    task.channels = {of_panels.begin * width_, std::min(of_panels.end * width_, out_group_)};
+    index /= channel_parts_;
+    task.group = index % c_.groups;
+    index /= c_.groups;
+    task.cols = part(c_.out_w, col_parts_, index % col_parts_);
+    index /= col_parts_;
+    task.rows = part(c_.out_h, row_parts_, index % row_parts_);
+    task.image = index / row_parts_;
+    return task;
+  }
+
+  // What outputs of a range read, beyond the image, too.
+  Range input_rows(const Range& rows) const {
+    const int64_t begin = rows.begin * c_.stride_h - c_.pad_h;
+    return {begin, begin + (rows.size() - 1) * c_.stride_h + extent(c_.kernel_h, c_.dilation_h)};
+  }
+  Range input_cols(const Range& cols) const {
+    const int64_t begin = cols.begin * c_.stride_w - c_.pad_w;
+    return {begin, begin + (cols.size() - 1) * c_.stride_w + extent(c_.kernel_w, c_.dilation_w)};
+  }
+
+  bool copies_image() const { return c_.pad_w > 0 || input_cols({0, c_.out_w}).end > c_.in_w; }
+  int64_t scratch_floats() const {
+    const Range rows = {0, div_up(c_.out_h, row_parts_)};
+    const Range cols = {0, div_up(c_.out_w, col_parts_)};
+    if (runs_.is_unfolded) {
+      return rows.size() * cols.size() * runs_.length;
+    }
+    return copies_image() ? input_rows(rows).size() * input_cols(cols).size() * in_group_ : 0;
+  }
+
+  Image image_of(const Task& task, float* copy) const {
+    const int64_t pixel = c_.in_channels, in_row = c_.in_w * pixel;
+    const float* const image = c_.input + task.image * c_.in_h * in_row + task.group * in_group_;
+    if (runs_.is_unfolded) {
+      unfold(task, image, copy);
+      return {copy, task.cols.size() * runs_.length, runs_.length, 0, 0};
+    }
+    const Range rows = input_rows(task.rows), cols = input_cols(task.cols);
+    const auto strided = [&](const float* data, int64_t row_stride, int64_t pixel_stride) {
+      return Image{data, c_.stride_h * row_stride, c_.stride_w * pixel_stride,
+                   c_.dilation_h * row_stride, c_.dilation_w * pixel_stride};
+    };
+    if (cols.begin >= 0 && cols.end <= c_.in_w) {
+      return strided(image + rows.begin * in_row + cols.begin * pixel, in_row, pixel);
+    }
+    const int64_t row_stride = cols.size() * in_group_;
+    for (int64_t row = std::max<int64_t>(rows.begin, 0); row < std::min(rows.end, c_.in_h); ++row) {
+      copy_pixels(image + row * in_row, cols, copy + (row - rows.begin) * row_stride);
+    }
+    return strided(copy, row_stride, in_group_);
+  }
+
+  // Columns of a row of the input, zeros beside it.
+  void copy_pixels(const float* row, const Range& cols, float* to) const {
+    const Range inside = {std::clamp<int64_t>(cols.begin, 0, c_.in_w),
+                          std::clamp<int64_t>(cols.end, 0, c_.in_w)};
+    const int64_t before = std::min(std::max<int64_t>(-cols.begin, 0), cols.size());
+    to = std::fill_n(to, before * in_group_, 0.0f);
+    if (c_.groups == 1) {
+      to = std::copy(row + inside.begin * in_group_, row + inside.end * in_group_, to);
+    } else {
+      for (int64_t col = inside.begin; col < inside.end; ++col) {
+        to = std::copy_n(row + col * c_.in_channels, in_group_, to);
+      }
+    }
+    std::fill_n(to, (cols.size() - before - inside.size()) * in_group_, 0.0f);
+  }
+
+  // All taps of each output, in the order of the filter.
+  void unfold(const Task& task, const float* image, float* to) const {
+    const int64_t of_tap_row = c_.kernel_w * in_group_;
+    for (int64_t row = task.rows.begin; row < task.rows.end; ++row) {
+      for (int64_t col = task.cols.begin; col < task.cols.end; ++col) {
+        for (int64_t tap = 0; tap < c_.kernel_h; ++tap, to += of_tap_row) {
+          const int64_t y = row * c_.stride_h - c_.pad_h + tap * c_.dilation_h;
+          if (y < 0 || y >= c_.in_h) {
+            std::fill_n(to, of_tap_row, 0.0f);
+            continue;
+          }
+          const float* const in_row = image + y * c_.in_w * c_.in_channels;
+          const int64_t x = col * c_.stride_w - c_.pad_w;
+          if (c_.dilation_w == 1) {
+            copy_pixels(in_row, {x, x + c_.kernel_w}, to);
+            continue;
+          }
+          for (int64_t i = 0; i < c_.kernel_w; ++i) {
+            const int64_t at = x + i * c_.dilation_w;
+            copy_pixels(in_row, {at, at + 1}, to + i * in_group_);
+          }
+        }
+      }
+    }
+  }
+
+  // `offsets` has room for all runs.
+  void compute(int64_t index, float* copy, int64_t* offsets) const {
+    const Task task = task_of(index);
+    const Image image = image_of(task, copy);
+    const int64_t of_row = std::max<int64_t>(1, runs_.count / c_.kernel_h);
+    for (int64_t i = 0; i < runs_.count; ++i) {
+      offsets[i] = i / of_row * image.tap_row + i % of_row * image.tap_col;
+    }
+    const int64_t in_block = std::min(runs_.count, runs_.in_block());
+    const int64_t step =
+        std::max<int64_t>(1, kFilterFloats / (in_block * runs_.length * width_)) * width_;
+    for (int64_t n = task.channels.begin; n < task.channels.end; n += step) {
+      const Range channels = {n, std::min(n + step, task.channels.end)};
+      for (int64_t block = 0; block < runs_.count; block += in_block) {
+        const Range runs = {block, std::min(block + in_block, runs_.count)};
+        for (int64_t row = task.rows.begin; row < task.rows.end; ++row) {
+          compute_row(task, image, row, channels, runs, offsets);
+        }
+      }
+    }
+  }
+
+  // Runs that are not of zeros alone.
+  Range runs_inside(int64_t row) const {
+    if (runs_.is_unfolded) {
+      return {0, 1};
+    }
+    const int64_t first_row = row * c_.stride_h - c_.pad_h;
+    Range taps = {0, c_.kernel_h};
+    while (taps.begin < taps.end && first_row + taps.begin * c_.dilation_h < 0) {
+      ++taps.begin;
+    }
+    while (taps.begin < taps.end && first_row + (taps.end - 1) * c_.dilation_h >= c_.in_h) {
+      --taps.end;
+    }
+    const int64_t of_tap = runs_.count / c_.kernel_h;
+    return {taps.begin * of_tap, taps.end * of_tap};
+  }
+
+  void compute_row(const Task& task, const Image& image, int64_t row, const Range& channels,
+                   const Range& block, const int64_t* offsets) const {
+    const Range inside = runs_inside(row);
+    const Range runs = {std::max(block.begin, inside.begin), std::min(block.end, inside.end)};
+    const bool has_none = inside.size() == 0;
+    if (runs.size() <= 0 && !(has_none && block.begin == 0)) {
+      return;
+    }
+    const int64_t position = (task.image * c_.out_h + row) * c_.out_w + task.cols.begin;
+    const int64_t channel = task.group * out_group_;
+    const bool is_first = has_none || runs.begin == inside.begin;
+    const bool is_last = has_none || runs.end == inside.end;
+    GemmTile tile{};
+    tile.k = runs_.length;
+    tile.lda = image.col_step;
+    tile.pieces = std::max<int64_t>(runs.size(), 0);
+    tile.offsets = offsets + runs.begin;
+    tile.ldb = width_;
+    tile.ldc = c_.out_channels;
+    tile.accumulate = !is_first;
+    tile.is_bounded = is_last && (min_ > -kInfinity || max_ < kInfinity);
+    tile.min = min_;
+    tile.max = max_;
+    const float* const a = image.data + (row - task.rows.begin) * image.row_step;
+    float* const c = c_.output + position * c_.out_channels + channel;
+    const float* const filter = packed_ + task.group * size_of_group();
+    for (int64_t n = channels.begin; n < channels.end;) {
+      const int64_t end = std::min(panels_.end_of(n), channels.end);
+      const int64_t vectors = div_up(end - n, kernels_.lanes);
+      tile.tail = end - n - (vectors - 1) * kernels_.lanes;
+      tile.col_bias = is_first && c_.bias != nullptr ? c_.bias + channel + n : nullptr;
+      tile.b = filter +
+               place_of(panels_, block.begin * runs_.length, block.size() * runs_.length, n) +
+               (runs.begin - block.begin) * runs_.length * width_;
+      for_each_tile(kernels_, task.cols.size(), [&](int64_t at, int64_t rows, int64_t count) {
+        tile.count = count;
+        tile.a = a + at * tile.lda;
+        tile.c = c + at * tile.ldc + n;
+        kernels_.tile[rows - 1][vectors - 1](tile);
+      });
+      n = end;
+    }
+    if (is_last && epilogue_ != nullptr) {
+      epilogue_->finish({position, position + task.cols.size(), channel + channels.begin,
+                         channel + channels.end});
+    }
+  }
+
+  int64_t size_of_group() const {
+    return static_cast<int64_t>(num_packed(out_group_, runs_.count * runs_.length));
+  }
+
+  const Conv& c_;
+  const Runs runs_;
+  const float* const packed_;
+  const float min_, max_;
+  const Epilogue* const epilogue_;
+  const int64_t in_group_, out_group_;  // channels
+  const GemmKernels& kernels_;
+  const Panels panels_;  // of a group's packed filter
+  const int64_t width_;
+  int64_t row_parts_, col_parts_, channel_parts_;
+};
+
+}  // namespace
+
+bool is_packable(const Conv& c) {
+  return c.channels_last && c.weight_channels_last && c.in_d == 1 && c.kernel_d == 1 &&
+         c.pad_d == 0;
+}
+
+size_t num_conv_packed(const Conv& c) {
+  const int64_t taps = c.kernel_h * c.kernel_w;
+  return static_cast<size_t>(c.groups) *
+         num_packed(c.out_channels / c.groups, taps * c.in_channels / c.groups);
+}
+
+// Each group is a matrix of all taps, in blocks of whole runs.
+void pack_conv(const Conv& c, float* packed) {
+  const Runs runs(c);
+  Gemm g;
+  g.n = c.out_channels / c.groups;
+  g.k = g.ldb = runs.count * runs.length;
+  const Panels panels(g.n, gemm_kernels().lanes);
+  const int64_t of_group = num_panels(g.n);
+  const int64_t step = runs.in_block() * runs.length;
+  parallel_for(0, c.groups * of_group, 1, [&](int64_t first, int64_t last) {
+    for (int64_t index = first; index < last; ++index) {
+      const int64_t group = index / of_group;
+      Gemm source = g;
+      source.b = c.weight + group * g.n * g.k;
+      float* const to = packed + group * static_cast<int64_t>(num_packed(g.n, g.k));
+      GemmPanel panel = panel_of(g, index % of_group);
+      for (int64_t k = 0; k < g.k; k += step) {
+        panel.k_begin = k;
+        panel.k_end = std::min(k + step, g.k);
+        pack_columns(source, panel, to + place_of(panels, k, panel.k_end - k, panel.n_begin));
+      }
+    }
+  });
+}
+
+Error packed_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv, const float* packed,
+                  float min, float max, const Epilogue* epilogue) {
+  return PackedConv(conv, packed, min, max, epilogue).run(ctx);
+}
+
+}  // namespace executorch::kernels::optimized
