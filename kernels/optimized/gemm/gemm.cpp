@@ -104,7 +104,7 @@ void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& bloc
       j = j_end;
     }
     if (g.epilogue != nullptr && block.k_begin + block.k_size >= g.k) {
-      g.epilogue->finish({i, i_end, r.n_begin, r.n_end});
+      g.epilogue->finish({g.first_row + i, g.first_row + i_end, r.n_begin, r.n_end});
     }
   }
 }

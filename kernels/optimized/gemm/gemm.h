@@ -70,6 +70,7 @@ struct Gemm {
   float min = -std::numeric_limits<float>::infinity();
   float max = std::numeric_limits<float>::infinity();
   const Epilogue* epilogue = nullptr;  // or none
+  int64_t first_row = 0;               // in pieces, what row 0 is
 };
 
 // Computes `batch` matmuls of equal shape on the thread pool: problem(i) describes the i-th one

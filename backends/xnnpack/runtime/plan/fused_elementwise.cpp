@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pieces of rows, each through all nodes. Results between nodes lie on the stack.
-#include <executorch/backends/xnnpack/runtime/plan/fused_elementwise.h>
+#include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
 
 #include <algorithm>
 #include <iterator>
 
 namespace executorch::backends::xnnpack {
 
-using fb_xnnpack::XNNDatatype;
 using fb_xnnpack::XNode;
 using fb_xnnpack::XNodeUnion;
 using kernels::optimized::Binary;
@@ -79,10 +78,6 @@ UnaryConstants constants_of(const GraphNode& node) {
   }
 }
 
-bool is_float(const Graph& graph, uint32_t id) {
-  return graph.values[id].type() == XNNDatatype::xnn_datatype_fp32 && !graph.is_converted(id);
-}
-
 /// The size of the last dimension; a value of no dimensions has one element.
 size_t columns_of(const Shape& shape) {
   return shape.rank == 0 ? 1 : shape.dims[shape.rank - 1];
@@ -91,13 +86,13 @@ size_t columns_of(const Shape& shape) {
 }  // namespace
 
 bool FusedElementwise::takes(const Graph& graph, uint32_t result, const GraphNode& node) {
-  if (node.table != nullptr || !is_float(graph, node.operands.output) ||
+  if (node.table != nullptr || !is_plain_float(graph, node.operands.output) ||
       graph.shapes[node.operands.output] != graph.shapes[result] ||
       (row_of(kUnary, *node.node) == nullptr && row_of(kBinary, *node.node) == nullptr)) {
     return false;
   }
   return std::all_of(node.operands.inputs, node.operands.inputs + node.operands.num_inputs,
-                     [&](uint32_t id) { return is_float(graph, id); });
+                     [&](uint32_t id) { return is_plain_float(graph, id); });
 }
 
 FusedElementwise::FusedElementwise(const Definitions& definitions, size_t begin, size_t end) {

@@ -124,8 +124,7 @@ class Convolution final : public OwnLayer {
 };
 
 bool suits_convolution(const Graph& graph, const GraphNode& node, const OwnChoice&) {
-  if (node.node->xnode_union_type() != XNodeUnion::XNNConv2d || !is_layer_of_floats(graph, node) ||
-      node.operands.flags != 0) {
+  if (node.node->xnode_union_type() != XNodeUnion::XNNConv2d || !is_layer_of_floats(graph, node)) {
     return false;
   }
   const Conv conv = conv_of(node, graph.shapes);

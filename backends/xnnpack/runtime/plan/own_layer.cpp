@@ -15,7 +15,8 @@ using runtime::MemoryAllocator;
 namespace {
 
 /// The first that suits a node computes it.
-const OwnKind* const kKinds[] = {&kOwnWinograd, &kOwnMatmul, &kOwnConvolution};
+const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd, &kOwnMatmul, &kOwnConvolution,
+                                 &kOwnBatchMatmul};
 
 }  // namespace
 
@@ -64,13 +65,15 @@ Error OwnLayer::run(const Addresses& addresses, MemoryAllocator& scratch) {
                  scratch);
 }
 
+bool is_plain_float(const Graph& graph, uint32_t id) {
+  return graph.values[id].type() == XNNDatatype::xnn_datatype_fp32 && !graph.is_converted(id);
+}
+
 bool is_layer_of_floats(const Graph& graph, const GraphNode& node) {
-  const auto is_float = [&](uint32_t id) {
-    return graph.values[id].type() == XNNDatatype::xnn_datatype_fp32 && !graph.is_converted(id);
-  };
   const uint32_t filter = node.operands.inputs[1];
-  return is_float(node.operands.inputs[0]) && is_float(filter) && is_float(node.operands.output) &&
-         graph.values[filter].is_constant() && !graph.uses[filter].is_read;
+  return is_plain_float(graph, node.operands.inputs[0]) && is_plain_float(graph, filter) &&
+         is_plain_float(graph, node.operands.output) && graph.values[filter].is_constant() &&
+         !graph.uses[filter].is_read;
 }
 
 const OwnKind* own_kind_of(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {

@@ -45,12 +45,16 @@ class OwnLayer : public OwnStep {
   const float* bias_ = nullptr;
 };
 
-/// Whether the layer's input, filter and output are floats, and the filter is known.
+/// Whether nodes read and write floats where it is.
+bool is_plain_float(const Graph& graph, uint32_t id);
+/// Whether the layer's input, filter and output are, and the filter is known.
 bool is_layer_of_floats(const Graph& graph, const GraphNode& node);
 
 // Rows of own_kind_of().
 extern const OwnKind kOwnWinograd;
+extern const OwnKind kOwnBFloat16Matmul;
 extern const OwnKind kOwnMatmul;
+extern const OwnKind kOwnBatchMatmul;
 extern const OwnKind kOwnConvolution;
 
 }  // namespace executorch::backends::xnnpack

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear layers of floats, and convolutions that look at one position at a time.
+// Linear layers of floats, and convolutions that look at one position at a time; and products of
+// two values.
 #include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
 
+#include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
+#include <executorch/kernels/optimized/scratch.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+#include <algorithm>
 
 namespace executorch::backends::xnnpack {
 
+using executorch::aten::ScalarType;
+using extension::parallel_for;
 using fb_xnnpack::XNodeUnion;
 using kernels::optimized::Gemm;
+using kernels::optimized::map_unary_row;
+using kernels::optimized::NarrowGemm;
+using kernels::optimized::Unary;
+using kernels::optimized::UnaryConstants;
 using runtime::Error;
 using runtime::KernelRuntimeContext;
 using runtime::MemoryAllocator;
@@ -62,6 +74,126 @@ class Matmul final : public OwnLayer {
   Gemm gemm_;
 };
 
+/// Operands rounded to bfloat16, sums in float32.
+class BFloat16Matmul final : public OwnLayer {
+ public:
+  BFloat16Matmul(const Definitions& definitions, size_t begin, size_t end)
+      : OwnLayer(definitions, begin, end, kSeed) {
+    const Gemm g = gemm_of(definitions.graph().nodes[begin], definitions.graph().shapes);
+    gemm_.n = gemm_.ldc = g.n;
+    gemm_.k = gemm_.lda = gemm_.ldb = g.k;
+    gemm_.b_in_columns = gemm_.c_is_f32 = true;
+  }
+
+ private:
+  static constexpr uint32_t kSeed = 0x42463136;
+  static constexpr int64_t kGrain = 1 << 14;  // values that are worth a task
+
+  void set_shapes(const GraphNode& node, const Shapes& shapes) override {
+    gemm_.m = static_cast<int64_t>(shapes[node.operands.output].num_elements()) / gemm_.n;
+  }
+  size_t num_packed() const override { return static_cast<size_t>(gemm_.n * gemm_.k + 1) / 2; }
+  Error pack_filter(const float* filter, float* to, MemoryAllocator&) override {
+    round(filter, reinterpret_cast<uint16_t*>(to), gemm_.n * gemm_.k);
+    return Error::Ok;
+  }
+  Error compute(const Run& run, MemoryAllocator& scratch) override {
+    KernelRuntimeContext context(nullptr, &scratch);
+    const int64_t values = gemm_.m * gemm_.k;
+    auto* const rounded = kernels::optimized::scratch<uint16_t>(context, values);
+    ET_CHECK_OR_RETURN_ERROR(rounded != nullptr, MemoryAllocationFailed,
+                             "XNNPACK: no memory for %zu rounded values",
+                             static_cast<size_t>(values));
+    round(run.input, rounded, values);
+    NarrowGemm g = gemm_;
+    g.a = rounded;
+    g.b = run.packed;
+    g.c = run.output;
+    g.col_bias = run.bias;
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        kernels::optimized::gemm_narrow(context, 1, [&](int64_t) { return g; }));
+    const UnaryConstants bounds = {run.limits.min, run.limits.max, 0};
+    const int64_t rows_of_task = std::max<int64_t>(1, kGrain / g.n);
+    parallel_for(0, g.m, rows_of_task, [&](int64_t first, int64_t last) {
+      float* const from = run.output + first * g.n;
+      map_unary_row(Unary::kClamp, bounds, from, from, (last - first) * g.n);
+      if (run.epilogue != nullptr) {
+        run.epilogue->finish({first, last, 0, g.n});
+      }
+    });
+    return Error::Ok;
+  }
+
+  static void round(const float* from, uint16_t* to, int64_t count) {
+    parallel_for(0, count, kGrain, [&](int64_t first, int64_t last) {
+      kernels::optimized::narrow(ScalarType::BFloat16, from + first, to + first, last - first);
+    });
+  }
+
+  NarrowGemm gemm_;
+};
+
+/// Of matrices that are both computed, or constants.
+class BatchMatmul final : public OwnStep {
+ public:
+  BatchMatmul(const Definitions& definitions, size_t begin, size_t end)
+      : node_(definitions.graph().nodes[begin]), fused_(definitions, begin, end) {
+    for (size_t i = 0; i < 2; ++i) {
+      const uint32_t id = node_.operands.inputs[i];
+      if (definitions.graph().values[id].is_constant()) {
+        constants_[i] = reinterpret_cast<const float*>(definitions.contents(id).bytes.data());
+      }
+    }
+    const uint32_t flags = table_of<fb_xnnpack::_XNNNode2x1>(*node_.node).flags();
+    gemm_.b_in_rows = flags == 0;
+    gemm_.pack = gemm_.b_in_rows ? kernels::optimized::pack_rows : kernels::optimized::pack_columns;
+    gemm_.min = node_.limits.min;
+    gemm_.max = node_.limits.max;
+  }
+
+  Error pack(const Definitions&, PackedWeights&, MemoryAllocator&) override { return Error::Ok; }
+
+  Error reshape(const Shapes& shapes) override {
+    const Shape& a = shapes[node_.operands.inputs[0]];
+    const Shape& c = shapes[node_.operands.output];
+    gemm_.m = static_cast<int64_t>(a.dims[a.rank - 2]);
+    gemm_.k = gemm_.lda = static_cast<int64_t>(a.dims[a.rank - 1]);
+    gemm_.n = gemm_.ldc = static_cast<int64_t>(c.dims[c.rank - 1]);
+    gemm_.ldb = gemm_.b_in_rows ? gemm_.n : gemm_.k;
+    batch_ = static_cast<int64_t>(c.num_elements()) / (gemm_.m * gemm_.n);
+    return fused_.reshape(shapes);
+  }
+
+  Error run(const Addresses& addresses, MemoryAllocator& scratch) override {
+    const auto input = [&](size_t i) {
+      return constants_[i] != nullptr
+                 ? constants_[i]
+                 : static_cast<const float*>(addresses[node_.operands.inputs[i]]);
+    };
+    const float* const a = input(0);
+    const float* const b = input(1);
+    auto* const c = static_cast<float*>(addresses[fused_.output()]);
+    const auto* const epilogue = fused_.bind(addresses);
+    KernelRuntimeContext context(nullptr, &scratch);
+    return kernels::optimized::gemm(context, batch_, [&](int64_t i) {
+      Gemm g = gemm_;
+      g.a = a + i * g.m * g.k;
+      g.b = b + i * g.k * g.n;
+      g.c = c + i * g.m * g.n;
+      g.epilogue = epilogue;
+      g.first_row = i * g.m;
+      return g;
+    });
+  }
+
+ private:
+  const GraphNode& node_;
+  FusedElementwise fused_;
+  const float* constants_[2] = {};
+  Gemm gemm_;
+  int64_t batch_ = 0;
+};
+
 bool looks_at_one_position(const GraphNode& node) {
   if (node.node->xnode_union_type() != XNodeUnion::XNNConv2d) {
     return node.node->xnode_union_type() == XNodeUnion::XNNFullyConnected;
@@ -89,18 +221,35 @@ bool is_before_depthwise(const Graph& graph, const GraphNode& node) {
   return false;
 }
 
-bool suits(const Graph& graph, const GraphNode& node, const OwnChoice&) {
+bool suits_matmul(const Graph& graph, const GraphNode& node, const OwnChoice&) {
   return looks_at_one_position(node) && is_layer_of_floats(graph, node) &&
-         node.operands.flags == 0 && !is_before_depthwise(graph, node);
+         !is_before_depthwise(graph, node);
 }
 
+bool suits_bfloat16(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {
+  return choice.bfloat16 && kernels::optimized::has_bfloat16_matmul() &&
+         looks_at_one_position(node) && is_layer_of_floats(graph, node);
+}
+
+bool suits_batch(const Graph& graph, const GraphNode& node, const OwnChoice&) {
+  return node.node->xnode_union_type() == XNodeUnion::XNNBatchMatrixMultiply &&
+         is_plain_float(graph, node.operands.inputs[0]) &&
+         is_plain_float(graph, node.operands.inputs[1]) &&
+         is_plain_float(graph, node.operands.output);
+}
+
+template <typename Step>
 std::unique_ptr<OwnStep> make(const Definitions& definitions, size_t begin, size_t end) {
-  return std::make_unique<Matmul>(definitions, begin, end);
+  return std::make_unique<Step>(definitions, begin, end);
 }
 
 }  // namespace
 
-const OwnKind kOwnMatmul = {"Matmul (F32)", suits, FusedElementwise::takes, /*runs_unpacked=*/true,
-                            make};
+const OwnKind kOwnMatmul = {"Matmul (F32)", suits_matmul, FusedElementwise::takes,
+                            /*runs_unpacked=*/true, make<Matmul>};
+const OwnKind kOwnBFloat16Matmul = {"Matmul (BF16)", suits_bfloat16, FusedElementwise::takes,
+                                    /*runs_unpacked=*/false, make<BFloat16Matmul>};
+const OwnKind kOwnBatchMatmul = {"Batch matmul (F32)", suits_batch, FusedElementwise::takes,
+                                 /*runs_unpacked=*/false, make<BatchMatmul>};
 
 }  // namespace executorch::backends::xnnpack

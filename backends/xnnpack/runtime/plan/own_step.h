@@ -36,6 +36,7 @@ constexpr size_t kMaxFollowing = 8;
 struct OwnChoice {
   bool any = true;
   bool winograd = true;
+  bool bfloat16 = false;  // for matmuls, where the processor has them
 };
 
 struct OwnKind {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Delegates of which kernels of ours compute some nodes, between parts that XNNPACK runs: matmuls, and convolutions by
-Winograd's algorithm, wherever they stand in a graph, with elementwise nodes behind them. Expected are eager's numbers,
-infinities that spread as only the algorithm spreads them, and events that say what was one step."""
+"""Delegates of which kernels of ours compute some nodes, between parts that XNNPACK runs: matmuls and convolutions,
+wherever they stand in a graph, with elementwise nodes behind them. Expected are eager's numbers, infinities that spread
+as only Winograd's algorithm spreads them, and events that say what was one step."""
 
 from __future__ import annotations
 
@@ -118,6 +118,12 @@ class Kept(nn.Module):
         return y, y.neg()
 
 
+class Attention(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weights = (x @ x.transpose(1, 2) * 0.3 + x.new_ones(9, 1)).softmax(-1)
+        return (weights @ x).abs()
+
+
 def activated(activation: nn.Module) -> Callable[[], nn.Module]:
     return lambda: nn.Sequential(nn.Linear(24, 40, bias=False), activation)
 
@@ -143,7 +149,7 @@ def times(function: Callable[[torch.Tensor], torch.Tensor], count: int) -> Calla
 
 
 # A network, the sizes of its input, and the nodes of its steps of ours.
-MATMULS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = {
+LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = {
     "linear": (lambda: nn.Linear(24, 40), (7, 24), ["Matmul"]),
     "one row": (lambda: nn.Linear(300, 1000), (1, 300), ["Matmul"]),
     "batches": (lambda: nn.Linear(24, 40), (3, 7, 24), ["Matmul"]),
@@ -178,6 +184,24 @@ MATMULS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] =
         (7, 24),
         ["Matmul + Square + Add + Div"],
     ),
+    "two values": (Attention, (3, 9, 24), ["Batch matmul + Multiply + Add", "Batch matmul + Abs"]),
+    "stride": (
+        lambda: nn.Sequential(nn.Conv2d(24, 40, 3, 2, 1), nn.SiLU(), nn.Conv2d(40, 8, 1, 2)),
+        (2, 24, 9, 10),
+        ["Convolution + Sigmoid + Multiply", "Convolution"],
+    ),
+    "dilation": (lambda: nn.Conv2d(24, 40, (2, 3), 1, 2, 2), (1, 24, 9, 8), ["Convolution"]),
+    "groups": (lambda: nn.Conv2d(24, 48, 3, groups=3), (2, 24, 9, 8), ["Convolution"]),
+    "patches": (
+        lambda: nn.Sequential(nn.Conv2d(3, 40, 4, 4), nn.ReLU6()),
+        (2, 3, 16, 20),
+        ["Convolution"],
+    ),
+    "one dimension": (
+        lambda: nn.Sequential(nn.Conv1d(3, 40, 7, 2, 3), nn.ELU()),
+        (1, 3, 300),
+        ["Convolution"],
+    ),
     "between": (
         lambda: Named(lambda x: torch.minimum(torch.maximum(x, -x), x * x)),
         (7, 24),
@@ -199,7 +223,7 @@ def own_steps(data: bytes, x: torch.Tensor, folder: Path) -> list[str]:
     program.write_etdump_result_to_file(folder / "run.etdp", folder / "debug.bin")
     blocks = Inspector(etdump_path=str(folder / "run.etdp")).event_blocks
     names = [event.name for block in blocks for event in block.events]
-    own = [name.split(" #")[0] for name in names if "(F32)" in name and name.startswith("Matmul")]
+    own = [name.split(" #")[0] for name in names if " (F32)" in name]
     return [name.replace(" (F32)", "").replace("XNN", "") for name in own]
 
 
@@ -272,11 +296,11 @@ def test_the_kernel_of_ours_computes_it(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", MATMULS)
-def test_a_matmul_and_what_follows_it_are_one_step(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_and_what_follows_it_are_one_step(name: str, tmp_path: Path) -> None:
     """The first run, before weights are packed, has the bits of later ones."""
     torch.manual_seed(0)
-    make, sizes, steps = MATMULS[name]
+    make, sizes, steps = LAYERS[name]
     module, x = make(), torch.randn(*sizes)
     data = lowered(module, x)
     assert own_steps(data, x, tmp_path) == steps

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The whole graph is defined once; matrices that wait make it wait, behind a graph of the first
 // run.
-#include <executorch/backends/xnnpack/library/gemm/precision.h>
 #include <executorch/backends/xnnpack/runtime/nodes/convolution_and_fully_connected.h>
 #include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 #include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
@@ -20,14 +19,7 @@ void RuntimeMaker::choose_precision() {
   if (options_.precision == ComputePrecision::Float16 && !cpuinfo_has_arm_neon_fp16_arith()) {
     options_.precision = ComputePrecision::Float32;
   }
-  if (options_.precision != ComputePrecision::BFloat16) {
-    return;
-  }
-  for (GraphNode& node : out_.graph.nodes) {
-    if (can_round(*node.node, node.operands, out_.graph.values)) {
-      node.operands.flags |= EXECUTORCH_XNN_FLAG_BFLOAT16;
-    }
-  }
+  options_.own.bfloat16 = options_.precision == ComputePrecision::BFloat16;
 }
 
 /// By place of the nodes. Whether a graph is computed in halves, XNNPACK decides.
