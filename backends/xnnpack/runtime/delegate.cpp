@@ -114,6 +114,9 @@ Error Delegate::propagate_shapes() {
   ET_CHECK_OK_OR_RETURN_ERROR(run_.boundaries.plan(run_.graph, run_.plan, shapes_));
   for (size_t place = 0; place < run_.plan.size(); ++place) {
     const SegmentRuntime& run = run_.runtimes[place];
+    if (run_.plan[place].is_view) {
+      continue;
+    }
     if (run.own != nullptr) {
       ET_CHECK_OK_OR_RETURN_ERROR(run.own->reshape(shapes_));
     } else {
@@ -170,7 +173,11 @@ Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
   for (size_t index = 0; index < run_.plan.size(); ++index) {
     const Segment& segment = run_.plan[index];
     SegmentRuntime& run = run_.runtimes[index];
-    if (run.own != nullptr) {
+    if (segment.is_view) {
+      const Operands& operands = run_.graph.nodes[segment.begin].operands;
+      addresses_[operands.output] = addresses_[operands.inputs[0]];
+    }
+    if (segment.is_view || run.own != nullptr) {
       continue;
     }
     bool is_new = is_needed || run.pointers.empty();
@@ -196,6 +203,9 @@ Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
 
 Error Delegate::invoke(runtime::EventTracer* tracer) {
   for (size_t place = 0; place < run_.plan.size(); ++place) {
+    if (run_.plan[place].is_view) {
+      continue;
+    }
     const SegmentRuntime& run = run_.runtimes[place];
     const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
     if (run.own != nullptr) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 
 namespace executorch::backends::xnnpack {
 
@@ -23,6 +24,19 @@ struct Block {
   size_t offset = 0;
 };
 
+/// The value whose memory each has.
+std::vector<uint32_t> owners_of(const Graph& graph, const std::vector<Segment>& segments) {
+  std::vector<uint32_t> owners(graph.values.size());
+  std::iota(owners.begin(), owners.end(), 0u);
+  for (const Segment& segment : segments) {
+    if (segment.is_view) {
+      const Operands& operands = graph.nodes[segment.begin].operands;
+      owners[operands.output] = owners[operands.inputs[0]];
+    }
+  }
+  return owners;
+}
+
 std::vector<Block> blocks_of(const Graph& graph, const std::vector<Segment>& segments,
                              const Shapes& shapes) {
   std::vector<bool> is_delegates(graph.values.size());
@@ -31,19 +45,21 @@ std::vector<Block> blocks_of(const Graph& graph, const std::vector<Segment>& seg
   }
   std::vector<Block> blocks;
   std::vector<size_t> block_of(graph.values.size(), SIZE_MAX);
+  const std::vector<uint32_t> owners = owners_of(graph, segments);
   for (size_t place = 0; place < segments.size(); ++place) {
     for (const SegmentArgument& argument : segments[place].arguments) {
-      if (is_delegates[argument.value]) {
+      const uint32_t value = owners[argument.value];
+      if (is_delegates[value]) {
         continue;
       }
-      if (block_of[argument.value] == SIZE_MAX) {
-        const size_t size = size_of(graph.values[argument.value].type(), shapes[argument.value]);
-        block_of[argument.value] = blocks.size();
-        blocks.push_back({argument.value,
+      if (block_of[value] == SIZE_MAX) {
+        const size_t size = size_of(graph.values[value].type(), shapes[value]);
+        block_of[value] = blocks.size();
+        blocks.push_back({value,
                           (size + XNN_EXTRA_BYTES + kAlignment - 1) / kAlignment * kAlignment,
                           place, place});
       }
-      blocks[block_of[argument.value]].last = place;
+      blocks[block_of[value]].last = place;
     }
   }
   return blocks;

@@ -116,6 +116,16 @@ std::vector<SegmentArgument> arguments_of(const Graph& graph, const std::vector<
 
 }  // namespace
 
+bool can_be_view(const Graph& graph, const GraphNode& node) {
+  const Operands& operands = node.operands;
+  const uint32_t input = operands.inputs[0];
+  return node.node->xnode_union_type() == fb_xnnpack::XNodeUnion::XNNStaticReshape &&
+         node.table == nullptr && !graph.values[input].is_constant() &&
+         !graph.is_converted(input) &&
+         std::none_of(graph.externals.begin(), graph.externals.end(),
+                      [&](const External& external) { return external.value == operands.output; });
+}
+
 Segment whole_graph(const Graph& graph) {
   Segment segment{0, graph.nodes.size(), {}};
   for (const External& external : graph.externals) {
@@ -134,8 +144,26 @@ std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<con
   const std::vector<Life> lives = lives_of(graph);
   const std::vector<bool> may_cut = places_to_cut(graph, lives);
   std::vector<Segment> segments;
-  const auto add = [&](size_t begin, size_t end, const OwnKind* kind) {
-    segments.push_back({begin, end, arguments_of(graph, lives, begin, end), kind});
+  const auto add = [&](size_t begin, size_t end, const OwnKind* kind, bool is_view) {
+    segments.push_back({begin, end, arguments_of(graph, lives, begin, end), kind, is_view});
+  };
+  const auto is_view = [&](size_t place) {
+    return has_own && may_cut[place] && may_cut[place + 1] &&
+           can_be_view(graph, graph.nodes[place]);
+  };
+  const auto add_rest = [&](size_t begin, size_t end) {
+    size_t last = end;  // behind what is no view
+    while (last > begin && (!graph.nodes[last - 1].is_needed || is_view(last - 1))) {
+      --last;
+    }
+    if (last > begin) {
+      add(begin, last, nullptr, false);
+    }
+    for (size_t place = last; place < end; ++place) {
+      if (graph.nodes[place].is_needed) {
+        add(place, place + 1, nullptr, true);
+      }
+    }
   };
   size_t begin = 0;
   size_t num_nodes = 0;  // needed, from `begin` on
@@ -147,12 +175,12 @@ std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<con
     const size_t end = kind == nullptr ? place + 1 : end_of_own(graph, lives, *kind, place);
     const bool is_own = kind != nullptr && may_cut[place] && may_cut[end];
     if (num_nodes > 0 && (is_own || (max_nodes > 0 && num_nodes >= max_nodes && may_cut[place]))) {
-      add(begin, place, nullptr);
+      add_rest(begin, place);
       begin = place;
       num_nodes = 0;
     }
-    if (is_own) {
-      add(place, end, kind);
+    if (is_own || (num_nodes == 0 && is_view(place))) {
+      add(place, end, is_own ? kind : nullptr, !is_own);
       begin = end;
       place = end - 1;
     } else {
@@ -160,7 +188,7 @@ std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<con
     }
   }
   if (num_nodes > 0) {
-    add(begin, graph.nodes.size(), nullptr);
+    add_rest(begin, graph.nodes.size());
   }
   return segments;
 }

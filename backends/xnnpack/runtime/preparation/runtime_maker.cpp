@@ -42,8 +42,11 @@ Error RuntimeMaker::define_segments() {
   for (size_t place = 0; place < segments_.size(); ++place) {
     auto& [subgraph, ids] = segments_[place];
     const Segment& segment = out_.plan[place];
+    if (segment.is_view) {
+      continue;
+    }
     if (segment.own != nullptr) {
-      if (options_.share_weights) {
+      if (options_.share_weights && out_.graph.nodes[segment.begin].operands.num_packed > 0) {
         packings_.push_back({&graph.nodes[segment.begin], false, {}, nullptr});
       }
       continue;
@@ -136,7 +139,7 @@ Error RuntimeMaker::make_first_runtimes() {
 Error RuntimeMaker::make_last_runtimes() {
   for (size_t place = 0; place < segments_.size(); ++place) {
     SegmentRuntime& run = out_.runtimes[place];
-    if (run.own == nullptr && run.runtime == nullptr) {
+    if (run.own == nullptr && run.runtime == nullptr && !out_.plan[place].is_view) {
       const auto& [subgraph, ids] = segments_[place];
       ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph.get(), ids, run));
     }
