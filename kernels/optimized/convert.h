@@ -15,6 +15,7 @@ inline bool is_narrow_float(executorch::aten::ScalarType type) {
 }
 
 // n values of `type` to f32, and back with rounding to nearest even. On the calling thread.
+// Programs that use these convert in portable kernels with vectors, too.
 void widen(executorch::aten::ScalarType type, const void* in, float* out, int64_t n);
 void narrow(executorch::aten::ScalarType type, const float* in, void* out, int64_t n);
 

@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/convert.h>
+#include <executorch/kernels/optimized/convert_simd.h>
 #include <executorch/kernels/portable/loops/element_run.h>
 #include <hwy/highway.h>
 
@@ -183,27 +184,16 @@ HWY_EXPORT(narrow_any);
 HWY_EXPORT(conjugate_all);
 HWY_EXPORT(faster_runs);
 
-using executorch::aten::ScalarType;
-
-namespace {
-
-// Portable kernels read and write through these, too, wherever the optimized ones are linked.
-struct Registration {
-  Registration() {
-    int count = 0;
-    const FasterRuns* rows = HWY_DYNAMIC_DISPATCH(faster_runs)(count);
-    prefer_runs(rows, count);
-  }
-} registration;
-
-}  // namespace
-
-void widen(ScalarType type, const void* in, float* out, int64_t n) {
-  HWY_DYNAMIC_DISPATCH(widen_any)(type == ScalarType::Half, in, out, n);
+const FasterRuns* runs_with_vectors(int& count) {
+  return HWY_DYNAMIC_DISPATCH(faster_runs)(count);
 }
 
-void narrow(ScalarType type, const float* in, void* out, int64_t n) {
-  HWY_DYNAMIC_DISPATCH(narrow_any)(type == ScalarType::Half, in, out, n);
+void widen_values(bool is_half, const void* in, float* out, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(widen_any)(is_half, in, out, n);
+}
+
+void narrow_values(bool is_half, const float* in, void* out, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(narrow_any)(is_half, in, out, n);
 }
 
 void conjugate(const void* in, void* out, int64_t n) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include <executorch/kernels/optimized/convert.h>
+#include <executorch/kernels/optimized/convert_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_amx.h>
 #include <executorch/kernels/optimized/gemm/gemm_narrow_simd.h>
@@ -13,7 +13,6 @@
 
 namespace executorch::kernels::optimized {
 
-using executorch::aten::ScalarType;
 using executorch::extension::get_num_threads;
 using executorch::extension::get_thread_num;
 using executorch::extension::parallel_for;
@@ -222,8 +221,8 @@ void move_stage(const Work& w, const Block& block, bool to_c) {
       continue;
     }
     auto* c = static_cast<uint16_t*>(g.c) + begin + i * g.ldc;
-    to_c ? narrow(ScalarType::BFloat16, line, c, length)
-         : widen(ScalarType::BFloat16, c, line, length);
+    to_c ? narrow_values(/*is_half=*/false, line, c, length)
+         : widen_values(/*is_half=*/false, c, line, length);
   }
 }
 

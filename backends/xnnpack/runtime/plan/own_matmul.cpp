@@ -3,6 +3,7 @@
 // two values.
 #include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
 
+#include <executorch/kernels/optimized/convert_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -11,7 +12,6 @@
 
 namespace executorch::backends::xnnpack {
 
-using executorch::aten::BFloat16;
 using extension::parallel_for;
 using fb_xnnpack::XNodeUnion;
 using kernels::optimized::Gemm;
@@ -125,8 +125,7 @@ class BFloat16Matmul final : public OwnLayer {
 
   static void round(const float* from, uint16_t* to, int64_t count) {
     parallel_for(0, count, kGrain, [&](int64_t first, int64_t last) {
-      std::transform(from + first, from + last, to + first,
-                     [](float value) { return BFloat16(value).x; });
+      kernels::optimized::narrow_values(/*is_half=*/false, from + first, to + first, last - first);
     });
   }
 
