@@ -29,36 +29,38 @@ using kernel_turns::numbers;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Shape {
-  int64_t height, width, taps_h, taps_w, stride, in, out;
+  int64_t height, width, taps_h, taps_w, stride, in, out, groups = 1;
 };
 
 // Of the networks of the benchmark suite: 3 x 3 filters of ResNets, VGG, U-Nets and detectors;
 // filters along one dimension of codecs, vocoders and keyword spotters.
 constexpr Shape kShapes[] = {
-    {56, 56, 3, 3, 1, 64, 64},    {28, 28, 3, 3, 1, 128, 128},   {14, 14, 3, 3, 1, 256, 256},
-    {7, 7, 3, 3, 1, 512, 512},    {112, 112, 3, 3, 1, 32, 32},   {112, 112, 3, 3, 1, 32, 64},
-    {112, 112, 3, 3, 1, 64, 64},  {56, 56, 3, 3, 1, 128, 128},   {28, 28, 3, 3, 1, 256, 256},
-    {28, 28, 3, 3, 1, 64, 64},    {14, 14, 3, 3, 1, 128, 128},   {7, 7, 3, 3, 1, 256, 256},
-    {80, 80, 3, 3, 1, 32, 32},    {40, 40, 3, 3, 1, 64, 64},     {20, 20, 3, 3, 1, 128, 128},
-    {224, 224, 3, 3, 1, 16, 16},  {64, 64, 3, 3, 1, 96, 96},     {32, 32, 3, 3, 1, 192, 192},
-    {16, 16, 3, 3, 1, 384, 384},  {56, 56, 3, 3, 1, 48, 24},     {13, 13, 3, 3, 1, 512, 1024},
-    {1, 12000, 1, 7, 1, 1, 32},   {1, 12000, 1, 3, 1, 32, 16},   {1, 12000, 1, 1, 1, 16, 32},
-    {1, 12000, 1, 4, 2, 32, 64},  {1, 6000, 1, 3, 1, 64, 32},    {1, 6000, 1, 8, 4, 64, 128},
-    {1, 1500, 1, 3, 1, 128, 64},  {1, 1500, 1, 10, 5, 128, 256}, {1, 300, 1, 3, 1, 256, 128},
-    {1, 8000, 1, 7, 1, 64, 64},   {1, 4000, 1, 7, 1, 128, 128},  {1, 1000, 1, 7, 1, 256, 256},
-    {1, 16000, 1, 16, 8, 1, 128}, {1, 3000, 1, 3, 1, 80, 384},   {224, 224, 3, 3, 2, 3, 32},
-    {224, 224, 7, 7, 2, 3, 64},   {56, 56, 3, 3, 2, 128, 128},   {28, 28, 3, 3, 2, 256, 256},
-    {14, 14, 3, 3, 2, 512, 512},  {56, 56, 1, 1, 2, 256, 512},   {14, 14, 5, 5, 1, 96, 128},
-    {28, 28, 1, 7, 1, 160, 192},  {224, 224, 4, 4, 4, 3, 96},    {224, 224, 16, 16, 16, 3, 192},
-    {56, 56, 2, 2, 2, 96, 192},   {28, 28, 3, 3, 1, 8, 12},
+    {56, 56, 3, 3, 1, 64, 64},       {28, 28, 3, 3, 1, 128, 128},   {14, 14, 3, 3, 1, 256, 256},
+    {7, 7, 3, 3, 1, 512, 512},       {112, 112, 3, 3, 1, 32, 32},   {112, 112, 3, 3, 1, 32, 64},
+    {112, 112, 3, 3, 1, 64, 64},     {56, 56, 3, 3, 1, 128, 128},   {28, 28, 3, 3, 1, 256, 256},
+    {28, 28, 3, 3, 1, 64, 64},       {14, 14, 3, 3, 1, 128, 128},   {7, 7, 3, 3, 1, 256, 256},
+    {80, 80, 3, 3, 1, 32, 32},       {40, 40, 3, 3, 1, 64, 64},     {20, 20, 3, 3, 1, 128, 128},
+    {224, 224, 3, 3, 1, 16, 16},     {64, 64, 3, 3, 1, 96, 96},     {32, 32, 3, 3, 1, 192, 192},
+    {16, 16, 3, 3, 1, 384, 384},     {56, 56, 3, 3, 1, 48, 24},     {13, 13, 3, 3, 1, 512, 1024},
+    {1, 12000, 1, 7, 1, 1, 32},      {1, 12000, 1, 3, 1, 32, 16},   {1, 12000, 1, 1, 1, 16, 32},
+    {1, 12000, 1, 4, 2, 32, 64},     {1, 6000, 1, 3, 1, 64, 32},    {1, 6000, 1, 8, 4, 64, 128},
+    {1, 1500, 1, 3, 1, 128, 64},     {1, 1500, 1, 10, 5, 128, 256}, {1, 300, 1, 3, 1, 256, 128},
+    {1, 8000, 1, 7, 1, 64, 64},      {1, 4000, 1, 7, 1, 128, 128},  {1, 1000, 1, 7, 1, 256, 256},
+    {1, 16000, 1, 16, 8, 1, 128},    {1, 3000, 1, 3, 1, 80, 384},   {224, 224, 3, 3, 2, 3, 32},
+    {224, 224, 7, 7, 2, 3, 64},      {56, 56, 3, 3, 2, 128, 128},   {28, 28, 3, 3, 2, 256, 256},
+    {14, 14, 3, 3, 2, 512, 512},     {56, 56, 1, 1, 2, 256, 512},   {14, 14, 5, 5, 1, 96, 128},
+    {28, 28, 1, 7, 1, 160, 192},     {224, 224, 4, 4, 4, 3, 96},    {224, 224, 16, 16, 16, 3, 192},
+    {56, 56, 2, 2, 2, 96, 192},      {28, 28, 3, 3, 1, 8, 12},      {56, 56, 3, 3, 1, 128, 128, 32},
+    {28, 28, 3, 3, 1, 256, 256, 32}, {56, 56, 3, 3, 2, 64, 64, 32}, {14, 14, 3, 3, 1, 512, 512, 32},
 };
 
 struct Layer {
   explicit Layer(const Shape& s)
       : x(numbers(static_cast<size_t>(s.height * s.width * s.in) + XNN_EXTRA_BYTES, 0.37f)),
-        weights(numbers(static_cast<size_t>(s.taps_h * s.taps_w * s.in * s.out), 0.11f)),
+        weights(numbers(static_cast<size_t>(s.taps_h * s.taps_w * s.in / s.groups * s.out), 0.11f)),
         bias(numbers(static_cast<size_t>(s.out), 0.7f)) {
-    conv.batch = conv.groups = conv.in_d = conv.out_d = conv.kernel_d = 1;
+    conv.groups = s.groups;
+    conv.batch = conv.in_d = conv.out_d = conv.kernel_d = 1;
     conv.stride_d = conv.dilation_d = conv.dilation_h = conv.dilation_w = 1;
     conv.in_channels = s.in;
     conv.out_channels = s.out;
@@ -87,10 +89,10 @@ struct Layer {
     xnn_operator_t made = nullptr;
     if (xnn_create_convolution2d_nhwc_f32(
             u32(conv.pad_h), u32(conv.pad_w), u32(conv.pad_h), u32(conv.pad_w), u32(conv.kernel_h),
-            u32(conv.kernel_w), u32(conv.stride_h), u32(conv.stride_w), 1, 1, 1,
-            size(conv.in_channels), size(conv.out_channels), size(conv.in_channels),
-            size(conv.out_channels), weights.data(), bias.data(), -kInfinity, kInfinity, 0, nullptr,
-            nullptr, &made) != xnn_status_success) {
+            u32(conv.kernel_w), u32(conv.stride_h), u32(conv.stride_w), 1, 1, u32(conv.groups),
+            size(conv.in_channels / conv.groups), size(conv.out_channels / conv.groups),
+            size(conv.in_channels), size(conv.out_channels), weights.data(), bias.data(),
+            -kInfinity, kInfinity, 0, nullptr, nullptr, &made) != xnn_status_success) {
       return false;
     }
     op.reset(made);

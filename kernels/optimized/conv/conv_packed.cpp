@@ -2,6 +2,7 @@
 // A task is a band of rows of outputs, or a part of their columns or channels.
 #include <executorch/kernels/optimized/conv/conv_packed.h>
 
+#include <executorch/kernels/optimized/conv/conv_groups.h>
 #include <executorch/kernels/optimized/gemm/gemm_panels.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
@@ -31,12 +32,31 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // are copied together.
 constexpr int64_t kShortRun = 64;
 
+// The function for groups of so few channels that a vector holds several, or null.
+RowOfGroups row_of_groups(const Conv& c) {
+  const GroupKernels& kernels = group_kernels();
+  const int64_t channels = c.in_channels / c.groups;
+  if (c.groups > 1 && c.in_channels == c.out_channels && c.in_channels % kernels.lanes == 0) {
+    for (int i = 0; i < kGroupSizes; ++i) {
+      if (channels == int64_t{2} << i) {
+        return kernels.row[i];
+      }
+    }
+  }
+  return nullptr;
+}
+
 // Values of the filter that lie together in what is read: a row of taps, or one, or all.
 struct Runs {
   int64_t count, length;
   bool is_unfolded = false;
 
   explicit Runs(const Conv& c) : count(c.kernel_h), length(c.kernel_w * c.in_channels / c.groups) {
+    if (row_of_groups(c) != nullptr) {  // a tap of all groups
+      count *= c.kernel_w;
+      length = c.in_channels;
+      return;
+    }
     if (c.groups > 1 || c.dilation_w > 1) {
       count *= c.kernel_w;
       length /= c.kernel_w;
@@ -67,13 +87,16 @@ class PackedConv {
         min_(min),
         max_(max),
         epilogue_(epilogue),
-        in_group_(conv.in_channels / conv.groups),
-        out_group_(conv.out_channels / conv.groups),
+        row_of_groups_(row_of_groups(conv)),
+        groups_(row_of_groups_ == nullptr ? conv.groups : 1),
+        in_group_(conv.in_channels / groups_),
+        out_group_(conv.out_channels / groups_),
         kernels_(gemm_kernels()),
         panels_(out_group_, kernels_.lanes),
         width_(panels_.width()) {
     const int64_t outputs = c_.batch * c_.out_h * c_.out_w;
-    const int64_t work = outputs * c_.out_channels * runs_.count * runs_.length;
+    const int64_t work =
+        outputs * c_.out_channels * c_.kernel_h * c_.kernel_w * c_.in_channels / c_.groups;
     const int64_t threads = get_num_threads();
     const int64_t wanted =
         threads == 1 ? 1 : std::clamp<int64_t>(work / kMinWork, 1, kTasksPerThread * threads);
@@ -95,7 +118,7 @@ class PackedConv {
   }
 
   Error run(runtime::KernelRuntimeContext& ctx) const {
-    const int64_t parts = c_.groups * channel_parts_ * col_parts_ * row_parts_;
+    const int64_t parts = groups_ * channel_parts_ * col_parts_ * row_parts_;
     const int64_t tasks = c_.batch * parts;
     const int64_t threads = std::min(get_num_threads(), tasks);
     const int64_t floats = scratch_floats();
@@ -134,8 +157,8 @@ class PackedConv {
     const Range of_panels = part(panels, channel_parts_, index % channel_parts_);
     task.channels = {of_panels.begin * width_, std::min(of_panels.end * width_, out_group_)};
     index /= channel_parts_;
-    task.group = index % c_.groups;
-    index /= c_.groups;
+    task.group = index % groups_;
+    index /= groups_;
     task.cols = part(c_.out_w, col_parts_, index % col_parts_);
     index /= col_parts_;
     task.rows = part(c_.out_h, row_parts_, index % row_parts_);
@@ -191,7 +214,7 @@ class PackedConv {
                           std::clamp<int64_t>(cols.end, 0, c_.in_w)};
     const int64_t before = std::min(std::max<int64_t>(-cols.begin, 0), cols.size());
     to = std::fill_n(to, before * in_group_, 0.0f);
-    if (c_.groups == 1) {
+    if (groups_ == 1) {
       to = std::copy(row + inside.begin * in_group_, row + inside.end * in_group_, to);
     } else {
       for (int64_t col = inside.begin; col < inside.end; ++col) {
@@ -234,6 +257,12 @@ class PackedConv {
     const int64_t of_row = std::max<int64_t>(1, runs_.count / c_.kernel_h);
     for (int64_t i = 0; i < runs_.count; ++i) {
       offsets[i] = i / of_row * image.tap_row + i % of_row * image.tap_col;
+    }
+    if (row_of_groups_ != nullptr) {
+      for (int64_t row = task.rows.begin; row < task.rows.end; ++row) {
+        compute_groups(task, image, row, offsets);
+      }
+      return;
     }
     const int64_t in_block = std::min(runs_.count, runs_.in_block());
     const int64_t step =
@@ -314,6 +343,31 @@ class PackedConv {
     }
   }
 
+  void compute_groups(const Task& task, const Image& image, int64_t row,
+                      const int64_t* offsets) const {
+    const int64_t position = (task.image * c_.out_h + row) * c_.out_w + task.cols.begin;
+    const Range runs = runs_inside(row);
+    const int64_t of_tap = in_group_ / c_.groups * kernels_.lanes;
+    GroupRow r;
+    r.outputs = task.cols.size();
+    r.offsets = offsets + runs.begin;
+    r.taps = runs.size();
+    r.step = image.col_step;
+    r.output_step = c_.out_channels;
+    r.min = min_;
+    r.max = max_;
+    for (int64_t n = task.channels.begin; n < task.channels.end; n += kernels_.lanes) {
+      r.input = image.data + (row - task.rows.begin) * image.row_step + n;
+      r.weights = packed_ + (n / kernels_.lanes * runs_.count + runs.begin) * of_tap;
+      r.bias = c_.bias == nullptr ? nullptr : c_.bias + n;
+      r.output = c_.output + position * c_.out_channels + n;
+      row_of_groups_(r);
+    }
+    if (epilogue_ != nullptr) {
+      epilogue_->finish({position, position + r.outputs, task.channels.begin, task.channels.end});
+    }
+  }
+
   int64_t size_of_group() const {
     return static_cast<int64_t>(num_packed(out_group_, runs_.count * runs_.length));
   }
@@ -323,6 +377,8 @@ class PackedConv {
   const float* const packed_;
   const float min_, max_;
   const Epilogue* const epilogue_;
+  const RowOfGroups row_of_groups_;
+  const int64_t groups_;                // each by itself
   const int64_t in_group_, out_group_;  // channels
   const GemmKernels& kernels_;
   const Panels panels_;  // of a group's packed filter
@@ -333,18 +389,45 @@ class PackedConv {
 }  // namespace
 
 bool is_packable(const Conv& c) {
+  constexpr int64_t kMinChannels = 16;  // of a group
   return c.channels_last && c.weight_channels_last && c.in_d == 1 && c.kernel_d == 1 &&
-         c.pad_d == 0;
+         c.pad_d == 0 &&
+         (c.groups == 1 || c.out_channels / c.groups >= kMinChannels ||
+          row_of_groups(c) != nullptr);
 }
 
 size_t num_conv_packed(const Conv& c) {
   const int64_t taps = c.kernel_h * c.kernel_w;
+  if (row_of_groups(c) != nullptr) {
+    return static_cast<size_t>(taps * c.in_channels / c.groups * c.out_channels);
+  }
   return static_cast<size_t>(c.groups) *
          num_packed(c.out_channels / c.groups, taps * c.in_channels / c.groups);
 }
 
+namespace {
+
+// By vectors of outputs, taps and channels of a group.
+void pack_groups(const Conv& c, float* packed) {
+  const int64_t lanes = group_kernels().lanes;
+  const int64_t taps = c.kernel_h * c.kernel_w, channels = c.in_channels / c.groups;
+  for (int64_t n = 0; n < c.out_channels; n += lanes) {
+    for (int64_t i = 0; i < taps * channels; ++i) {
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        *packed++ = c.weight[(n + lane) * taps * channels + i];
+      }
+    }
+  }
+}
+
+}  // namespace
+
 // Each group is a matrix of all taps, in blocks of whole runs.
 void pack_conv(const Conv& c, float* packed) {
+  if (row_of_groups(c) != nullptr) {
+    pack_groups(c, packed);
+    return;
+  }
   const Runs runs(c);
   Gemm g;
   g.n = c.out_channels / c.groups;

@@ -14,8 +14,8 @@
 
 namespace executorch::kernels::optimized {
 
-// Whether it is a 1-D or 2-D convolution, channels last. Groups of few channels leave most of a
-// vector empty.
+// Whether it is a 1-D or 2-D convolution, channels last, that fills vectors: not of small groups,
+// but for those of two, four or eight channels where a vector holds several.
 bool is_packable(const Conv& conv);
 
 // For this process alone: `packed` of later calls with the same channels, groups, taps and values

@@ -18,7 +18,7 @@ namespace {
 
 /// Of the time of a direct convolution: transformed filters take memory, too.
 constexpr double kMaxCost = 0.75;
-/// With fewer channels transforms take longer than they save, and groups leave vectors empty.
+/// With fewer channels transforms take longer than they save.
 constexpr int64_t kMinChannels = 16;
 
 int64_t size_at(const Shape& shape, size_t dim) {
@@ -124,11 +124,8 @@ class Convolution final : public OwnLayer {
 };
 
 bool suits_convolution(const Graph& graph, const GraphNode& node, const OwnChoice&) {
-  if (node.node->xnode_union_type() != XNodeUnion::XNNConv2d || !is_layer_of_floats(graph, node)) {
-    return false;
-  }
-  const Conv conv = conv_of(node, graph.shapes);
-  return conv.groups == 1 || conv.out_channels / conv.groups >= kMinChannels;
+  return node.node->xnode_union_type() == XNodeUnion::XNNConv2d &&
+         is_layer_of_floats(graph, node) && is_packable(conv_of(node, graph.shapes));
 }
 
 template <typename Layer>
