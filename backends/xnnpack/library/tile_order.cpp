@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK instead of its function that gives a linear layer of floats its
-// size.
+// Part of the library XNNPACK: steps by columns.
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack.h"
@@ -47,19 +46,3 @@ void order_gemm(xnn_operator* op) {
 }
 
 }  // namespace executorch::backends::xnnpack
-
-extern "C" {
-
-/// XNNPACK's own under another name (tuning.cmake).
-decltype(xnn_reshape_fully_connected_nc_f32) xnn_reshape_fully_connected_nc_f32_any;
-
-xnn_status xnn_reshape_fully_connected_nc_f32(xnn_operator_t op, size_t batch,
-                                              pthreadpool_t threadpool) {
-  const xnn_status status = xnn_reshape_fully_connected_nc_f32_any(op, batch, threadpool);
-  if (status == xnn_status_success) {
-    executorch::backends::xnnpack::order_gemm(op);
-  }
-  return status;
-}
-
-}  // extern "C"

@@ -183,7 +183,6 @@ Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
     bool is_new = is_needed || run.pointers.empty();
     if (run.pointers.empty()) {
       run.pointers.resize(segment.arguments.size());
-      run.pointers.insert(run.pointers.end(), run.matrices.begin(), run.matrices.end());
     }
     for (uint32_t place = 0; place < segment.arguments.size(); ++place) {
       const uint32_t value = segment.arguments[place].value;

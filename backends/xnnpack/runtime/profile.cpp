@@ -122,7 +122,8 @@ bool is_profiling_built() {
 #endif
 }
 
-std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids) {
+std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids,
+                                size_t& count) {
   const auto names = info<char>(runtime, xnn_profile_info_operator_name);
   const std::vector<uint32_t> outputs = outputs_of(runtime);
   const std::unordered_set<uint32_t> computed(outputs.begin(), outputs.end());
@@ -131,7 +132,7 @@ std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const
   size_t place = 0;
   for (const char* name = names.data(); name < names.data() + names.size();
        name += std::strlen(name) + 1) {
-    titles += std::string(name) + " #" + std::to_string(place + 1);
+    titles += std::string(name) + " #" + std::to_string(++count);
     if (place < outputs.size()) {
       titles += handles_of(outputs[place], writers, computed);
     }
@@ -141,7 +142,8 @@ std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const
   return titles;
 }
 
-std::string title_of_own(const char* name, const Graph& graph, const Segment& segment) {
+std::string title_of_own(const char* name, const Graph& graph, const Segment& segment,
+                         size_t& count) {
   std::string title = name;
   std::string handles;
   for (size_t place = segment.begin; place < segment.end; ++place) {
@@ -154,7 +156,7 @@ std::string title_of_own(const char* name, const Graph& graph, const Segment& se
       handles += " [" + std::to_string(node.node->debug_handle()) + "]";
     }
   }
-  return title + " #1" + handles;
+  return title + " #" + std::to_string(++count) + handles;
 }
 
 void report_operators(xnn_runtime_t runtime, const std::string& titles,

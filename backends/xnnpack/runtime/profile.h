@@ -15,15 +15,17 @@ namespace executorch::backends::xnnpack {
 bool is_profiling_built();
 
 /// What each operator that XNNPACK measures is called in events, in its order, each with a NUL
-/// behind it: "<name> #<place>", then the debug handles of its nodes, as " [3] [4]", which is how
-/// payload's debug_handle_map names them. XNNPACK joins nodes, so an operator stands for the node
-/// that writes its output and for those before it that no other operator computes. `ids`: XNNPACK's
-/// id of each value. An installed XNNPACK does not tell what operators write: no handles. The
-/// runtime was created with XNN_FLAG_BASIC_PROFILING.
-std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids);
+/// behind it: "<name> #<place>", places counted on from `count`, then the debug handles of its
+/// nodes, as " [3] [4]", which is how payload's debug_handle_map names them. XNNPACK joins nodes,
+/// so an operator stands for the node that writes its output and for those before it that no other
+/// operator computes. `ids`: XNNPACK's id of each value. An installed XNNPACK does not tell what
+/// operators write: no handles. The runtime was created with XNN_FLAG_BASIC_PROFILING.
+std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids,
+                                size_t& count);
 
 /// The same of a step that a kernel of ours computes.
-std::string title_of_own(const char* name, const Graph& graph, const Segment& segment);
+std::string title_of_own(const char* name, const Graph& graph, const Segment& segment,
+                         size_t& count);
 
 /// Reports every operator of the run that has just ended, one after the other from `start` on.
 void report_operators(xnn_runtime_t runtime, const std::string& titles,

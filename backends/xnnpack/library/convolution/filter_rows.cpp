@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled into XNNPACK instead of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
-#include <executorch/backends/xnnpack/library/convolution/own_operator.h>
-#include <executorch/backends/xnnpack/library/gemm/precision.h>
 
 #include <algorithm>
 #include <cstring>
@@ -58,9 +56,9 @@ void copy_row(const Convolution* convolution, size_t copied_row) {
 bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
-  return (flags & ~(kNoTable | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 && is_narrow &&
-         inputs <= kMaxInputs && input_stride == inputs && outputs > 1 && groups == 1 &&
-         dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps && height <= kMaxTaps;
+  return (flags & ~kNoTable) == 0 && is_narrow && inputs <= kMaxInputs && input_stride == inputs &&
+         outputs > 1 && groups == 1 && dilation_x == 1 && width > 1 && height > 1 &&
+         width <= kMaxTaps && height <= kMaxTaps;
 }
 
 xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, size_t batch,
@@ -137,30 +135,6 @@ xnn_status xnn_create_convolution2d_nhwc_qs8_qc8w(
        dilation_y, dilation_x, groups, inputs, outputs, input_stride, output_stride},
       input_zero, input_scale, filter_scale, filters, bias, output_zero, output_scale, min, max,
       flags, code_cache, weights_cache, out);
-}
-
-decltype(xnn_create_convolution2d_nhwc_f32) xnn_create_convolution2d_nhwc_f32_any;
-
-xnn_status xnn_create_convolution2d_nhwc_f32(
-    uint32_t padding_top, uint32_t padding_right, uint32_t padding_bottom, uint32_t padding_left,
-    uint32_t height, uint32_t width, uint32_t stride_y, uint32_t stride_x, uint32_t dilation_y,
-    uint32_t dilation_x, uint32_t groups, size_t inputs, size_t outputs, size_t input_stride,
-    size_t output_stride, const float* filters, const float* bias, float min, float max,
-    uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
-    xnn_operator_t* out) {
-  const Filter filter{
-      padding_top, padding_right, padding_bottom, padding_left,
-      height,      width,         stride_y,       stride_x,
-      dilation_y,  dilation_x,    groups,         inputs,
-      outputs,     input_stride,  output_stride,  (flags & XNN_FLAG_DEPTHWISE_CONVOLUTION) != 0};
-  const uint32_t of_float = flags & ~EXECUTORCH_XNN_FLAG_BFLOAT16;  // as own operators are
-  const OwnConvolution* const own = own_convolution_for(filter, min, max, of_float);
-  if (own != nullptr) {
-    return create_own(*own, filter, filters, bias, min, max, flags & ~EXECUTORCH_XNN_FLAG_BFLOAT16,
-                      weights_cache, out);
-  }
-  return create_by_filter_rows(xnn_create_convolution2d_nhwc_f32_any, filter, filters, bias, min,
-                               max, flags, code_cache, weights_cache, out);
 }
 
 }  // extern "C"

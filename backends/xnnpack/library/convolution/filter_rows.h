@@ -21,7 +21,6 @@ struct Filter {
   uint32_t padding_top, padding_right, padding_bottom, padding_left;
   uint32_t height, width, stride_y, stride_x, dilation_y, dilation_x, groups;
   size_t inputs, outputs, input_stride, output_stride;
-  bool is_tap_by_tap = false;  // [height, width, groups * outputs], not outputs first
 
   bool suits_filter_rows(uint32_t flags) const;
 };

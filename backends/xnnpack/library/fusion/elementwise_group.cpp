@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
-#include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/fusion/elementwise.h>
 #include <executorch/backends/xnnpack/library/fusion/elementwise_group.h>
 #include <executorch/backends/xnnpack/library/fusion/steps.h>
@@ -35,10 +34,9 @@ enum class Tiling {
   kTiles,    // [rows, columns], with batches or without, by tiles
   kColumns,  // the same without batches, threads go down the columns
   kRows,     // a row of an image at a time
-  kParts,    // of a convolution of ours
 };
 
-Tiling tiling_of(const compute_parameters& step, const xnn_operator& op) {
+Tiling tiling_of(const compute_parameters& step) {
   switch (step.type) {
     case xnn_parallelization_type_2d_tile_2d:
       if (is_gemm(step) || is_task(step.task_2d_tile_2d, xnn_compute_dqgemm) ||
@@ -56,8 +54,6 @@ Tiling tiling_of(const compute_parameters& step, const xnn_operator& op) {
                  : Tiling::kNone;
     case xnn_parallelization_type_2d:
       return is_task(step.task_2d, compute_row) ? Tiling::kRows : Tiling::kNone;
-    case xnn_parallelization_type_1d_with_thread:
-      return own_convolution_of(op) != nullptr ? Tiling::kParts : Tiling::kNone;
     default:
       return Tiling::kNone;
   }
@@ -68,7 +64,7 @@ struct Producer {
   xnn_operator* op = nullptr;
 
   const compute_parameters& step() const { return tiles_of(*op); }
-  Tiling tiling() const { return tiling_of(step(), *op); }
+  Tiling tiling() const { return tiling_of(step()); }
 
   /// Elements of a row of the output, whose rows lie one after another; 0 where they do not.
   size_t columns(size_t elements) const {
@@ -85,10 +81,6 @@ struct Producer {
         return is_dense || step().range[0] == 1 ? elements / (step().range[0] * step().range[1])
                                                 : 0;
       }
-      case Tiling::kParts:
-        return op->output_pixel_stride == op->groups * op->group_output_channels
-                   ? op->output_pixel_stride
-                   : 0;
       default:
         return 0;
     }
@@ -184,21 +176,9 @@ class Group {
             },
             outer, middle, flags);
         break;
-      case Tiling::kParts:
-        pthreadpool_parallelize_1d_with_thread(pool, compute_part, const_cast<Group*>(this), outer,
-                                               flags);
-        break;
       default:
         break;
     }
-  }
-
-  static void compute_part(void* self, size_t thread, size_t part) {
-    const Group& group = *static_cast<const Group*>(self);
-    xnn_operator& op = *group.producer_.op;
-    group.producer_.step().task_1d_with_thread(&op.context, thread, part);
-    own_convolution_of(op)->for_each_run(
-        op, part, [&](size_t first, size_t elements) { group.compute(first, elements); });
   }
 
   void compute_tile(size_t row, size_t column, size_t rows, size_t width, size_t columns) const {
@@ -238,7 +218,7 @@ size_t elementwise_group_at(const xnn_runtime& runtime, size_t index) {
     return 0;
   }
   const bool has_producer = !Elementwise::is(*first);
-  if (has_producer && tiling_of(tiles_of(*first), *first) == Tiling::kNone) {
+  if (has_producer && tiling_of(tiles_of(*first)) == Tiling::kNone) {
     return 0;
   }
   std::array<uint32_t, kMaxOperators> written;

@@ -12,21 +12,12 @@
 extern "C" {
 #endif
 
-/// For sums of `taps` times `depth` products: kernels for few columns where they take less time.
-const struct xnn_gemm_config* xnn_f32_gemm_nr2_config_for(size_t depth, size_t taps,
-                                                          size_t outputs);
-
 /// For pixels of `depth` channels and so many filters: tiles where those are full enough.
 const struct xnn_gemm_config* xnn_qs8_qc8w_gemm_config_for(size_t depth, size_t outputs);
 
 #ifdef __cplusplus
 }
 #else
-#define xnn_init_f32_gemm_nr2_config()                                           \
-  xnn_f32_gemm_nr2_config_for(group_input_channels, kernel_height* kernel_width, \
-                              group_output_channels)
-#ifdef EXECUTORCH_XNNPACK_AMX
 #define xnn_init_qs8_qc8w_gemm_config() \
   xnn_qs8_qc8w_gemm_config_for(group_input_channels, group_output_channels)
-#endif
 #endif

@@ -225,7 +225,7 @@ xnn_status define_convolution(xnn_subgraph_t graph, const XNode& node, const Ope
       n.kernel_height(), n.kernel_width(), n.subsampling_height(), n.subsampling_width(),
       n.dilation_height(), n.dilation_width(), n.groups(), n.group_input_channels(),
       n.group_output_channels(), limits.min, limits.max, ids[operands.inputs[0]],
-      ids[operands.inputs[1]], bias_of(operands, ids), ids[operands.output], operands.flags);
+      ids[operands.inputs[1]], bias_of(operands, ids), ids[operands.output], 0);
 }
 
 xnn_status define_depthwise(xnn_subgraph_t graph, const XNode& node, const Operands& operands,
@@ -253,7 +253,9 @@ xnn_status define_transposed(xnn_subgraph_t graph, const XNode& node, const Oper
 
 xnn_status define_linear(xnn_subgraph_t graph, const XNode&, const Operands& operands,
                          const Limits& limits, const Ids& ids) {
-  return define_matmul(graph, operands, limits, ids);
+  return xnn_define_fully_connected(graph, limits.min, limits.max, ids[operands.inputs[0]],
+                                    ids[operands.inputs[1]], bias_of(operands, ids),
+                                    ids[operands.output], 0);
 }
 
 constexpr NodeKind kKinds[] = {
@@ -268,20 +270,6 @@ constexpr NodeKind kKinds[] = {
 };
 
 }  // namespace
-
-xnn_status define_matmul(xnn_subgraph_t graph, const Operands& operands, const Limits& limits,
-                         const Ids& ids) {
-  return xnn_define_fully_connected(graph, limits.min, limits.max, ids[operands.inputs[0]],
-                                    ids[operands.inputs[1]], bias_of(operands, ids),
-                                    ids[operands.output], operands.flags);
-}
-
-bool can_round(const XNode& node, const Operands& operands, const Values& values) {
-  const bool multiplies = node.xnode_union_type() == XNodeUnion::XNNFullyConnected ||
-                          node.xnode_union_type() == XNodeUnion::XNNConv2d;
-  return multiplies && values[operands.inputs[0]].type() == kFloat &&
-         values[operands.inputs[1]].type() == kFloat;
-}
 
 bool widens(const XNode& node, const Operands& operands, const Values& values, uint32_t id) {
   const bool is_native = node.xnode_union_type() == XNodeUnion::XNNFullyConnected &&

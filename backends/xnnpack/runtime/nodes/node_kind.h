@@ -20,8 +20,6 @@ struct Operands {
   /// How many of the inputs, from the second on, are packed when the graph is built, and not read
   /// any more when it runs.
   size_t num_packed = 0;
-  /// Of XNNPACK's, for how the packed ones are multiplied.
-  uint32_t flags = 0;
   uint32_t output = 0;
 };
 

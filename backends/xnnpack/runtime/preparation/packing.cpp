@@ -41,7 +41,6 @@ Fingerprint::Value fingerprint_of(const Definitions& definitions, const GraphNod
   const Operands& operands = node.operands;
   Fingerprint fingerprint(seed);
   fingerprint.add(node.node->xnode_union_type());
-  fingerprint.add(operands.flags);
   for (const uint32_t id : {operands.inputs[0], operands.inputs[1], operands.output}) {
     const Value& value = graph.values[id];
     fingerprint.add(value.type());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The whole graph is defined once; matrices that wait make it wait, behind a graph of the first
-// run.
+// Segments become runtimes of XNNPACK's, other steps kernels of ours, of which some wait for the
+// second run to be packed.
 #include <executorch/backends/xnnpack/runtime/nodes/convolution_and_fully_connected.h>
 #include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 #include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
@@ -64,7 +64,7 @@ Error RuntimeMaker::define_segments() {
   return Error::Ok;
 }
 
-Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph, const Ids& ids, SegmentRuntime& out) {
+Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph, SegmentRuntime& out) {
   const bool halves = options_.precision == ComputePrecision::Float16;
   const uint32_t flags = (options_.profile ? XNN_FLAG_BASIC_PROFILING : 0u) |
                          (halves ? XNN_FLAG_HINT_FP16_INFERENCE : 0u);
@@ -74,11 +74,21 @@ Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph, const Ids& ids, Segmen
                             out_.workspace->handle(), options_.pool, flags, &runtime),
       "a runtime"));
   out.runtime.reset(runtime);
-  out.pointers.clear();
-  if (options_.profile) {
-    out.titles = titles_of_operators(runtime, out_.graph, ids);
-  }
   return Error::Ok;
+}
+
+/// Numbered from 1 on, in the order in which they run.
+void RuntimeMaker::name_operators() {
+  size_t count = 0;
+  for (size_t place = 0; options_.profile && place < out_.plan.size(); ++place) {
+    const Segment& segment = out_.plan[place];
+    SegmentRuntime& run = out_.runtimes[place];
+    if (segment.own != nullptr) {
+      run.titles = title_of_own(segment.own->name, out_.graph, segment, count);
+    } else if (run.runtime != nullptr) {
+      run.titles = titles_of_operators(run.runtime.get(), out_.graph, segments_[place].ids, count);
+    }
+  }
 }
 
 /// Whether those that may wait have so much to pack that the first run goes without.
@@ -98,9 +108,6 @@ Error RuntimeMaker::make_own_steps() {
     const Segment& segment = out_.plan[place];
     if (segment.own != nullptr) {
       out_.runtimes[place].own = segment.own->make(definitions_, segment.begin, segment.end);
-      if (options_.profile) {
-        out_.runtimes[place].titles = title_of_own(segment.own->name, out_.graph, segment);
-      }
     }
   }
   return pack_own_steps(!own_wait_);
@@ -119,29 +126,11 @@ Error RuntimeMaker::pack_own_steps(bool all) {
   return Error::Ok;
 }
 
-/// Segments without matrices that wait have their runtimes for good.
-Error RuntimeMaker::make_first_runtimes() {
-  for (size_t place = 0; place < segments_.size(); ++place) {
-    const Segment& segment = out_.plan[place];
-    if (segment.own == nullptr && lazy_packing_.has(segment)) {
-      Defined first_run;
-      SegmentRuntime& run = out_.runtimes[place];
-      ET_CHECK_OK_OR_RETURN_ERROR(
-          lazy_packing_.define(segment, first_run.subgraph, first_run.ids, run.matrices));
-      ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.subgraph.get(), first_run.ids, run));
-    }
-  }
-  ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtimes());
-  give_back_packed();
-  return Error::Ok;
-}
-
-Error RuntimeMaker::make_last_runtimes() {
+Error RuntimeMaker::make_runtimes() {
   for (size_t place = 0; place < segments_.size(); ++place) {
     SegmentRuntime& run = out_.runtimes[place];
-    if (run.own == nullptr && run.runtime == nullptr && !out_.plan[place].is_view) {
-      const auto& [subgraph, ids] = segments_[place];
-      ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph.get(), ids, run));
+    if (out_.plan[place].own == nullptr && !out_.plan[place].is_view) {
+      ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(segments_[place].subgraph.get(), run));
     }
   }
   return Error::Ok;
@@ -165,7 +154,6 @@ void RuntimeMaker::give_back_packed() {
       kept.push_back(definitions_.contents(operands.inputs[i]).bytes.data());
     }
   };
-  std::for_each(lazy_packing_.packings().begin(), lazy_packing_.packings().end(), keep);
   for (const Packing& packing : packings_) {
     const auto [filter, bias] = source_of(definitions_, *packing.node);
     if (!out_.weights->holds(filter, bias)) {
@@ -191,39 +179,31 @@ Error RuntimeMaker::make() {
   if (!options_.pack_at_load && !options_.profile && options_.packed_file == nullptr &&
       options_.precision == ComputePrecision::Float32 && options_.share_weights) {
     own_wait_ = matrices_of_own_are_large();
-    lazy_packing_.choose(packings_, options_.large_from);
   }
   pack(packings_);
   out_.runtimes.resize(segments_.size());
   Error made = make_own_steps();  // which packs, while others run
   const std::lock_guard<std::mutex> lock(out_.workspace->mutex);
   if (made == Error::Ok) {
-    made = is_done() ? make_last_runtimes() : make_first_runtimes();
+    made = make_runtimes();
   }
   if (made != Error::Ok) {
     out_.runtimes.clear();
     return made;
   }
+  name_operators();
   if (is_done()) {
     out_.weights->forget_sources();
+  } else {
+    give_back_packed();
   }
   out_.workspace->expect_first_run();
   return Error::Ok;
 }
 
 Error RuntimeMaker::finish() {
-  if (own_wait_) {
-    ET_CHECK_OK_OR_RETURN_ERROR(pack_own_steps(true));
-    own_wait_ = false;
-  }
-  pack(lazy_packing_.packings());
-  for (SegmentRuntime& run : out_.runtimes) {
-    if (!run.matrices.empty()) {
-      run.matrices.clear();
-      run.runtime.reset();
-    }
-  }
-  ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtimes());
+  ET_CHECK_OK_OR_RETURN_ERROR(pack_own_steps(true));
+  own_wait_ = false;
   out_.weights->forget_sources();
   return Error::Ok;
 }

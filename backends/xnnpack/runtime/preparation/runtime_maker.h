@@ -6,7 +6,7 @@
 #include <executorch/backends/xnnpack/runtime/plan/boundary_memory.h>
 #include <executorch/backends/xnnpack/runtime/plan/own_step.h>
 #include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
-#include <executorch/backends/xnnpack/runtime/preparation/lazy_weight_packing.h>
+#include <executorch/backends/xnnpack/runtime/preparation/packing.h>
 #include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/workspace.h>
 
@@ -47,7 +47,6 @@ struct DeleteRuntime {
 
 /// A segment as it runs.
 struct SegmentRuntime {
-  std::vector<xnn_external_value> matrices;  // of the file, arguments behind the others
   std::vector<xnn_external_value> pointers;  // that XNNPACK has
   std::string titles;                        // of operators that are measured
   std::unique_ptr<OwnStep> own;              // then there is no runtime
@@ -71,14 +70,11 @@ class RuntimeMaker final {
   /// `out.graph` has been read. `out` must outlive the maker.
   RuntimeMaker(const Payload& payload, const runtime::NamedDataMap* data,
                const DelegateOptions& options, Executable& out)
-      : definitions_(out.graph, payload, data, out.kept),
-        lazy_packing_(definitions_),
-        options_(options),
-        out_(out) {}
+      : definitions_(out.graph, payload, data, out.kept), options_(options), out_(out) {}
 
-  /// Makes the runtime, and is done, or one for a first run.
+  /// Makes runtimes and steps; is done, unless matrices of steps wait for the second run.
   runtime::Error make();
-  bool is_done() const { return lazy_packing_.empty() && !own_wait_; }
+  bool is_done() const { return !own_wait_; }
   /// After make() that was not done: packs the rest. Its caller holds the lock of the workspace.
   runtime::Error finish();
 
@@ -86,18 +82,17 @@ class RuntimeMaker final {
   void choose_precision();
   std::vector<const OwnKind*> choose_own() const;
   runtime::Error define_segments();
-  runtime::Error make_runtime(xnn_subgraph_t subgraph, const Ids& ids, SegmentRuntime& out);
+  runtime::Error make_runtime(xnn_subgraph_t subgraph, SegmentRuntime& out);
+  void name_operators();
   bool matrices_of_own_are_large() const;
   runtime::Error make_own_steps();
   runtime::Error pack_own_steps(bool all);
-  runtime::Error make_first_runtimes();
-  runtime::Error make_last_runtimes();
+  runtime::Error make_runtimes();
   void pack(std::vector<Packing>& packings);
   void give_back_packed();
 
   Definitions definitions_;
   std::vector<Packing> packings_;
-  LazyWeightPacking lazy_packing_;
   DelegateOptions options_;
   Executable& out_;
   bool own_wait_ = false;  // steps of ours whose first run is without packed weights
