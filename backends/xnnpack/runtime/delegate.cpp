@@ -3,7 +3,6 @@
 #include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
 #include <executorch/backends/xnnpack/runtime/delegate.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
-#include <executorch/runtime/backend/delegate_event.h>
 #include <executorch/runtime/backend/tensor_arguments.h>
 
 #include <cpuinfo.h>
@@ -208,11 +207,13 @@ Error Delegate::invoke(runtime::EventTracer* tracer) {
     const SegmentRuntime& run = run_.runtimes[place];
     const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
     if (run.own != nullptr) {
-      const runtime::DelegateEvent event(is_profiled_ ? tracer : nullptr, run.titles.c_str());
       Scratch& scratch = run_.workspace->scratch();
       const Error ran = run.own->run(addresses_, scratch);
       scratch.reset();
       ET_CHECK_OK_OR_RETURN_ERROR(ran);
+      if (is_profiled_ && tracer != nullptr) {
+        report_own(run.titles, *tracer, start);
+      }
       continue;
     }
     ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(run.runtime.get()), "to run"));

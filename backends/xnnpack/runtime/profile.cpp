@@ -73,9 +73,12 @@ uint32_t key_of(uint32_t value, const Ids& ids) {
   return ids[value] == XNN_INVALID_VALUE_ID ? XNN_INVALID_VALUE_ID - 1 - value : ids[value];
 }
 
-std::unordered_map<uint32_t, Writer> writers_of(const Graph& graph, const Ids& ids) {
+/// Of a segment's values.
+std::unordered_map<uint32_t, Writer> writers_of(const Graph& graph, const Segment& segment,
+                                                const Ids& ids) {
   std::unordered_map<uint32_t, Writer> writers;
-  for (const GraphNode& node : graph.nodes) {
+  for (size_t place = segment.begin; place < segment.end; ++place) {
+    const GraphNode& node = graph.nodes[place];
     const Operands& operands = node.operands;
     Writer& writer = writers[key_of(operands.output, ids)];
     writer.handle = node.node->debug_handle();
@@ -122,12 +125,12 @@ bool is_profiling_built() {
 #endif
 }
 
-std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids,
-                                size_t& count) {
+std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Segment& segment,
+                                const Ids& ids, size_t& count) {
   const auto names = info<char>(runtime, xnn_profile_info_operator_name);
   const std::vector<uint32_t> outputs = outputs_of(runtime);
   const std::unordered_set<uint32_t> computed(outputs.begin(), outputs.end());
-  const auto writers = writers_of(graph, ids);
+  const auto writers = writers_of(graph, segment, ids);
   std::string titles;
   size_t place = 0;
   for (const char* name = names.data(); name < names.data() + names.size();
@@ -157,6 +160,15 @@ std::string title_of_own(const char* name, const Graph& graph, const Segment& se
     }
   }
   return title + " #" + std::to_string(++count) + handles;
+}
+
+void report_own(const std::string& title, runtime::EventTracer& tracer, et_timestamp_t start) {
+  if (runtime::OperatorEvents::are_wanted(&tracer)) {
+    runtime::event_tracer_log_profiling_delegate(
+        &tracer, title.c_str(),
+        static_cast<runtime::DebugHandle>(runtime::kUnsetDelegateDebugIntId), start,
+        et_pal_current_ticks(), nullptr, 0);
+  }
 }
 
 void report_operators(xnn_runtime_t runtime, const std::string& titles,

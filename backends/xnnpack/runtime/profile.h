@@ -20,12 +20,15 @@ bool is_profiling_built();
 /// so an operator stands for the node that writes its output and for those before it that no other
 /// operator computes. `ids`: XNNPACK's id of each value. An installed XNNPACK does not tell what
 /// operators write: no handles. The runtime was created with XNN_FLAG_BASIC_PROFILING.
-std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids,
-                                size_t& count);
+std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Segment& segment,
+                                const Ids& ids, size_t& count);
 
 /// The same of a step that a kernel of ours computes.
 std::string title_of_own(const char* name, const Graph& graph, const Segment& segment,
                          size_t& count);
+
+/// Reports a step of ours that has just ended and began at `start`.
+void report_own(const std::string& title, runtime::EventTracer& tracer, et_timestamp_t start);
 
 /// Reports every operator of the run that has just ended, one after the other from `start` on.
 void report_operators(xnn_runtime_t runtime, const std::string& titles,

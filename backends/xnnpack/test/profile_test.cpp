@@ -65,11 +65,7 @@ TEST(XnnpackProfileTest, EveryOperatorIsAnEvent) {
   GTEST_SKIP() << "built without events";
 #endif
   const auto events = events_of_a_run(true, EventTracerProfilingLevel::kProfileAllEvents);
-#ifdef EXECUTORCH_XNNPACK_OWN_STEPS
-  const std::vector<std::string> ends = {" #1 [20] [21]", " #2 [22]", " #3 [23]", " #4"};
-#else
   const std::vector<std::string> ends = {" #1 [20]", " #2 [21]", " #3 [22]", " #4 [23]", " #5"};
-#endif
   ASSERT_EQ(events.size(), ends.size());  // convolution, sum, pool, transpose, slice
   EXPECT_EQ(events[0].name.rfind("Convolution", 0), 0u) << events[0].name;
   const auto ends_with = [&](size_t i, const std::string& end) {

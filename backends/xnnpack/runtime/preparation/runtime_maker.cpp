@@ -86,7 +86,8 @@ void RuntimeMaker::name_operators() {
     if (segment.own != nullptr) {
       run.titles = title_of_own(segment.own->name, out_.graph, segment, count);
     } else if (run.runtime != nullptr) {
-      run.titles = titles_of_operators(run.runtime.get(), out_.graph, segments_[place].ids, count);
+      run.titles =
+          titles_of_operators(run.runtime.get(), out_.graph, segment, segments_[place].ids, count);
     }
   }
 }
