@@ -15,21 +15,20 @@ constexpr char weight_cache_option_key[] = "weight_cache_enabled";
 /// bool, false unless set: whether large float matrices are packed when a method is loaded, so that
 /// its first and second runs take as long as later ones, instead of by the second run.
 constexpr char pack_at_load_option_key[] = "pack_at_load";
-/// Text, "float32" unless set: what products of linear layers and convolutions of floats are
-/// computed in. "bfloat16" rounds both operands to 8 bits of mantissa and adds in float32: up to
-/// twice as fast on a processor that has such products (AVX512-BF16), as "float32" on others and in
-/// builds without EXECUTORCH_XNNPACK_TUNING; an output is off by about 1/256 of its size times the
-/// square root of the layers it comes through. Other nodes, and convolutions that have a kernel of
-/// another kind (depthwise, Winograd, few channels), stay in float32. With it matrices are packed
-/// when a method is loaded. "float16" computes all of a delegate in half precision on a processor
-/// that has its arithmetic (Arm from v8.2 on), as "float32" on others and where one of its nodes is
-/// quantized or has no such kernel: values beyond 65504 are infinite, and an output is off by about
-/// 1/2048 of its size times that square root. Its weights are packed by one thread and neither
-/// shared nor in a file.
+/// Text, "float32" unless set: what products of linear layers, and of convolutions by one pixel, of
+/// floats are computed in. "bfloat16" rounds both operands to 8 bits of mantissa and adds in
+/// float32: faster on a processor that has such products (AVX512-BF16, Arm's BF16), as "float32" on
+/// others and in builds without EXECUTORCH_XNNPACK_TUNING; an output is off by about 1/256 of its
+/// size times the square root of the layers it comes through. Other nodes stay in float32. With it
+/// matrices are packed when a method is loaded. "float16" computes all of a delegate in half
+/// precision on a processor that has its arithmetic (Arm from v8.2 on), as "float32" on others and
+/// where one of its nodes is quantized or has no such kernel: values beyond 65504 are infinite, and
+/// an output is off by about 1/2048 of its size times that square root. Its weights are packed by
+/// one thread and neither shared nor in a file.
 constexpr char compute_precision_option_key[] = "compute_precision";
-/// bool, true unless set: whether kernels of this runtime compute the layers of floats that they have
-/// (linear ones, convolutions by one pixel, and by 3 x 3), with the elementwise nodes behind them.
-/// False: all is XNNPACK's.
+/// bool, true unless set: whether kernels of this runtime compute the layers of floats that they
+/// have (linear ones, convolutions by one pixel, and by 3 x 3), with the elementwise nodes behind
+/// them. False: all is XNNPACK's.
 constexpr char own_kernels_option_key[] = "own_kernels_enabled";
 /// bool, true unless set: whether convolutions of floats by 3 x 3 pixels may be computed with 2.25
 /// times fewer multiplications (Winograd's algorithm, where it is faster). False: as sums of
