@@ -229,7 +229,7 @@ def test_the_xnnpack_backend_links_without_cmake(prefix: Path, tmp_path: Path) -
         "-Wl,--no-whole-archive",
     ]
     for name, words in (("with", backend), ("without", ["-lxnnpack_backend"])):
-        ours = ["executorch_xnnpack", "executorch_xnnpack_microkernels"]
+        ours = ["executorch_xnnpack", "executorch_xnnpack_microkernels", "optimized_gemm", "hwy"]
         archives = ["xnnpack_backend", *ours, *PLAIN]
         rest = [f"-l{each}" for each in archives if (prefix / "lib" / f"lib{each}.a").exists()]
         group = ["-Wl,--start-group", *rest, "-Wl,--end-group", "-pthread", "-lm"]
