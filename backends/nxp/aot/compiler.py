@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from torch.export import ExportedProgram
@@ -30,18 +29,6 @@ from executorch.exir.error import ExportErrorType
 _UNTAGGED = "tag0"
 
 
-@dataclass(frozen=True)
-class NeutronCompiler(ExternalCompiler):
-    """Of what runs in place of the SDK without being installed, the version is that which is wanted."""
-
-    def version(self) -> str:
-        found = super().version()
-        return found or ("3.1" if door.is_installed() else "")
-
-    def how_to_get(self) -> str:
-        return door.GET_SDK
-
-
 def _compile(program: ExportedProgram, options: Options, place: Path | None) -> bytes:
     """The converter's model."""
     chosen = options_in(specs_of(options))
@@ -60,8 +47,14 @@ def _compile(program: ExportedProgram, options: Options, place: Path | None) -> 
     return model
 
 
-COMPILER = NeutronCompiler(
-    "eIQ Neutron converter", door.DISTRIBUTION, door.VERSIONS, "nxp", _compile
+COMPILER = ExternalCompiler(
+    "eIQ Neutron converter",
+    door.DISTRIBUTION,
+    door.VERSIONS,
+    "nxp",
+    _compile,
+    module=door.SDK,
+    get=door.GET_SDK,
 )
 
 
