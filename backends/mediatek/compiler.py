@@ -22,7 +22,6 @@ from executorch.exir.backend.lowering.external.compiler import (
     Options,
     specs_of,
 )
-from executorch.exir.tensor import dim_order_of
 
 SKIP_COMPILE_SPEC_KEYS = {"ImportForever"}
 EXTRACT_SHARED_BLOB_KEY = "ExtractSharedBlobKey"
@@ -98,15 +97,6 @@ def is_supported(node: Node) -> bool:
     """What the converter says of one call."""
     importer = import_module("mtk_converter.python.converters.pytorch.importer_v2")
     return bool(importer.is_fx_node_supported(node))
-
-
-def has_default_order(node: Node) -> bool:
-    """Of what is no tensor, too."""
-    value = node.meta.get("val")
-    if not isinstance(value, torch.Tensor):
-        return True
-    order = [int(dim) for dim in dim_order_of(value)]
-    return order == sorted(order)
 
 
 def _compile(program: ExportedProgram, options: Options, place: Path | None) -> bytes:

@@ -15,13 +15,12 @@ from torch.nn import Module
 from executorch.backends.mediatek.compiler import (
     COMPILER,
     check_specs,
-    has_default_order,
     is_supported,
 )
 from executorch.backends.mediatek.preprocess import NeuropilotBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
-from executorch.exir.backend.lowering.op_table import Constants, OpTable, Row, tensors_of
+from executorch.exir.backend.lowering.op_table import CONTIGUOUS, Constants, OpTable, Row
 from executorch.exir.backend.lowering.user_lists import UserLists, by_node, by_operator
 from executorch.exir.backend.partitioner import PartitionResult
 from executorch.exir.graph_facts import called_op, op_name
@@ -36,11 +35,10 @@ class _Asked(OpTable[Row]):
     """Has no rows: the converter is asked."""
 
     def why_not(self, node: Node, constants: Constants) -> str:
-        if not all(map(has_default_order, tensors_of(node))):
-            return "contiguous tensors are expected"
-        if op_name(node) == _CAST or not is_supported(node):
-            return "MediaTek's converter does not take it"
-        return ""
+        is_taken = op_name(node) != _CAST and is_supported(node)
+        return self.tensors_why_not(node) or (
+            "" if is_taken else "MediaTek's converter does not take it"
+        )
 
 
 def _skipped(types: Iterable[str] | None, names: Iterable[str] | None) -> UserLists:
@@ -65,7 +63,7 @@ class NeuropilotPartitioner(ExternalPartitioner):
     """`op_types_to_skip`: operators, such as "aten.relu.default", and `op_names_to_skip`: names of nodes, that stay on
     the CPU. Compile specs: "platform-config", a platform, and what the compiler is told beside it."""
 
-    table = _Asked({})
+    table = _Asked({}, of_tensors=(CONTIGUOUS,))
     backend_id = NeuropilotBackend.__name__
     compiler = COMPILER
     joins_all = True

@@ -16,13 +16,13 @@ from executorch.backends.mediatek.compiler import (
     SUPPORTED_PLATFORM_CONFIGS,
     check_specs,
     extracted,
-    has_default_order,
     unpack,
 )
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.external.compiler import options_of
+from executorch.exir.backend.lowering.op_table import has_default_dim_order
 from executorch.exir.tensor import dim_order_of
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
 
 def assert_default_dim_order(edge_graph_module: GraphModule) -> None:
     for node in edge_graph_module.graph.find_nodes(op="placeholder"):
-        if not has_default_order(node):
+        if not has_default_dim_order(node):
             order = tuple(map(int, dim_order_of(node.meta["val"])))
             raise RuntimeError(
                 "Neuropilot backend only supports contiguous memory format for inputs. Expecting dim_order: "
