@@ -29,8 +29,6 @@ set(_et_refused
   "EXECUTORCH_BUILD_CUDA|BOOL|OFF|the CUDA toolkit, the CUDA delegate is a later part"
   "EXECUTORCH_BUILD_NXP_NEUTRON|BOOL|OFF|NXP's eIQ Neutron SDK"
   "EXECUTORCH_BUILD_NXP_NEUTRON_RUNNER|BOOL|OFF|NXP's eIQ Neutron SDK"
-  "EXECUTORCH_BUILD_ENN|BOOL|OFF|Samsung's Exynos AI SDK"
-  "EXECUTORCH_BUILD_EXYNOS|BOOL|OFF|Samsung's Exynos AI SDK"
   "ET_ENABLE_VGF_INPUT_DUMP|BOOL|OFF|flags of executor_runner for it, EXECUTORCH_VGF_DUMP_INPUTS_DIR and EXECUTORCH_VGF_DUMP_INPUTS_AND_EXIT in the environment do the same in every build"
   "EXECUTORCH_BUILD_WEBGPU|BOOL|OFF|the WebGPU delegate is a later part"
   "EXECUTORCH_BUILD_WEBGPU_TEST|BOOL|OFF|the WebGPU delegate is a later part"
