@@ -12,9 +12,13 @@ BACKENDS = (
         id="EnnBackend",
         partitioner="partition.enn_partitioner:EnnPartitioner",
         quantizer="quantizer.quantizer:EnnQuantizer",
-        operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16; int8"),
+        operators=OperatorPage(
+            table="aot.ops:TABLE",
+            dtypes="fp32, fp16; int8",
+            path="samsung-op-support-table.csv",
+        ),
         needs=("executorch.backends.samsung.python.PyEnnWrapperAdaptor",),
-        get_sdk="install Samsung's Exynos AI LiteCore, and run backends/samsung/build.sh with EXYNOS_AI_LITECORE_ROOT",
+        get_sdk="the modules are built with Samsung's Exynos AI LiteCore",
         is_installed=False,
     ),
 )

@@ -9,9 +9,12 @@ BACKEND_ID = "EnnBackend"
 
 
 def operators(payload: bytes) -> list[PayloadOperator]:
-    """None are told of: it is the NPU's binary."""
+    """None are told of: it is the NPU's binary. ValueError for no bytes."""
+    facts(payload)
     return []
 
 
 def facts(payload: bytes) -> list[tuple[str, str]]:
+    if not payload:
+        raise ValueError("EnnBackend payload: expected a binary of the NPU, found no bytes")
     return [("bytes of the binary", str(len(payload)))]

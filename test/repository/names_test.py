@@ -27,6 +27,8 @@ DOCUMENTED = (
     "backends/qualcomm/partition/utils",
     "backends/qualcomm/utils",
     "backends/qualcomm/utils/utils",
+    "backends/samsung/utils",
+    "backends/samsung/utils/export_utils",
     "exir/_program_utils",
     "exir/backend/utils",
     "exir/dialects/edge/dtype/utils",

@@ -65,7 +65,6 @@ def compiled(names: str, options: str, inputs: list[int], outputs: list[int]) ->
     ]
 
 
-@pytest.mark.req("NPU-022")
 def test_calls_and_payload_of_one_method(capsys: pytest.CaptureFixture[str]) -> None:
     model = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 4), nn.Softmax(-1))
     names = f"{PERMUTED} aten.gelu.default {PERMUTED} aten._softmax.default"
@@ -222,7 +221,6 @@ def test_preserved_operators(name: str, model: nn.Module) -> None:
         assert models_in(lowered(model, torch.ones(1, 4, 4, 4))) == [f"{OPTIONS}\n{name}"]
 
 
-@pytest.mark.req("NPU-022")
 def test_without_the_wheels_they_are_named() -> None:
     partitioner = default_partitioner()
     program = to_edge(torch.export.export(SUM, (X, Y))).exported_program()

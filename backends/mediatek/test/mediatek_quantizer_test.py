@@ -108,8 +108,11 @@ def test_others_are_not_annotated() -> None:
         assert of(function, V) == []
     assert of(lambda _, x: x + 1, torch.tensor([1, 2])) == []  # 1.4.1 observes integers
     assert of(lambda _, x: F.scaled_dot_product_attention(x, x, x), torch.ones(1, 2, 4, 8)) == [
-        "mul.Scalar!", "mul.Scalar!", "bmm!", "bmm!"
-    ]  # fmt: skip
+        "mul.Scalar!",
+        "mul.Scalar!",
+        "bmm!",
+        "bmm!",
+    ]
 
 
 def test_of_a_root_mean_square_norm_the_result_alone() -> None:
@@ -119,7 +122,9 @@ def test_of_a_root_mean_square_norm_the_result_alone() -> None:
     assert of(lambda _, x: norm(lambda y: y * y, x), V) == ["mul.Tensor!"]
     assert of(lambda _, x: norm(lambda y: y.pow(2), x) * 3, V) == ["mul.Tensor!"] * 2
     # a square that others read is one of a norm no more
-    assert of(lambda _, x: norm(lambda y: y * y, x) + (x * x), V) == ["mul.Tensor!"] * 2 + ["add.Tensor!"]  # fmt: skip
+    assert of(lambda _, x: norm(lambda y: y * y, x) + (x * x), V) == ["mul.Tensor!"] * 2 + [
+        "add.Tensor!"
+    ]
     assert len(of(lambda _, x: norm(lambda y: y.pow(3), x), V)) == 3
 
 
@@ -160,7 +165,9 @@ def test_numbers(name: str) -> None:
     numbers = symmetric if activation == 16 else affine
     of_weights = affine if weight == 4 else numbers
     made = converted(getattr(Precision, name))
-    quantizes = [n for n in made.graph.nodes if op_name(n).startswith("quantized_decomposed.quantize")]  # fmt: skip
+    quantizes = [
+        n for n in made.graph.nodes if op_name(n).startswith("quantized_decomposed.quantize")
+    ]
     weights, given, result = sorted(quantizes, key=lambda node: "per_tensor" in op_name(node))
     limits = {16: (-32768, 32767, torch.int16), 8: (-128, 127, torch.int8), 4: (-8, 7, torch.int8)}
     assert given.args[3:] == limits[activation] == result.args[3:]

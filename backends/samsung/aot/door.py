@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The door to Samsung's LiteCore: two modules over its libraries, which are built with the SDK (build.sh). One is told
+"""The door to Samsung's LiteCore: two modules over its libraries, which are built with the SDK. One is told
 of a graph call by call, the other compiles it."""
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from executorch.backends.samsung.aot.graph import Graph, Operator, Tensor
 PACKAGE = "executorch.backends.samsung.python"
 GRAPH_MODULE, COMPILER_MODULE = f"{PACKAGE}.PyGraphWrapperAdaptor", f"{PACKAGE}.PyEnnWrapperAdaptor"
 GET_SDK = (
-    "install Samsung's Exynos AI LiteCore, set EXYNOS_AI_LITECORE_ROOT to its folder, and run backends/samsung/build.sh "
-    "-b x86_64 in a clone of ExecuTorch"
+    "put PyGraphWrapperAdaptor and PyEnnWrapperAdaptor, which are built with Samsung's Exynos AI LiteCore "
+    "(EXYNOS_AI_LITECORE_ROOT), into backends/samsung/python of this package"
 )
 
 

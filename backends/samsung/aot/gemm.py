@@ -181,9 +181,8 @@ def _is_forward_or_image(node: Node) -> bool:
     return not argument(node, "transposed") or node.args[1].meta["val"].dim() == 4
 
 
-def _one(*names: str) -> Condition:
-    text = " and ".join(names)
-    return when(lambda node: all(argument(node, name, 1) == 1 for name in names), f"{text} of 1 are expected")  # fmt: skip
+def _are_one(node: Node) -> bool:
+    return argument(node, "alpha", 1) == 1 and argument(node, "beta", 1) == 1
 
 
 def _is_row(node: Node) -> bool:
@@ -202,6 +201,7 @@ def _no_output_padding(node: Node) -> bool:
 GROUPS = when(_has_groups, "transposed: one group, or as many as channels, is expected")
 IMAGES = when(_is_forward_or_image, "transposed: two dimensions are expected")
 OUTPUT_PADDING = when(_no_output_padding, "no output_padding is expected")
+FACTORS = when(_are_one, "alpha and beta of 1 are expected")
 BIAS_ROW = when(_is_row, "a bias of one dimension is expected")
 _CONVOLUTION = (OF_FLOATS, has_rank(3, 4), _weight("weight", "bias"), IMAGES, GROUPS, OUTPUT_PADDING)  # fmt: skip
 
@@ -214,7 +214,7 @@ def _gemm(lower: Any, *conditions: Condition, place: int = 1, **more: Any) -> En
 ROWS: dict[str, EnnRow] = {
     "aten.convolution.default": row(_convolution, *_CONVOLUTION, weights=(1,), tail=_TAIL),
     "aten.linear.default": _gemm(_linear, _weight("weight", "bias"), preserved=True),
-    "aten.addmm.default": _gemm(_addmm, _weight("self", "mat2"), _one("alpha", "beta"), BIAS_ROW, place=2),
+    "aten.addmm.default": _gemm(_addmm, _weight("self", "mat2"), FACTORS, BIAS_ROW, place=2),
     "aten.mm.default": _gemm(_mm, _weight("mat2")),
     "aten.bmm.default": row(alone("BATCH_MATMUL"), OF_FLOATS),
     "aten.embedding.default": moved(_gather, _weight("weight"), weights=(0,)),

@@ -80,7 +80,11 @@ class EnnTable(ModeTable[EnnRow]):
 def _computes_on_int8(step: ModeStep, row: EnnRow, constants: Constants) -> bool:
     if row.computes_in_floats or step.batch_norm is not None:
         return False
-    if row.saturates and step.limits is not None and not _is_within(qparams_of(step.result), *step.limits):  # fmt: skip
+    if (
+        row.saturates
+        and step.limits is not None
+        and not _is_within(qparams_of(step.result), *step.limits)
+    ):
         return False
     args = step.head.args
     weights = [
@@ -91,7 +95,9 @@ def _computes_on_int8(step: ModeStep, row: EnnRow, constants: Constants) -> bool
     values = [each for each in sources_of(step) if is_float(each) and each not in weights]
     varying = [each for each in values if each not in constants or is_dequantize(each)]
     found = [*map(quantization_of, varying), qparams_of(step.result)]
-    return all(map(_is_int8, found)) and not (row.keeps_qparams and len({_numbers(q) for q in found}) > 1)  # fmt: skip
+    return all(map(_is_int8, found)) and not (
+        row.keeps_qparams and len({_numbers(q) for q in found}) > 1
+    )
 
 
 def _is_within(qparams: Quantization | None, least: float, most: float) -> bool:
@@ -183,7 +189,10 @@ def windows(node: Node, name: str, default: Any = None) -> tuple[int, int]:
 
 def _gives_float(node: Node) -> bool:
     value = node.meta["val"]
-    return (value[0] if isinstance(value, tuple | list) else value).dtype in (torch.float32, torch.float16)  # fmt: skip
+    return (value[0] if isinstance(value, tuple | list) else value).dtype in (
+        torch.float32,
+        torch.float16,
+    )
 
 
 def _has_int8_qparams(node: Node) -> bool:

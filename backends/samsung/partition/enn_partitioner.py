@@ -27,8 +27,10 @@ from executorch.exir.backend.lowering.mode_steps import (
     only_copies,
     without_conversions,
 )
-from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
-from executorch.exir.backend.partitioner import PartitionResult
+from executorch.exir.backend.lowering.quantized_steps import (
+    fold_redundant_pairs,
+    own_dequantized_inputs,
+)
 
 SUPPORTED_OPS = sorted(TABLE)
 
@@ -60,13 +62,12 @@ class EnnPartitioner(ExternalPartitioner):
         super().__init__(specs)
 
     def prepare(self, exported_program: ExportedProgram) -> None:
+        fold_redundant_pairs(exported_program.graph_module)
         own_dequantized_inputs(exported_program)
         super().prepare(exported_program)
 
-    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
-        result = super().partition(exported_program)
-        make_boundaries_float(exported_program)
-        return result
+    def finish(self, tagged_program: ExportedProgram) -> None:
+        make_boundaries_float(tagged_program)
 
     def analyze(self, program: ExportedProgram) -> Constants:
         self._values = constants_of(program)

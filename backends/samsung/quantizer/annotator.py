@@ -134,7 +134,9 @@ def _sum(node: Node, config: QuantizationConfig) -> None:
             _plain(node, config)
         return
     operands = [captured_name(each) for each in node.all_input_nodes]
-    own = captured_name(node) == _ADD and any(each in (_ADD, "aten.dropout.default") for each in operands)  # fmt: skip
+    own = captured_name(node) == _ADD and any(
+        each in (_ADD, "aten.dropout.default") for each in operands
+    )
     (_plain if own else _binary)(node, config)
 
 
@@ -200,18 +202,27 @@ def _sigmoid(node: Node, config: QuantizationConfig) -> None:
 
 
 _RULES: tuple[tuple[Rule, str], ...] = (
-    (_plain, "bmm.default div.Tensor divide.Tensor matmul.default mul.Scalar rsub.Scalar sum.dim_IntList "
-             "scaled_dot_product_attention.default"),
+    (
+        _plain,
+        "bmm.default div.Tensor divide.Tensor matmul.default mul.Scalar rsub.Scalar sum.dim_IntList "
+        "scaled_dot_product_attention.default",
+    ),
     (_binary, "mul.Tensor"),
     (_sum, "add.Tensor sub.Tensor"),
-    (_first, "adaptive_avg_pool2d.default avg_pool2d.default ceil.default clamp.default cos.default gelu.default "
-             "hardsigmoid.default hardswish.default hardtanh.default leaky_relu.default mean.default mean.dim "
-             "pow.Tensor_Scalar prelu.default relu.default relu6.default rsqrt.default sin.default sqrt.default "
-             "tanh.default topk.default upsample_bilinear2d.vec upsample_nearest2d.vec"),
-    (_moved, "_unsafe_view.default expand.default flatten.using_ints max_pool2d.default "
-             "max_pool2d_with_indices.default pad.default permute.default reshape.default select.int slice.Tensor "
-             "squeeze.default squeeze.dim squeeze_copy.dims to.dtype transpose.int unsqueeze.default "
-             "unsqueeze_copy.default view.default"),
+    (
+        _first,
+        "adaptive_avg_pool2d.default avg_pool2d.default ceil.default clamp.default cos.default gelu.default "
+        "hardsigmoid.default hardswish.default hardtanh.default leaky_relu.default mean.default mean.dim "
+        "pow.Tensor_Scalar prelu.default relu.default relu6.default rsqrt.default sin.default sqrt.default "
+        "tanh.default topk.default upsample_bilinear2d.vec upsample_nearest2d.vec",
+    ),
+    (
+        _moved,
+        "_unsafe_view.default expand.default flatten.using_ints max_pool2d.default "
+        "max_pool2d_with_indices.default pad.default permute.default reshape.default select.int slice.Tensor "
+        "squeeze.default squeeze.dim squeeze_copy.dims to.dtype transpose.int unsqueeze.default "
+        "unsqueeze_copy.default view.default",
+    ),
     (_softmax, "_safe_softmax.default _softmax.default log_softmax.int softmax.int"),
     (_joined, "cat.default concat.default stack.default"),
     (_indexed, "index.Tensor index_put.default unbind.int"),
@@ -221,5 +232,5 @@ _RULES: tuple[tuple[Rule, str], ...] = (
     (_norm(2), "layer_norm.default rms_norm.default"),
     (_norm(1), "_native_batch_norm_legit_no_training.default"),
     (_norm(2, has_weight_spec=True), "group_norm.default"),
-)  # fmt: skip
+)
 RULES = {f"aten.{name}": rule for rule, names in _RULES for name in names.split()}

@@ -18,8 +18,11 @@ def lines(graph: Graph) -> list[str]:
 
 
 def _operator(graph: Graph, operator: Operator) -> str:
-    read, given = (" ".join(map(_tensor, graph.of(places))) for places in (operator.inputs, operator.outputs))  # fmt: skip
-    parameters = " ".join(f"{name}={_value(each)}" for name, each in sorted(operator.parameters.items()))  # fmt: skip
+    sides = operator.inputs, operator.outputs
+    read, given = (" ".join(map(_tensor, graph.of(places))) for places in sides)
+    parameters = " ".join(
+        f"{name}={_value(each)}" for name, each in sorted(operator.parameters.items())
+    )
     return f"{operator.type}  {read} -> {given}  {parameters}".rstrip()
 
 

@@ -70,9 +70,16 @@ def test_wrong_specs() -> None:
     for specs, text in (
         ([], "found none"),
         ([spec, spec], "found enn_compile_options, enn_compile_options"),
-        ([CompileSpec("enn_compile_options", SCHEMA.pack(SCHEMA.make("EnnExecuTorchOptions", chipset=7)))],
-         r"9965 \(E9965\), found 7"),
-    ):  # fmt: skip
+        (
+            [
+                CompileSpec(
+                    "enn_compile_options",
+                    SCHEMA.pack(SCHEMA.make("EnnExecuTorchOptions", chipset=7)),
+                )
+            ],
+            r"9965 \(E9965\), found 7",
+        ),
+    ):
         with pytest.raises(ValueError, match=text):
             EnnPartitioner(specs)
     for size in range(len(bytes.fromhex(E9955))):
@@ -92,12 +99,26 @@ def test_calls_of_a_quantized_convolution() -> None:
     (delegate,) = get_lowered_backend_modules(manager.exported_program().graph_module)
     kinds = "QUANTIZE CONV2D DEQUANTIZE"
     assert delegate.processed_bytes == f"NNC {kinds}".encode()
+    with pytest.raises(ValueError, match="found no bytes"):
+        payload_reader.operators(b"")
     assert dict(payload_reader.facts(delegate.processed_bytes)) == {"bytes of the binary": "30"}
     assert [each[0] for each in log] == [
-        "EnnWrapper.Init", "Init", "DefineTensor", "DefineTensor", "DefineOpNode", "DefineTensor",
-        "DefineTensor", "DefineOpNode", "DefineTensor", "DefineOpNode", "SetGraphInputTensors",
-        "SetGraphOutputTensors", "FinishBuild", "EnnWrapper.Compile", "EnnWrapper.Destroy",
-    ]  # fmt: skip
+        "EnnWrapper.Init",
+        "Init",
+        "DefineTensor",
+        "DefineTensor",
+        "DefineOpNode",
+        "DefineTensor",
+        "DefineTensor",
+        "DefineOpNode",
+        "DefineTensor",
+        "DefineOpNode",
+        "SetGraphInputTensors",
+        "SetGraphOutputTensors",
+        "FinishBuild",
+        "EnnWrapper.Compile",
+        "EnnWrapper.Destroy",
+    ]
     assert log[0][1] == E9955
     tensors = [each for each in log if each[0] == "DefineTensor"]
     scale = float(torch.tensor(1 / 255))
@@ -136,7 +157,7 @@ def test_without_the_sdk_graphs_are_left() -> None:
     with pytest.raises(MissingCompiler) as caught:
         lowered(small(), IMAGE)
     text = str(caught.value)
-    for expected in ("LiteCore is needed", "EXYNOS_AI_LITECORE_ROOT", "backends/samsung/build.sh"):
+    for expected in ("LiteCore is needed", "EXYNOS_AI_LITECORE_ROOT", "backends/samsung/python"):
         assert expected in text
     folder = re.search(r"graphs that it is to compile are in (.+)$", text).group(1)
     (file,) = Path(folder).iterdir()
@@ -180,20 +201,64 @@ def left(function: Any, *inputs: torch.Tensor, module: nn.Module | None = None) 
         ("add.Tensor", lambda x: x + 1, (torch.tensor([1, 2]),), "floats are expected"),
         ("sin.default", torch.sin, (X,), "the backend has no such operator"),
         ("avg_pool2d.default", lambda x: F.avg_pool2d(x, 3, ceil_mode=True), (IMAGE,), "ceil_mode"),
-        ("avg_pool2d.default", lambda x: F.avg_pool2d(x, 2, divisor_override=3), (IMAGE,), "a divisor_override of"),
-        ("max_pool2d_with_indices.default", lambda x: F.max_pool2d(x, 3, ceil_mode=True), (IMAGE,), "ceil_mode"),
-        ("max_pool2d_with_indices.default", lambda x: F.max_pool2d(x, 2, return_indices=True), (IMAGE,),
-         "only the first result"),
-        ("constant_pad_nd.default", lambda x: F.pad(x, (1, 1), value=2.0), (X,), "padding with zeros"),
+        (
+            "avg_pool2d.default",
+            lambda x: F.avg_pool2d(x, 2, divisor_override=3),
+            (IMAGE,),
+            "a divisor_override of",
+        ),
+        (
+            "max_pool2d_with_indices.default",
+            lambda x: F.max_pool2d(x, 3, ceil_mode=True),
+            (IMAGE,),
+            "ceil_mode",
+        ),
+        (
+            "max_pool2d_with_indices.default",
+            lambda x: F.max_pool2d(x, 2, return_indices=True),
+            (IMAGE,),
+            "only the first result",
+        ),
+        (
+            "constant_pad_nd.default",
+            lambda x: F.pad(x, (1, 1), value=2.0),
+            (X,),
+            "padding with zeros",
+        ),
         ("constant_pad_nd.default", lambda x: F.pad(x, (1, -1)), (X,), "padding with zeros"),
-        ("native_layer_norm.default", lambda x: F.layer_norm(x, [8, 8]), (IMAGE,), "a norm over the last dimension"),
-        ("expand_copy.default", lambda x: x.expand(4, 2, 3), (torch.ones(1, 1, 3),), "one dimension that grows"),
-        ("bmm.default", lambda x: torch.bmm(x, x), (torch.ones(2, 0, 0),), "a tensor with elements"),
-        ("linear.default", lambda x, w: F.linear(x, w), (X, X + 1), "weight and bias that are static"),
-        ("add.Tensor", lambda x: x + x, (IMAGE.to(memory_format=torch.channels_last),), "a contiguous tensor"),
+        (
+            "native_layer_norm.default",
+            lambda x: F.layer_norm(x, [8, 8]),
+            (IMAGE,),
+            "a norm over the last dimension",
+        ),
+        (
+            "expand_copy.default",
+            lambda x: x.expand(4, 2, 3),
+            (torch.ones(1, 1, 3),),
+            "one dimension that grows",
+        ),
+        (
+            "bmm.default",
+            lambda x: torch.bmm(x, x),
+            (torch.ones(2, 0, 0),),
+            "a tensor with elements",
+        ),
+        (
+            "linear.default",
+            lambda x, w: F.linear(x, w),
+            (X, X + 1),
+            "weight and bias that are static",
+        ),
+        (
+            "add.Tensor",
+            lambda x: x + x,
+            (IMAGE.to(memory_format=torch.channels_last),),
+            "a contiguous tensor",
+        ),
         ("add.Tensor", lambda x: x + x, (X.double(),), "a tensor of floats of 16 or 32 bits"),
     ],
-)  # fmt: skip
+)
 def test_what_no_row_takes(operator: str, function: Any, inputs: Any, reason: str) -> None:
     found = left(function, *inputs)
     assert found[operator].startswith(reason), found
@@ -210,6 +275,29 @@ def test_what_no_row_takes(operator: str, function: Any, inputs: Any, reason: st
 def test_convolutions_that_are_left(module: nn.Module, reason: str) -> None:
     inputs = torch.ones(1, 1, 4, 4, 4) if isinstance(module, nn.Conv3d) else IMAGE
     assert left(None, inputs, module=module)["convolution.default"].startswith(reason)
+
+
+def test_values_that_several_delegates_read_are_quantized_in_each() -> None:
+    """A sigmoid is the CPU's; what crosses is float."""
+    model = Function(lambda x: x * torch.sigmoid(F.relu(x)))
+    sample = torch.randn(2, 3)
+    graphs, _ = graphs_of(quantize_module(model, (sample,), [(sample,)], "A8W8"), sample)
+    kinds = [[each.type for each in graph.operators] for graph in graphs]
+    assert kinds == [
+        ["QUANTIZE", "DEQUANTIZE", "RELU", "DEQUANTIZE"],
+        ["QUANTIZE", "QUANTIZE", "ELTMUL", "DEQUANTIZE"],
+    ]
+    for graph in graphs:
+        ends = graph.of([*graph.inputs, *graph.outputs])
+        assert {each.dtype for each in ends} == {"FLOAT32"}
+
+
+def test_what_is_quantized_back_is_folded() -> None:
+    layers = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Flatten(), nn.Dropout(), nn.Linear(4, 2))
+    sample = torch.randn(2, 3)
+    (graph,), _ = graphs_of(quantize_module(layers.eval(), (sample,), [(sample,)], "A8W8"), sample)
+    kinds = [each.type for each in graph.operators]
+    assert kinds == ["QUANTIZE", "FC", "FC", "DEQUANTIZE"]
 
 
 def test_joins_with_several_constants_are_left() -> None:

@@ -74,12 +74,21 @@ def conv() -> nn.Module:
 def test_products_and_their_activations() -> None:
     assert annotated(conv(), IMAGE) == ["conv2d(a w) a"]
     assert annotated(nn.Sequential(conv(), nn.ReLU()), IMAGE) == ["conv2d(a w) -", "relu() a"]
-    assert annotated(nn.Sequential(nn.Linear(8, 4), nn.ReLU6(inplace=True)), V) == ["linear(a w) -", "hardtanh_() a"]  # fmt: skip
-    assert annotated(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)), V) == ["linear(a w) a", "linear_1(=linear w) a"]  # fmt: skip
+    assert annotated(nn.Sequential(nn.Linear(8, 4), nn.ReLU6(inplace=True)), V) == [
+        "linear(a w) -",
+        "hardtanh_() a",
+    ]
+    assert annotated(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)), V) == [
+        "linear(a w) a",
+        "linear_1(=linear w) a",
+    ]
     two = Layers(lambda m, x: F.relu(c := m.c(x)) + c, c=conv())
     assert annotated(two, IMAGE) == ["conv2d(a w) a", "relu(a) a", "add(a =relu) =relu"]
     # 1.4.1 takes any hardtanh for the activation of a convolution, and fails then
-    assert annotated(nn.Sequential(conv(), nn.Hardtanh()), IMAGE) == ["conv2d(a w) a", "hardtanh(a) a"]  # fmt: skip
+    assert annotated(nn.Sequential(conv(), nn.Hardtanh()), IMAGE) == [
+        "conv2d(a w) a",
+        "hardtanh(a) a",
+    ]
     assert annotated(nn.ConvTranspose2d(3, 4, 2), IMAGE) == []
 
 
@@ -111,7 +120,10 @@ def test_what_moves_values_shares_their_range() -> None:
     other = Layers(lambda m, x: m.c(torch.exp(F.relu(x))), c=conv())
     assert annotated(other, IMAGE) == ["relu(a) a", "conv2d(a w) a"]
     assert of(lambda x, y: torch.cat([x, y]), V, W) == ["cat(a =inputs_0) =inputs_0"]
-    assert of(lambda x: x.unbind(1)[0], torch.ones(2, 2, 2))[:2] == ["unbind(a) =inputs_0", "getitem() =inputs_0"]  # fmt: skip
+    assert of(lambda x: x.unbind(1)[0], torch.ones(2, 2, 2))[:2] == [
+        "unbind(a) =inputs_0",
+        "getitem() =inputs_0",
+    ]
 
 
 def test_softmax_behind_a_mask() -> None:
@@ -134,7 +146,9 @@ def test_sigmoid_is_from_0_to_1() -> None:
     made = prepare_pt2e(export(Function(torch.sigmoid), (V,)).module(), EnnQuantizer())
     made(V)
     converted = convert_pt2e(made)
-    scale, point = [n.args[1:3] for n in converted.graph.nodes if "quantize_per_tensor" in op_name(n)][-1]  # fmt: skip
+    scale, point = [
+        n.args[1:3] for n in converted.graph.nodes if "quantize_per_tensor" in op_name(n)
+    ][-1]
     assert (scale, point) == (1 / 256, -128)
 
 
@@ -153,7 +167,11 @@ def test_numbers(is_per_channel: bool) -> None:
     prepared = prepare_pt2e(export(model, (x,)).module(), quantizer)
     prepared(x)
     converted = convert_pt2e(prepared, fold_quantize=False)
-    quantizes = {n.args[0].name: n.args for n in converted.graph.nodes if "quantized_decomposed.quantize" in op_name(n)}  # fmt: skip
+    quantizes = {
+        n.args[0].name: n.args
+        for n in converted.graph.nodes
+        if "quantized_decomposed.quantize" in op_name(n)
+    }
     limits = (-128, 127, torch.int8)
     assert quantizes["input_1"][1:] == (pytest.approx(5 / 255), -128 + 153, *limits)
     if not is_per_channel:

@@ -20,13 +20,13 @@ from executorch.backends.samsung.partition.enn_partitioner import EnnPartitioner
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.backend.backend_details import PreprocessResult
 
-SDK = str(Path(__file__).parent / "sdk")
+FOLDER = str(Path(__file__).parent)  # of `python`
 
 
 @contextmanager
 def recording() -> Iterator[list[Any]]:
     """What the two modules are asked, in order."""
-    samsung.__path__.append(SDK)
+    samsung.__path__.append(FOLDER)
     try:
         from executorch.backends.samsung.python import LOG
 
@@ -34,7 +34,7 @@ def recording() -> Iterator[list[Any]]:
         COMPILER._made.clear()
         yield LOG
     finally:
-        samsung.__path__.remove(SDK)
+        samsung.__path__.remove(FOLDER)
         for name in [each for each in sys.modules if each.startswith(f"{samsung.__name__}.python")]:
             del sys.modules[name]
         vars(samsung).pop("python", None)

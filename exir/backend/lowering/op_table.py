@@ -114,7 +114,7 @@ def _is_static(tensor: Node, call: Node) -> bool:
     return isinstance(tensor.meta.get("val"), torch.Tensor) and not is_shape_dynamic(tensor)
 
 
-def has_default_dim_order(tensor: Node, call: Node | None = None) -> bool:
+def has_default_dim_order(tensor: Node) -> bool:
     """Of what is no tensor, too."""
     value = tensor.meta.get("val")
     if not isinstance(value, torch.Tensor):
@@ -124,7 +124,9 @@ def has_default_dim_order(tensor: Node, call: Node | None = None) -> bool:
 
 
 # Of formats that have no other order of dimensions in memory.
-CONTIGUOUS = TensorCondition(has_default_dim_order, "a contiguous tensor is expected")
+CONTIGUOUS = TensorCondition(
+    lambda tensor, call: has_default_dim_order(tensor), "a contiguous tensor is expected"
+)
 
 
 def of_static_tensors(max_rank: int) -> tuple[TensorCondition, ...]:
