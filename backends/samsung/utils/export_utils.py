@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """Models of PyTorch to quantized models, and to programs for the NPU, in one call."""
 
 from __future__ import annotations
