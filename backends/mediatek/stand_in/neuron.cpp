@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In the place of MediaTek's library, for tests. A model's bytes are the sizes of its inputs and
-// outputs in bytes, "4 4 > 4"; an output's byte i is the sum of byte i of all inputs.
+// In the place of MediaTek's library, for tests. The last line of a model are the sizes of its
+// inputs and outputs in bytes, "4 4 > 4"; an output's byte i is the sum of byte i of all inputs.
 #include <executorch/backends/mediatek/stand_in/neuron.h>
 
 #include <sstream>
@@ -133,7 +133,7 @@ int NeuronModel_identifyInputsAndOutputs(NeuronModel*, uint32_t num_inputs, cons
 int NeuronCompilation_createWithOptions(NeuronModel* model, NeuronCompilation** compilation,
                                         const char* options) {
   const int status = made(done("NeuronCompilation_createWithOptions", options), compilation);
-  std::istringstream words(model->bytes);
+  std::istringstream words(model->bytes.substr(model->bytes.rfind('\n') + 1));
   int side = 0;
   for (std::string word; *compilation != nullptr && words >> word;) {
     if (word == ">") {

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +19,16 @@ from executorch.test.e2e.build_tree import binary
 
 
 def run(
-    folder: Path, *flags: str, runner: str = "mtk_oss_executor_runner"
+    folder: Path, *flags: str, runner: str = "mtk_oss_executor_runner", **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    command = [str(binary(runner)), *flags]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        [str(binary(runner)), *flags],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
@@ -47,6 +54,22 @@ def test_each_sample_is_run(folder: Path) -> None:
     found = [np.fromfile(folder / "outputs" / f"output_{k}_0.raw", np.float32) for k in range(2)]
     assert [each.tolist() for each in found] == [[1.0, 1.0], [7.0, 7.0]]
     assert run(folder, "--iteration=2", runner="mtk_executor_runner").returncode == 0
+
+
+def test_a_program_runs_on_the_stand_in(tmp_path: Path) -> None:
+    """From PyTorch to the library, which copies: four bytes each."""
+    library = binary("backends/mediatek/libneuron_stand_in.so")
+    (tmp_path / "libneuron_adapter.so").symlink_to(library.resolve())
+    with recording():
+        import_module("mtk_neuron").tail = b"\n4 > 4"
+        program = lowered(nn.ReLU(), torch.ones(1)).to_executorch()
+    (tmp_path / "model.pte").write_bytes(program.buffer)
+    np.full(1, 2.5, np.float32).tofile(tmp_path / "x.bin")
+    (tmp_path / "input_list.txt").write_text("x.bin\n")
+    done = run(tmp_path, LD_LIBRARY_PATH=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    found = np.fromfile(tmp_path / "outputs" / "output_0_0.raw", np.float32)
+    assert found.tolist() == [2.5]
 
 
 def test_a_library_that_is_missing_is_named(tmp_path: Path) -> None:

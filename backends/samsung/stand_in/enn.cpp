@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In the place of Samsung's library, for tests. A model's bytes are the sizes of its inputs and
-// outputs in bytes, "4 4 > 4"; an output's byte i is the sum of byte i of all inputs.
+// In the place of Samsung's library, for tests. The last line of a model are the sizes of its
+// inputs and outputs in bytes, "4 4 > 4"; an output's byte i is the sum of byte i of all inputs.
 #include <executorch/backends/samsung/runtime/enn.h>
 
 #include <deque>
@@ -60,7 +60,8 @@ EnnReturn EnnOpenModelFromMemory(const char* bytes, uint32_t size, EnnModelId* m
     return status;
   }
   *model = ++last;
-  std::istringstream words(std::string(bytes, size));
+  const std::string text(bytes, size);
+  std::istringstream words(text.substr(text.rfind('\n') + 1));
   int side = 0;
   for (std::string word; words >> word;) {
     if (word == ">") {

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +13,22 @@ import pytest
 import torch
 from torch import nn
 
+from executorch.backends.samsung.aot import door
 from executorch.backends.samsung.test.graph_cases import Function
 from executorch.backends.samsung.test.stand_in import lowered, recording
 from executorch.exir import to_edge
 from executorch.test.e2e.build_tree import binary
 
 
-def run(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    command = [str(binary("enn_executor_runner")), *flags]
+def run(folder: Path, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        [str(binary("enn_executor_runner")), *flags],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
@@ -41,6 +49,20 @@ def test_outputs_are_written(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "executions: 3, warm-up: 1, average: " in done.stdout
     assert np.fromfile(folder / "out" / "output_0.bin", np.float32).tolist() == [7.0, 7.0]
+
+
+def test_a_program_runs_on_the_stand_in(tmp_path: Path) -> None:
+    """From PyTorch to the library, which copies: four bytes each."""
+    library = binary("backends/samsung/libenn_stand_in.so")
+    (tmp_path / "libenn_public_api_cpp.so").symlink_to(library.resolve())
+    with recording():
+        import_module(door.COMPILER_MODULE).tail = b"\n4 > 4"
+        program = lowered(nn.ReLU(), torch.ones(1)).to_executorch()
+    (tmp_path / "model.pte").write_bytes(program.buffer)
+    np.full(1, 2.5, np.float32).tofile(tmp_path / "x.bin")
+    done = run(tmp_path, "--input=x.bin", LD_LIBRARY_PATH=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert np.fromfile(tmp_path / "output_0.bin", np.float32).tolist() == [2.5]
 
 
 def test_a_library_that_is_missing_is_named(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In the place of MediaTek's compiler, for tests: a model is the MLIR behind its options."""
+"""In the place of MediaTek's compiler, for tests: a model is the MLIR behind its options, and `tail`: for stand_in/."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 LOG: list[Any] = []
 refused: set[str] = set()
+tail = b""
 __version__ = "8.2.23"
 
 
@@ -15,7 +16,7 @@ def compile(mlir: bytes, options: str) -> bytes:
     found = sorted(each for each in refused if each in mlir.decode())
     if found:
         raise RuntimeError(f"{found[0]} is not supported by the platform")
-    return options.encode() + b"\n" + mlir
+    return options.encode() + b"\n" + mlir + tail
 
 
 def extract_shared_data(models: list[bytes], options: str = "") -> tuple[bytes, list[bytes]]:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """In the place of the module over Samsung's compiler: a binary is the graph's bytes behind `NNC`. `refused`: types of
-operators of which it makes nothing, as the library does: it only logs."""
+operators of which it makes nothing, as the library does: it only logs. `tail`: of binaries, for stand_in/."""
 
 from __future__ import annotations
 
 from executorch.backends.samsung.python import LOG
 
 refused: set[str] = set()
+tail = b""
 
 
 class EnnWrapper:
@@ -19,7 +20,7 @@ class EnnWrapper:
     def Compile(self, graph: bytes) -> bytes:
         LOG.append(["EnnWrapper.Compile", graph.decode()])
         is_refused = refused.intersection(graph.decode().split())
-        return b"" if is_refused else b"NNC " + graph
+        return b"" if is_refused else b"NNC " + graph + tail
 
     def Destroy(self) -> None:
         LOG.append(["EnnWrapper.Destroy"])
