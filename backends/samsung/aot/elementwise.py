@@ -99,7 +99,7 @@ ROWS: dict[str, EnnRow] = {
     "aten.clamp.default": row(_clip("min", "max", _FLOAT32.min, _FLOAT32.max), OF_FLOATS, LIMITS),
     "aten.hardtanh.default": row(_clip("min_val", "max_val", -1.0, 1.0), OF_FLOATS, LIMITS),
     "aten.leaky_relu.default": row(_leaky_relu, OF_FLOATS, preserved=True),
-    "aten.prelu.default": row(_prelu, OF_FLOATS, SLOPES, preserved=True),
+    "aten.prelu.default": row(_prelu, OF_FLOATS, SLOPES, preserved=True, has_floats=True),
     "aten._to_copy.default": in_floats(_cast, NO_QUANTIZED),
     "dim_order_ops._to_dim_order_copy.default": in_floats(_cast, NO_QUANTIZED),
     f"{_Q}.quantize_per_tensor.default": in_floats(_converted("QUANTIZE"), INT8),

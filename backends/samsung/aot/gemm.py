@@ -208,11 +208,20 @@ _CONVOLUTION = (OF_FLOATS, has_rank(3, 4), _weight("weight", "bias"), IMAGES, GR
 
 def _gemm(lower: Any, *conditions: Condition, place: int = 1, **more: Any) -> EnnRow:
     tail = limited(HEAD, _is_activation)
-    return row(lower, OF_FLOATS, *conditions, weights=(place,), tail=tail, saturates=True, **more)
+    return row(
+        lower,
+        OF_FLOATS,
+        *conditions,
+        weights=(place,),
+        tail=tail,
+        has_floats=True,
+        saturates=True,
+        **more,
+    )
 
 
 ROWS: dict[str, EnnRow] = {
-    "aten.convolution.default": row(_convolution, *_CONVOLUTION, weights=(1,), tail=_TAIL),
+    "aten.convolution.default": row(_convolution, *_CONVOLUTION, weights=(1,), has_floats=True, tail=_TAIL),
     "aten.linear.default": _gemm(_linear, _weight("weight", "bias"), preserved=True),
     "aten.addmm.default": _gemm(_addmm, _weight("self", "mat2"), FACTORS, BIAS_ROW, place=2),
     "aten.mm.default": _gemm(_mm, _weight("mat2")),

@@ -74,7 +74,8 @@ ROWS: dict[str, EnnRow] = {
     "aten._native_batch_norm_legit_no_training.default": in_floats(
         _batch_norm, OF_FLOATS, ONLY_FIRST, PARAMETERS
     ),
-    "aten.native_layer_norm.default": row(_layer_norm, OF_FLOATS, ONLY_FIRST, PARAMETERS, LAST, weights=(2,)),
+    "aten.native_layer_norm.default": row(_layer_norm, OF_FLOATS, ONLY_FIRST, PARAMETERS, LAST, weights=(2,),
+                                          has_floats=True),
     "aten._softmax.default": row(_softmax("SOFTMAX"), OF_FLOATS, SAME_DTYPE),
     "aten._safe_softmax.default": row(_softmax("SOFTMAX"), OF_FLOATS, preserved=True),
     "aten._log_softmax.default": row(_softmax("LOGSOFTMAX", says_dtype=False), OF_FLOATS, SAME_DTYPE),

@@ -55,11 +55,13 @@ OF_TENSORS = (
 class EnnRow(Row):
     """`weights`: places of operands that are constants, of quantized calls quantized ones. `computes_in_floats`: of
     values that are quantized, too. `keeps_qparams`: computes on quantized values where results have the operands'.
-    `saturates`: limits behind it are those of the quantized result, or it computes in floats."""
+    `has_floats`: constants beside quantized values may be floats, as biases and slopes are. `saturates`: limits behind
+    it are those of the quantized result, or it computes in floats."""
 
     weights: tuple[int, ...] = field(default=(), kw_only=True)
     computes_in_floats: bool = field(default=False, kw_only=True)
     keeps_qparams: bool = field(default=False, kw_only=True)
+    has_floats: bool = field(default=False, kw_only=True)
     saturates: bool = field(default=False, kw_only=True)
 
 
@@ -71,7 +73,7 @@ class EnnTable(ModeTable[EnnRow]):
         """A call, and the quantize behind it where all around it is int8 and its row computes so."""
         step = self.step_at(node)
         found = in_its_mode(step, constants)
-        row = self._rows.get(call_name(node))
+        row = self.get(call_name(node))
         if found.is_quantized and row is not None and _computes_on_int8(found, row, constants):
             return found
         return ModeStep(step.head, step.result, step.calls, step.named, last=step.result)
@@ -93,8 +95,12 @@ def _computes_on_int8(step: ModeStep, row: EnnRow, constants: Constants) -> bool
     if not all(is_int8_weight(each) for each in weights):
         return False
     values = [each for each in sources_of(step) if is_float(each) and each not in weights]
-    varying = [each for each in values if each not in constants or is_dequantize(each)]
-    found = [*map(quantization_of, varying), qparams_of(step.result)]
+    floats = [each for each in values if each in constants and not is_dequantize(each)]
+    if not row.has_floats and any(each.meta["val"].numel() > 1 for each in floats):
+        return False
+    compared = [each for each in values if each not in floats]
+    compared += weights if row.keeps_qparams else []
+    found = [*map(quantization_of, compared), qparams_of(step.result)]
     return all(map(_is_int8, found)) and not (
         row.keeps_qparams and len({_numbers(q) for q in found}) > 1
     )

@@ -292,6 +292,41 @@ def test_values_that_several_delegates_read_are_quantized_in_each() -> None:
         assert {each.dtype for each in ends} == {"FLOAT32"}
 
 
+def test_int8_and_floats_are_not_mixed() -> None:
+    """Of other quantizers: constants that stay float, and rows of another scale than their table's."""
+
+    class Given(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return _through(_through(x, 0.1) + self.weight, 0.2)
+
+    class Rows(nn.Module):
+        def __init__(self, scale: float) -> None:
+            super().__init__()
+            self.weight, self.scale = nn.Parameter(torch.randn(4, 3)), scale
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return _through(F.embedding(x, _through(self.weight, 0.1)), self.scale)
+
+    (graph,), _ = graphs_of(Given(), X)
+    kinds = ["QUANTIZE", "DEQUANTIZE", "ELTSUM", "QUANTIZE", "DEQUANTIZE"]
+    assert [each.type for each in graph.operators] == kinds
+    for scale, dtype in ((0.1, "INT8"), (0.2, "FLOAT32")):
+        (graph,), _ = graphs_of(Rows(scale), torch.tensor([1, 2]))
+        assert graph.tensors[graph.operators[0].inputs[1]].dtype == dtype
+
+
+def _through(x: torch.Tensor, scale: float) -> torch.Tensor:
+    """Quantized and dequantized."""
+    numbers = scale, 0, -128, 127, torch.int8
+    decomposed = torch.ops.quantized_decomposed
+    stored = decomposed.quantize_per_tensor.default(x, *numbers)
+    return decomposed.dequantize_per_tensor.default(stored, *numbers)
+
+
 def test_what_is_quantized_back_is_folded() -> None:
     layers = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Flatten(), nn.Dropout(), nn.Linear(4, 2))
     sample = torch.randn(2, 3)
