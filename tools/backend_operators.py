@@ -46,7 +46,7 @@ def table(backend: BackendManifest) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS if backend.id else KERNELS_COLUMNS)
-    rows = backend.load(page.table)
+    rows = backend.rows()
     for operator, row in (*rows.rows_of_patterns.items(), *rows.items()):
         reasons = "; ".join(each.reason for each in row.conditions)
         writer.writerow((operator, page.dtypes, quantization(row), reasons))

@@ -16,15 +16,16 @@ from executorch.backends.nxp.aot.ops import TABLES
 from executorch.backends.nxp.aot.options import NeutronOptions, options_in
 from executorch.backends.nxp.backend.custom_delegation_options import CustomDelegationOptions
 from executorch.backends.nxp.backend.neutron_target_spec import NeutronTargetSpec
-from executorch.backends.nxp.edge_passes.fold_redundant_qdq_pass import fold_redundant_pairs
 from executorch.backends.nxp.nxp_backend import NeutronBackend
 from executorch.exir.backend._partitions import TAG
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
 from executorch.exir.backend.lowering.mode_steps import delegated_with, without_conversions
-from executorch.exir.backend.lowering.partitioner import Groups
-from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
+from executorch.exir.backend.lowering.quantized_steps import (
+    fold_redundant_pairs,
+    own_dequantized_inputs,
+)
 from executorch.exir.backend.lowering.user_lists import UserLists, by_part_of_operator
 from executorch.exir.graph_facts import call_name, called_op
 
@@ -40,6 +41,7 @@ class NeutronPartitioner(ExternalPartitioner):
 
     backend_id = NeutronBackend.__name__
     compiler = COMPILER
+    asks_compiler = False
     table = TABLES[NeutronOptions.target]
 
     def __init__(
@@ -105,17 +107,6 @@ class NeutronPartitioner(ExternalPartitioner):
     def _is_idle(self, node: Node) -> bool:
         step = self.table.step_of(node, self._values)
         return self.table.row(node).is_idle(step, self._values)
-
-    def compile_check(
-        self,
-        program: ExportedProgram,
-        pieces: list[list[Node]],
-        join: Callable[[Groups], list[list[Node]]],
-    ) -> list[list[Node]]:
-        """Without the SDK nobody is asked: what is partitioned may be looked at."""
-        if self.compiler.why_missing():
-            return pieces
-        return super().compile_check(program, pieces, join)
 
 
 def supported_ops() -> list[Any]:

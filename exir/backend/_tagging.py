@@ -35,6 +35,8 @@ def tag_program(
     tagged = result.tagged_exported_program
     if validate:
         _check_unchanged(before, graph_lines(tagged.graph_module), f"{name} on method {method}")
+    if isinstance(instance, Partitioner):
+        instance.finish(tagged)
     return result
 
 
@@ -98,7 +100,7 @@ def _check_unchanged(before: list[_Line], after: list[_Line], who: str) -> None:
         ExportErrorType.VIOLATION_OF_SPEC,
         f"{who} should not modify the graph module, but changed the program: expected {expected}, found {found}. A "
         "partitioner may only set "
-        'node.meta["delegation_tag"]; do rewrites in prepare(), or in preprocess',
+        'node.meta["delegation_tag"]; do rewrites in prepare(), finish(), or in preprocess',
     )
 
 

@@ -423,6 +423,21 @@ def test_a_partitioner_may_rewrite_before_it_tags() -> None:
     assert "another_sin" not in {node.name for node in program.graph.nodes}
 
 
+def test_a_partitioner_may_rewrite_behind_its_tags() -> None:
+    class Finished(ByName):
+        def finish(self, tagged_program: ExportedProgram) -> None:
+            node = node_named(tagged_program, "aten_sin_default")
+            with tagged_program.graph.inserting_after(node):
+                copy = tagged_program.graph.node_copy(node)
+            copy.name = "another_sin"
+            node.replace_all_uses_with(copy)
+            tagged_program.graph.erase_node(node)
+
+    lowered = to_backend(edge(Chain()), Finished({"aten_sin_default": "a"}))
+    (module,) = get_lowered_backend_modules(lowered.graph_module)
+    assert module.processed_bytes == b"another_sin"
+
+
 def test_a_cycle_through_an_undelegated_node_names_it() -> None:
     tags = ByName({"aten_add_tensor": "a", "aten_cos_default": "a"})
     with pytest.raises(ExportError, match="cycles: 'a' -> 'a' through aten_sin_default"):

@@ -57,6 +57,10 @@ class Partitioner(ABC):
     def prepare(self, exported_program: ExportedProgram) -> None:  # noqa: B027  (most need none)
         """Rewrites a program in place before it is partitioned, into one that computes the same."""
 
+    def finish(self, tagged_program: ExportedProgram) -> None:  # noqa: B027  (most need none)
+        """The same of a program whose nodes have their tags, as for what crosses from one delegate to others; new nodes
+        have tags, too."""
+
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:

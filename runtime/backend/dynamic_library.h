@@ -124,9 +124,12 @@ class DynamicLibrary {
 #else
   static void* load(const char* name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
   static void* symbol_of(void* library, const char* name) { return dlsym(library, name); }
+  /// What most libraries are is short, so that a message has room for several names.
   static std::string last_error() {
-    const char* text = dlerror();
-    return text != nullptr ? text : "no reason given";
+    const char* found = dlerror();
+    std::string text = found != nullptr ? found : "no reason given";
+    const size_t missing = text.find("cannot open shared object file: No such file");
+    return missing == std::string::npos ? text : text.substr(0, missing) + "not found";
   }
 #endif
 

@@ -251,6 +251,7 @@ def test_every_documented_option_is_obeyed_or_refused_by_name(tmp_path: Path) ->
     alone = {
         "EXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD": "the model says which dtypes are used",
         "EXECUTORCH_BUILD_QNN": "expected the headers of Qualcomm's AI Engine Direct SDK",
+        "EXECUTORCH_BUILD_NEURON": "expected NeuronAdapter.h of MediaTek's NeuroPilot Express SDK",
     }
 
     def problem(case: tuple[str, str, bool]) -> str:
@@ -277,7 +278,7 @@ def test_every_documented_option_is_obeyed_or_refused_by_name(tmp_path: Path) ->
 
 def test_what_cannot_be_had_is_refused_by_name_with_what_is_missing(tmp_path: Path) -> None:
     other = {"ON": "OFF", "OFF": "ON", "1024": "64"}
-    assert len(REFUSED) >= 39
+    assert len(REFUSED) >= 36
     code, _, text = configure(
         tmp_path, *(f"-D{name}={other[value]}" for name, _, value, _ in REFUSED)
     )
@@ -298,6 +299,13 @@ def test_qualcomm_without_its_sdk_is_refused(tmp_path: Path) -> None:
     sdk = f"-DQNN_SDK_ROOT={tmp_path / 'sdk'}"
     code, values, _ = configure(tmp_path, "-DEXECUTORCH_BUILD_QNN=ON", sdk)
     assert code == 0 and values["EXECUTORCH_BUILD_QNN"] == "ON"
+
+
+@pytest.mark.req("NPU-045")
+@pytest.mark.parametrize("name", ["EXECUTORCH_BUILD_ENN", "EXECUTORCH_BUILD_EXYNOS"])
+def test_samsung_needs_no_sdk(name: str, tmp_path: Path) -> None:
+    code, values, _ = configure(tmp_path, f"-D{name}=ON")
+    assert code == 0 and values[name] == "ON"
 
 
 def test_documented_defaults_are_taken(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# compat
 """The base of passes that are run until nothing changes, and what they share."""
 
 from __future__ import annotations

@@ -27,7 +27,6 @@ from executorch.exir.backend.lowering.mode_steps import (
 from executorch.exir.backend.lowering.partitioner import TablePartitioner
 from executorch.exir.backend.lowering.quantized_steps import own_dequantized_inputs
 from executorch.exir.backend.lowering.user_lists import UserLists, by_node, by_operator
-from executorch.exir.backend.partitioner import PartitionResult
 
 
 def _skipped(ids: Iterable[str] | None, operators: Iterable[str] | None) -> UserLists:
@@ -89,10 +88,8 @@ class QnnPartitioner(TablePartitioner):
         own_dequantized_inputs(exported_program)
         super().prepare(exported_program)
 
-    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
-        result = super().partition(exported_program)
-        make_boundaries_float(exported_program)
-        return result
+    def finish(self, tagged_program: ExportedProgram) -> None:
+        make_boundaries_float(tagged_program)
 
     def analyze(self, program: ExportedProgram) -> Constants:
         door_for(self.qnn_options)

@@ -144,6 +144,22 @@ def test_floats_cross_the_boundaries_of_quantized_delegates() -> None:
         assert DataType.UFIXED_POINT_16 in inside
 
 
+class Gated(nn.Module):
+    """What is quantized once is read by two delegates."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.erf(x.mean(1, keepdim=True))
+
+
+def test_values_that_several_delegates_read_are_quantized_in_each() -> None:
+    door = Recorder()
+    manager = lowered(quantized(Gated(), X, QuantDtype.use_8a8w), X, door)
+    assert left(manager) == ["aten.erf.default"] and len(door.graphs) == 2
+    for graph in door.graphs:
+        outside = graph.of([*graph.inputs, *graph.outputs])
+        assert {each.dtype for each in outside} == {DataType.FLOAT_32}
+
+
 def test_methods_share_contexts() -> None:
     door = Recorder()
     with using(door):

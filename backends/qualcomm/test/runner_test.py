@@ -76,7 +76,7 @@ def test_events_of_the_npu_are_in_the_etdump(folder: Path) -> None:
     [
         (["--model_path=none.pte"], "cannot read none.pte"),
         (["--method_index=1"], "--method_index: expected less than 1"),
-        (["--iteration=0"], "--iteration: expected 1 or more"),
+        (["--iteration=0"], "how often a sample is run: expected 1 or more"),
         (["--htp_performance_mode=9"], "expected 0..8, found 9"),
         (["--speed=1"], "speed"),
     ],

@@ -103,6 +103,13 @@ class BackendManifest:
         """What a field names: a module, or an object of one. BackendAbsent without the SDK."""
         if reason := self.why_absent():
             raise BackendAbsent(reason)
+        return self._named(name)
+
+    def rows(self) -> Any:
+        """The table of the page of operators, which a backend has without its SDK, too."""
+        return self._named(self.operators.table)
+
+    def _named(self, name: str) -> Any:
         module, _, attribute = name.partition(":")
         found = import_module(f"{self.package}.{module}")
         return getattr(found, attribute) if attribute else found

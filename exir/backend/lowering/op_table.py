@@ -21,6 +21,7 @@ from executorch.exir.backend.lowering.patterns import HEAD, Call, Found, find
 from executorch.exir.backend.lowering.quantized import form_of_operator
 from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
 from executorch.exir.graph_facts import call_name, is_shape_dynamic, only_user, op_name
+from executorch.exir.tensor import dim_order_of
 
 Constants = Collection[Node]
 TensorTest = Callable[[Node, Node], bool]  # of a tensor that a call reads or gives, and the call
@@ -111,6 +112,21 @@ def has_rank_up_to(most: int) -> TensorTest:
 
 def _is_static(tensor: Node, call: Node) -> bool:
     return isinstance(tensor.meta.get("val"), torch.Tensor) and not is_shape_dynamic(tensor)
+
+
+def has_default_dim_order(tensor: Node) -> bool:
+    """Of what is no tensor, too."""
+    value = tensor.meta.get("val")
+    if not isinstance(value, torch.Tensor):
+        return True
+    order = [int(dim) for dim in dim_order_of(value)]
+    return order == sorted(order)
+
+
+# Of formats that have no other order of dimensions in memory.
+CONTIGUOUS = TensorCondition(
+    lambda tensor, call: has_default_dim_order(tensor), "a contiguous tensor is expected"
+)
 
 
 def of_static_tensors(max_rank: int) -> tuple[TensorCondition, ...]:

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 import torch
 from torch.export import ExportedProgram
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
     is_quantize,
     quantization_of,
+    quantizes_back,
 )
 from executorch.exir.graph_facts import op_name
 
@@ -49,6 +50,24 @@ def quantized_step(head: Node, last: Node | None = None) -> QuantizedStep:
     users = [node for node in last.users if is_quantize(node) and node.args[0] is last]
     outputs = {node: quantization_of(node) for node in users}
     return QuantizedStep(head, last, inputs, outputs)
+
+
+def fold_redundant_pairs(graph_module: GraphModule) -> bool:
+    """A value that is dequantized and quantized back is taken as it is, but for outputs, whose names the program has.
+    Whether there was one.
+
+    before: %d = dequantize(%x, 0.1, 3); %q = quantize(%d, 0.1, 3); f(%q)       after: f(%x)"""
+    outputs = set(graph_module.graph.output_node().all_input_nodes)
+    nodes = list(graph_module.graph.nodes)
+    found = [node for node in nodes if node not in outputs and quantizes_back(node)]
+    for quantize in found:
+        dequantize = quantize.args[0]
+        quantize.replace_all_uses_with(dequantize.args[0])
+        quantize.graph.erase_node(quantize)
+        if not dequantize.users:
+            dequantize.graph.erase_node(dequantize)
+    graph_module.recompile()
+    return bool(found)
 
 
 def own_dequantized_inputs(program: ExportedProgram) -> None:

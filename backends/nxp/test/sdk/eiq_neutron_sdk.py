@@ -19,6 +19,7 @@ for _name in ("neutron_converter", "neutron_library_utils"):
 _CUSTOM = schema.BuiltinOperator.CUSTOM
 VARIABLE = "NEUTRON_STAND_IN"
 SCRATCH = 48
+__version__ = "3.1"
 
 
 def getNeutronTargets() -> list[SimpleNamespace]:

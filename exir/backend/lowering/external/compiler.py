@@ -11,10 +11,12 @@ import hashlib
 import json
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -68,33 +70,42 @@ class MissingCompiler(ExportError, ImportError):
 
 @dataclass(frozen=True)
 class ExternalPackage:
-    """A package of another maker: `distribution`, in versions `wanted`, which our `extra` names, too."""
+    """A package of another maker: `distribution`, in versions `wanted`, which our `extra` names, too. `module`: what is
+    imported of it; that may also be there without being installed, and then has a `__version__`. `get`: how it is had,
+    where pip's index does not have it. `needs`: packages that it does not work without."""
 
     name: str
     distribution: str
     wanted: str
     extra: str
+    module: str = field(default="", kw_only=True)
+    get: str = field(default="", kw_only=True)
+    needs: tuple[ExternalPackage, ...] = field(default=(), kw_only=True)
 
     def version(self) -> str:
-        """The one that is installed; empty when none is."""
+        """The one that is there; empty when none is."""
         try:
             return metadata.version(self.distribution)
         except metadata.PackageNotFoundError:
-            return ""
+            is_there = self.module in sys.modules or (self.module and find_spec(self.module))
+            return getattr(import_module(self.module), "__version__", "") if is_there else ""
 
     def why_missing(self) -> str:
         """What is found and wanted, and how it is installed; empty when nothing is missing."""
+        missing = [each.why_missing() for each in self.needs]
         found = self.version()
-        if found and SpecifierSet(self.wanted).contains(found, prereleases=True):
-            return ""
-        return (
-            f"{self.name} is needed: expected {self.distribution} {self.wanted}, found "
-            f"{found or 'none'}; {self.how_to_get()}"
-        )
+        if not (found and SpecifierSet(self.wanted).contains(found, prereleases=True)):
+            missing.append(
+                f"{self.name} is needed: expected {self.distribution} {self.wanted}, found "
+                f"{found or 'none'}; {self.how_to_get()}"
+            )
+        return ". ".join(filter(None, missing))
 
     def how_to_get(self) -> str:
         """Not by the extra: where this package is not installed, pip would bring the index's package of that name."""
-        return f"pip install '{self.distribution}{self.wanted}' (the extra {self.extra})"
+        return (
+            self.get or f"pip install '{self.distribution}{self.wanted}' (the extra {self.extra})"
+        )
 
     def require(self) -> None:
         missing = self.why_missing()

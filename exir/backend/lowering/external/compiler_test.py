@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.external import results
 from executorch.exir.backend.lowering.external.compiler import (
     ExternalCompiler,
+    ExternalPackage,
     MissingCompiler,
     Options,
     Refused,
@@ -265,3 +267,32 @@ def test_data_is_hashed_once(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) ->
         edge.state_dict["weight"][1] = 2
     compiler.payload(edge, {})
     assert len(hashed) == 2
+
+
+# ---- Packages ----
+
+
+def test_a_module_that_is_not_installed_says_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = ExternalPackage("Base", "vendor_base", ">=1", "", get="ask for it")
+    package = ExternalPackage(
+        "Vendor", "vendor-sdk", ">=2,<3", "", module="vendor_sdk", get="buy it", needs=(base,)
+    )
+    expected = "Base is needed: expected vendor_base >=1, found none; ask for it"
+    own = "Vendor is needed: expected vendor-sdk >=2,<3, found none; buy it"
+    assert package.why_missing() == f"{expected}. {own}"
+    (tmp_path / "vendor_sdk.py").write_text('__version__ = "2.4"\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    assert package.version() == "2.4" and package.why_missing() == expected
+
+
+def test_without_the_compiler_rows_may_be_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        VendorPartitioner, "compiler", replace(VendorPartitioner.compiler, wanted=">=99")
+    )
+    edge = to_edge_transform_and_lower(_program()).exported_program()
+    with pytest.raises(MissingCompiler):
+        VendorPartitioner().why_not_delegated(edge)
+    monkeypatch.setattr(VendorPartitioner, "asks_compiler", False)
+    assert VendorPartitioner().why_not_delegated(edge) == {}

@@ -26,9 +26,11 @@ SEARCHES = 8  # of calls that a compiler refuses and does not name, in one progr
 
 
 class ExternalPartitioner(TablePartitioner):
-    """A backend gives its compiler, too."""
+    """A backend gives its compiler, too. `asks_compiler`: False where rows know enough: without the compiler nobody is
+    asked then, and what is partitioned may be looked at."""
 
     compiler: ClassVar[ExternalCompiler]
+    asks_compiler: ClassVar[bool] = True
 
     def options(self) -> Options:
         """What the compiler is told."""
@@ -40,6 +42,8 @@ class ExternalPartitioner(TablePartitioner):
         pieces: list[list[Node]],
         join: Callable[[Groups], list[list[Node]]],
     ) -> list[list[Node]]:
+        if not self.asks_compiler and self.compiler.why_missing():
+            return pieces
         self.compiler.require()
         waiting, compiled, searches = list(pieces), [], 0
         while waiting:

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/backends/mediatek/runtime/delegate.h>
+#include <executorch/backends/mediatek/runtime/neuron_backend.h>
+#include <executorch/runtime/backend/interface.h>
+
+namespace executorch::backends::neuron {
+
+using runtime::Error;
+using runtime::Result;
+
+namespace {
+
+class NeuropilotBackend final : public runtime::BackendInterface {
+ public:
+  bool is_available() const override { return find_library().ok(); }
+
+  /// The payload stays, as the library may refer to it.
+  Result<runtime::DelegateHandle*> init(
+      runtime::BackendInitContext& context, runtime::FreeableBuffer* processed,
+      runtime::ArrayRef<runtime::CompileSpec> specs) const override {
+    const Api& api = *ET_UNWRAP(find_library());
+    NeuronOptions options;
+    ET_CHECK_OK_OR_RETURN_ERROR(runtime::read_compile_specs(kNeuronTable, specs, options));
+    auto delegate =
+        Delegate::create(api, {static_cast<const uint8_t*>(processed->data()), processed->size()},
+                         context.get_named_data_map(), options);
+    ET_CHECK_OK_OR_RETURN_ERROR(delegate.error());
+    return delegate->release();
+  }
+
+  Error execute(runtime::BackendExecutionContext&, runtime::DelegateHandle* handle,
+                runtime::Span<runtime::EValue*> args) const override {
+    return static_cast<Delegate*>(handle)->execute(args);
+  }
+
+  void destroy(runtime::DelegateHandle* handle) const override {
+    delete static_cast<Delegate*>(handle);
+  }
+};
+
+}  // namespace
+
+Error register_neuron_backend() {
+  static NeuropilotBackend backend;
+  return runtime::register_backend({"NeuropilotBackend", &backend});
+}
+
+}  // namespace executorch::backends::neuron
+
+// What links the library asks for this name, and so for this file.
+extern "C" {
+executorch::runtime::Error executorch_neuron_backend =
+    executorch::backends::neuron::register_neuron_backend();
+}
