@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Modules behind handles: a Module with what its caller lent it, and the handles of its outputs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <executorch/extension/c/events.h>
+#include <executorch/extension/c/sources.h>
+#include <executorch/extension/c/tensor.h>
+#include <executorch/extension/module/module.h>
+
+namespace executorch::extension::c {
+
+// A Module of sources; they outlive it.
+class ModuleOfSources final : public Module {
+ public:
+  using Module::Module;
+  using Module::set_data_map_loaders;
+
+  static runtime::Result<std::unique_ptr<runtime::DataLoader>> open(const Source& source,
+                                                                    LoadMode load_mode);
+};
+
+// A value that a method reads from now on, with what it borrows.
+struct HeldValue {
+  Pin<TensorObject> tensor;
+  std::string text;
+  executorch::aten::ArrayRef<char> characters;
+};
+
+// What of a method goes with it when it is unloaded.
+struct MethodState {
+  MethodState() = default;
+  MethodState(const MethodState&) = delete;
+  MethodState& operator=(const MethodState&) = delete;
+  ~MethodState();
+
+  std::vector<Handle> outputs;  // of the tensors among them; 0 for others
+  std::map<size_t, HeldValue> inputs;
+  std::map<size_t, Pin<TensorObject>> outputs_to;
+  std::vector<runtime::Span<uint8_t>> buffers;
+  std::unique_ptr<runtime::HierarchicalAllocator> planned_memory;
+};
+
+// What stays the same, and is pointed to.
+struct MethodFacts {
+  struct Value {
+    std::string name;
+    std::vector<int32_t> min_sizes;
+  };
+
+  size_t num_outputs = 0;
+  std::map<std::pair<int32_t, size_t>, Value> values;  // by port and index
+};
+
+struct ModuleObject final : Object {
+  static constexpr Kind kKind = Kind::Module;
+
+  runtime::Result<runtime::MethodMeta> meta(const std::string& method);
+  // Errors of Module::method_meta().
+  runtime::Result<MethodFacts*> facts_of(const std::string& method);
+
+  // In the order in which each needs the ones before.
+  std::shared_ptr<Sources> sources;
+  std::unique_ptr<Events> events;  // null: none are recorded
+  std::unordered_map<std::string, MethodFacts> facts;
+  std::unordered_map<std::string, MethodState> states;
+  std::string user_metadata;
+  std::unique_ptr<Module> module;
+  // Of a call; kept, so that calls allocate nothing.
+  std::vector<Pin<TensorObject>> pins;
+  std::vector<runtime::EValue> values;
+};
+
+inline std::string name_of_method(const char* method) {
+  return method == nullptr ? "forward" : method;
+}
+
+ExecuTorchStatus module_load(const ExecuTorchModuleOptions* options,
+                             ExecuTorchModule* out_module) noexcept;
+ExecuTorchStatus module_share(ExecuTorchModule module, ExecuTorchModule* out_module) noexcept;
+ExecuTorchStatus load_method(ExecuTorchModule module, const char* method,
+                             const ExecuTorchMemory* buffers, size_t num_buffers) noexcept;
+ExecuTorchStatus unload_method(ExecuTorchModule module, const char* method) noexcept;
+ExecuTorchStatus module_take_events(ExecuTorchModule module, ExecuTorchMemory* out_events,
+                                    ExecuTorchMemory* out_values) noexcept;
+
+ExecuTorchStatus method_name(ExecuTorchModule module, size_t index, const char** out_name) noexcept;
+ExecuTorchStatus user_metadata(ExecuTorchModule module, const char** out_json) noexcept;
+ExecuTorchStatus method_info(ExecuTorchModule module, const char* method,
+                             ExecuTorchMethodInfo* out_info) noexcept;
+ExecuTorchStatus value_info(ExecuTorchModule module, const char* method, int32_t port, size_t index,
+                            ExecuTorchValueInfo* out_info) noexcept;
+ExecuTorchStatus value_index(ExecuTorchModule module, const char* method, int32_t port,
+                             const char* name, size_t* out_index) noexcept;
+ExecuTorchStatus planned_buffer_size(ExecuTorchModule module, const char* method, size_t index,
+                                     size_t* out_size) noexcept;
+ExecuTorchStatus method_backend(ExecuTorchModule module, const char* method, size_t index,
+                                const char** out_name) noexcept;
+
+ExecuTorchStatus set_input(ExecuTorchModule module, const char* method, size_t index,
+                           const ExecuTorchValue* value) noexcept;
+ExecuTorchStatus set_output(ExecuTorchModule module, const char* method, size_t index,
+                            ExecuTorchTensor tensor) noexcept;
+ExecuTorchStatus execute(ExecuTorchModule module, const char* method, const ExecuTorchValue* inputs,
+                         size_t num_inputs, ExecuTorchValue* outputs, size_t num_outputs) noexcept;
+
+}  // namespace executorch::extension::c
