@@ -65,12 +65,6 @@ Result<const Port*> checked_port(int32_t port) {
   return &kPorts[port];
 }
 
-Error check_below(size_t count, size_t index, const char* what) {
-  ET_CHECK_OR_RETURN_ERROR(index < count, NotFound,
-                           "expected the number of a %s below %zu, found %zu", what, count, index);
-  return Error::Ok;
-}
-
 Error describe_value(const MethodMeta& meta, const Port& port, size_t index,
                      MethodFacts::Value& value, ExecuTorchValueInfo* out_info) {
   ExecuTorchValueInfo info{};

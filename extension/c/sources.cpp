@@ -103,9 +103,9 @@ Result<runtime::LoadBackendOptionsMap> Options::map() {
 ExecuTorchStatus backend_name(size_t index, const char** out_name) noexcept {
   return guard("backend_name", [&]() -> Error {
     ET_C_NOT_NULL(out_name);
-    *out_name = ET_UNWRAP(runtime::get_backend_name(index),
-                          "expected the number of a backend below %zu, found %zu",
-                          runtime::get_num_registered_backends(), index);
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        check_below(runtime::get_num_registered_backends(), index, "backend"));
+    *out_name = ET_UNWRAP(runtime::get_backend_name(index));
     return Error::Ok;
   });
 }

@@ -51,4 +51,11 @@ runtime::Error check_array(const T* array, size_t count, const char* what) {
   return runtime::Error::Ok;
 }
 
+// Of what is asked for by its number.
+inline runtime::Error check_below(size_t count, size_t index, const char* what) {
+  ET_CHECK_OR_RETURN_ERROR(index < count, NotFound,
+                           "expected the number of a %s below %zu, found %zu", what, count, index);
+  return runtime::Error::Ok;
+}
+
 }  // namespace executorch::extension::c
