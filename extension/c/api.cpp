@@ -3,7 +3,9 @@
 #include <executorch/c/executorch.h>
 #include <executorch/extension/c/module_object.h>
 #include <executorch/extension/c/tensor.h>
+#include <executorch/extension/c/text.h>
 #include <executorch/extension/c/threads.h>
+#include <executorch/extension/c/training.h>
 #include <executorch/runtime/core/version.h>
 
 namespace executorch::extension::c {
@@ -51,6 +53,21 @@ constexpr ExecuTorchApi kApi = {
     set_output,
     execute,
     module_take_events,
+    text_new,
+    text_generate,
+    text_stop,
+    text_position,
+    text_rewind,
+    text_save,
+    text_restore,
+    text_encode,
+    text_decode,
+    train_step,
+    trained_tensor,
+    optimizer_new,
+    optimizer_step,
+    checkpoint_save,
+    checkpoint_load,
 };
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values into a module, and out of it.
 #include <executorch/extension/c/module_object.h>
+
+#include <algorithm>
+
 #include <executorch/extension/c/structs.h>
 
 namespace executorch::extension::c {
@@ -9,6 +12,7 @@ using executorch::aten::ArrayRef;
 using runtime::Error;
 using runtime::EValue;
 using runtime::Result;
+using runtime::Span;
 using runtime::Tag;
 
 namespace {
@@ -40,12 +44,13 @@ Result<EValue> read_value(const ExecuTorchValue& given, Pin<TensorObject>* pin,
 }
 
 // The values of a call; the object's pins hold them.
-Error read_inputs(ModuleObject& object, const ExecuTorchValue* inputs, size_t num_inputs,
+Error read_inputs(ModuleObject& object, Span<const ExecuTorchValue> inputs,
                   std::vector<ArrayRef<char>>& texts) {
-  for (size_t i = 0; i < num_inputs; ++i) {
+  ET_CHECK_OK_OR_RETURN_ERROR(check_array(inputs.data(), inputs.size(), "inputs"));
+  for (size_t i = 0; i < inputs.size(); ++i) {
     object.pins.emplace_back();
     if (inputs[i].kind == EXECUTORCH_STRING && texts.empty()) {
-      texts.resize(num_inputs);
+      texts.resize(inputs.size());
     }
     ArrayRef<char>* const text = texts.empty() ? nullptr : &texts[i];
     object.values.push_back(
@@ -54,33 +59,32 @@ Error read_inputs(ModuleObject& object, const ExecuTorchValue* inputs, size_t nu
   return Error::Ok;
 }
 
-Result<std::vector<EValue>> run(ModuleObject& object, const std::string& method,
-                                const ExecuTorchValue* inputs, size_t num_inputs) {
-  size_t num_named = 0;
-  for (size_t i = 0; i < num_inputs; ++i) {
-    num_named += inputs[i].name != nullptr ? 1 : 0;
+// However the call ends, it keeps nothing.
+struct Borrowed {
+  ModuleObject& object;
+  ~Borrowed() {
+    object.pins.clear();
+    object.values.clear();
   }
-  if (num_named == 0) {
-    return object.module->execute(method, object.values);
-  }
-  ET_CHECK_OR_RETURN_ERROR(num_named == num_inputs, InvalidArgument,
-                           "expected all %zu inputs by name or all by place, found %zu names",
-                           num_inputs, num_named);
-  std::vector<NamedValue> named;
-  for (size_t i = 0; i < num_inputs; ++i) {
-    named.emplace_back(inputs[i].name, object.values[i]);
-  }
-  return object.module->execute(method, named);
+};
+
+size_t count_names(Span<const ExecuTorchValue> inputs) {
+  return static_cast<size_t>(
+      std::count_if(inputs.begin(), inputs.end(),
+                    [](const ExecuTorchValue& each) { return each.name != nullptr; }));
 }
 
-// The module's handle for an output, of which the tensor may have become another one.
-Result<Handle> handle_of(Handle known, const executorch::aten::Tensor& tensor) {
-  if (is_live(known)) {
-    ET_UNWRAP(Pin<TensorObject>::take(known))
-    ->tensor = tensor;
-    return known;
+Result<std::vector<EValue>> run_by_name(Module& module, const std::string& method,
+                                        Span<const ExecuTorchValue> inputs,
+                                        const std::vector<EValue>& values) {
+  ET_CHECK_OR_RETURN_ERROR(count_names(inputs) == inputs.size(), InvalidArgument,
+                           "expected all %zu inputs by name or all by place, found %zu names",
+                           inputs.size(), count_names(inputs));
+  std::vector<NamedValue> named;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    named.emplace_back(inputs[i].name, values[i]);
   }
-  return make_handle<TensorObject>(tensor);
+  return module.execute(method, named);
 }
 
 Result<ExecuTorchValue> write_value(const EValue& value, Handle& handle) {
@@ -114,20 +118,34 @@ Result<ExecuTorchValue> write_value(const EValue& value, Handle& handle) {
   }
 }
 
-Error run_and_write(ModuleObject& object, const std::string& method, const ExecuTorchValue* inputs,
-                    size_t num_inputs, ExecuTorchValue* outputs) {
+}  // namespace
+
+Result<Handle> handle_of(Handle known, const executorch::aten::Tensor& tensor) {
+  if (is_live(known)) {
+    const auto pin = ET_UNWRAP(Pin<TensorObject>::take(known));
+    pin->tensor = tensor;
+    return known;
+  }
+  return make_handle<TensorObject>(tensor);
+}
+
+Result<size_t> call_method(ModuleObject& object, const std::string& method,
+                           Span<const ExecuTorchValue> inputs, Span<ExecuTorchValue> outputs,
+                           const Run& run) {
+  const Borrowed borrowed{object};
   std::vector<ArrayRef<char>> texts;
-  ET_CHECK_OK_OR_RETURN_ERROR(read_inputs(object, inputs, num_inputs, texts));
-  const std::vector<EValue> found = ET_UNWRAP(run(object, method, inputs, num_inputs));
+  ET_CHECK_OK_OR_RETURN_ERROR(read_inputs(object, inputs, texts));
+  const std::vector<EValue> found = ET_UNWRAP(run(object.values));
+  ET_CHECK_OR_RETURN_ERROR(found.size() <= outputs.size(), InvalidArgument,
+                           "method %s: expected room for %zu outputs, found %zu", method.c_str(),
+                           found.size(), outputs.size());
   std::vector<Handle>& handles = object.states[method].outputs;
-  handles.resize(found.size());
+  handles.resize(std::max(handles.size(), found.size()));
   for (size_t i = 0; i < found.size(); ++i) {
     outputs[i] = ET_UNWRAP(write_value(found[i], handles[i]));
   }
-  return Error::Ok;
+  return found.size();
 }
-
-}  // namespace
 
 ExecuTorchStatus set_input(ExecuTorchModule module, const char* method, size_t index,
                            const ExecuTorchValue* value) noexcept {
@@ -176,7 +194,6 @@ ExecuTorchStatus set_output(ExecuTorchModule module, const char* method, size_t 
 ExecuTorchStatus execute(ExecuTorchModule module, const char* method, const ExecuTorchValue* inputs,
                          size_t num_inputs, ExecuTorchValue* outputs, size_t num_outputs) noexcept {
   return guard("execute", [&]() -> Error {
-    ET_CHECK_OK_OR_RETURN_ERROR(check_array(inputs, num_inputs, "inputs"));
     ET_CHECK_OK_OR_RETURN_ERROR(check_array(outputs, num_outputs, "outputs"));
     const auto pin = ET_UNWRAP(Pin<ModuleObject>::take(module, Use::Exclusive));
     const std::string name = name_of_method(method);
@@ -185,11 +202,13 @@ ExecuTorchStatus execute(ExecuTorchModule module, const char* method, const Exec
     ET_CHECK_OR_RETURN_ERROR(num_outputs >= count, InvalidArgument,
                              "method %s: expected room for %zu outputs, found %zu", name.c_str(),
                              count, num_outputs);
-    pin->pins.clear();
-    pin->values.clear();
-    const Error error = run_and_write(*pin, name, inputs, num_inputs, outputs);
-    pin->pins.clear();
-    return error;
+    const Span<const ExecuTorchValue> given(inputs, num_inputs);
+    const auto run = [&](const std::vector<EValue>& values) {
+      return inputs == nullptr || count_names(given) == 0
+                 ? pin->module->execute(name, values)
+                 : run_by_name(*pin->module, name, given, values);
+    };
+    return call_method(*pin, name, given, {outputs, num_outputs}, run).error();
   });
 }
 

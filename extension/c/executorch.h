@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-#define EXECUTORCH_API_VERSION 1
+#define EXECUTORCH_API_VERSION 2
 
 #if defined(_WIN32)
 #define EXECUTORCH_EXPORT __declspec(dllexport)
@@ -48,6 +48,8 @@ extern "C" {
 typedef uint64_t ExecuTorchStatus;
 typedef uint64_t ExecuTorchModule;
 typedef uint64_t ExecuTorchTensor;
+typedef uint64_t ExecuTorchText;      /* since 2 */
+typedef uint64_t ExecuTorchOptimizer; /* since 2 */
 
 /* Codes of a status: those of executorch::runtime::Error. */
 enum ExecuTorchCode {
@@ -143,6 +145,23 @@ enum ExecuTorchLogLevel {
   EXECUTORCH_LOG_FATAL = 3
 };
 
+/* Why an answer ended. Since 2. */
+enum ExecuTorchReason {
+  EXECUTORCH_NOTHING_GENERATED = 0,
+  EXECUTORCH_END_OF_TEXT = 1, /* the model said so */
+  EXECUTORCH_LENGTH = 2,      /* max_new_tokens */
+  EXECUTORCH_CONTEXT_FULL = 3,
+  EXECUTORCH_STOPPED = 4, /* text_stop(), or on_text said so */
+  EXECUTORCH_STOP_TEXT = 5
+};
+
+/* Tensors of a method that computes gradients. Since 2. */
+enum ExecuTorchTrained {
+  EXECUTORCH_PARAMETERS = 0,
+  EXECUTORCH_GRADIENTS = 1, /* of the last train_step() */
+  EXECUTORCH_STATE = 2      /* all that the method keeps: parameters and buffers that it writes */
+};
+
 typedef struct ExecuTorchMemory {
   void* data;
   size_t size; /* bytes */
@@ -231,6 +250,7 @@ typedef struct ExecuTorchModuleOptions {
   int32_t shares_planned_memory;   /* not 0: see Module's share_memory_arenas */
   size_t value_buffer_size; /* not 0: events have the values of intermediate tensors, as many bytes
                                as this */
+  int32_t is_for_training;  /* since 2; not 0: train_step() and optimizers; at most one data file */
 } ExecuTorchModuleOptions;
 
 typedef struct ExecuTorchMethodInfo {
@@ -255,6 +275,58 @@ typedef struct ExecuTorchValueInfo {
   size_t num_bytes;
   int32_t is_planned; /* the memory plan gives it its memory */
 } ExecuTorchValueInfo;
+
+/* A number by its name. Since 2. */
+typedef struct ExecuTorchSetting {
+  const char* name;
+  double value;
+} ExecuTorchSetting;
+
+/* Since 2. */
+typedef struct ExecuTorchTextOptions {
+  size_t struct_size;
+  const char* program;   /* path of a .pte */
+  const char* tokenizer; /* path; NULL: the one that the program carries */
+  const char* const* data_files;
+  size_t num_data_files;
+  const char* method;
+  int32_t load_mode;
+} ExecuTorchTextOptions;
+
+/* Since 2. */
+typedef struct ExecuTorchGenerateOptions {
+  size_t struct_size;
+  /* temperature, top_k, top_p, min_p, repetition_penalty, frequency_penalty, presence_penalty;
+     others are the program's, or the runner's. A temperature of 0 takes the best token. */
+  const ExecuTorchSetting* sampling;
+  size_t num_sampling;
+  int32_t max_new_tokens; /* 0: as many as there is room for */
+  int32_t has_seed;
+  uint64_t seed;
+  int32_t num_bos; /* how often the tokenizer's first and last token go around the prompt */
+  int32_t num_eos;
+  int32_t ignores_end;   /* not 0: goes on after the token that ends an answer */
+  int32_t prompt_lookup; /* guesses up to so many tokens from the context: the same answers, faster
+                            where text repeats */
+  const char* const* stops; /* the answer ends before any of these texts */
+  size_t num_stops;
+  const char* grammar;      /* what the answer must be; NULL: anything */
+  const char* grammar_type; /* "json_schema" or "gbnf" */
+  /* Each piece of the answer, of whole characters, with its size; `text` is not ended by NUL. Not 0
+   * ends the answer. */
+  int32_t (*on_text)(void* context, const char* text, size_t size);
+  void* context;
+} ExecuTorchGenerateOptions;
+
+/* Since 2. */
+typedef struct ExecuTorchTextResult {
+  size_t struct_size;
+  int32_t reason; /* ExecuTorchReason */
+  int64_t prompt_tokens;
+  int64_t new_tokens;
+  double prompt_seconds; /* until the first token */
+  double answer_seconds; /* of the tokens behind it */
+} ExecuTorchTextResult;
 
 typedef void (*ExecuTorchLog)(void* context, int32_t level, const char* file, size_t line,
                               const char* message);
@@ -340,6 +412,52 @@ typedef struct ExecuTorchApi {
      if nothing ran. Valid until the next call. */
   ExecuTorchStatus (*module_take_events)(ExecuTorchModule module, ExecuTorchMemory* out_events,
                                          ExecuTorchMemory* out_values);
+
+  /* ---- Text, since 2: a session has a context, behind which each prompt and answer goes */
+  /* `count` sessions over one program, to `out_sessions`. */
+  ExecuTorchStatus (*text_new)(const ExecuTorchTextOptions* options, size_t count,
+                               ExecuTorchText* out_sessions);
+  /* Appends a prompt and an answer. "" goes on with an answer that did not end. out_result may be
+   * NULL. */
+  ExecuTorchStatus (*text_generate)(ExecuTorchText session, const char* prompt,
+                                    const ExecuTorchGenerateOptions* options,
+                                    ExecuTorchTextResult* out_result);
+  /* Ends text_generate() of another thread, or from its callback. */
+  ExecuTorchStatus (*text_stop)(ExecuTorchText session);
+  /* Number of tokens of the context, and how to go back to that; 0 begins anew. */
+  ExecuTorchStatus (*text_position)(ExecuTorchText session, int64_t* out_position);
+  ExecuTorchStatus (*text_rewind)(ExecuTorchText session, int64_t position);
+  /* The context with all that was computed for it, to a file, and back into a session of the same
+   * program. */
+  ExecuTorchStatus (*text_save)(ExecuTorchText session, const char* path);
+  ExecuTorchStatus (*text_restore)(ExecuTorchText session, const char* path);
+  /* Ids of a text, and the text of ids: their number, and as much as there is room for. */
+  ExecuTorchStatus (*text_encode)(ExecuTorchText session, const char* text, uint64_t* out_ids,
+                                  size_t capacity, size_t* out_count);
+  ExecuTorchStatus (*text_decode)(ExecuTorchText session, const uint64_t* ids, size_t num_ids,
+                                  char* out_text, size_t capacity, size_t* out_size);
+
+  /* ---- Training, since 2: modules that were loaded with is_for_training */
+  /* As execute(), for a method that computes gradients: outputs are those of the user, the loss
+   * first. */
+  ExecuTorchStatus (*train_step)(ExecuTorchModule module, const char* method,
+                                 const ExecuTorchValue* inputs, size_t num_inputs,
+                                 ExecuTorchValue* outputs, size_t num_outputs, size_t* out_count);
+  /* Tensor number `index` of ExecuTorchTrained, in the order of names; NotFound beyond the last. It
+     is the method's: what is written there holds for the next step. To be released. */
+  ExecuTorchStatus (*trained_tensor)(ExecuTorchModule module, const char* method, int32_t which,
+                                     size_t index, const char** out_name,
+                                     ExecuTorchTensor* out_tensor);
+  /* kind: "sgd" (lr, momentum, dampening, weight_decay, nesterov) or "adamw" (lr, beta1, beta2,
+     eps, weight_decay), of all parameters of the method. */
+  ExecuTorchStatus (*optimizer_new)(ExecuTorchModule module, const char* method, const char* kind,
+                                    const ExecuTorchSetting* settings, size_t num_settings,
+                                    ExecuTorchOptimizer* out_optimizer);
+  /* Changes the parameters by the gradients of the last train_step(). */
+  ExecuTorchStatus (*optimizer_step)(ExecuTorchOptimizer optimizer);
+  /* Parameters, and the optimizer's state, to a .ptd, and back. The module is the optimizer's. */
+  ExecuTorchStatus (*checkpoint_save)(ExecuTorchOptimizer optimizer, const char* path);
+  ExecuTorchStatus (*checkpoint_load)(ExecuTorchOptimizer optimizer, const char* path);
 } ExecuTorchApi;
 
 /* NULL if the library's table is older than `version`, or for 0. The table lives as long as the

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <executorch/extension/c/structs.h>
+#include <executorch/extension/c/training.h>
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 
 namespace executorch::extension::c {
@@ -51,8 +52,8 @@ Result<std::unique_ptr<ModuleObject>> begin(std::shared_ptr<Sources> sources) {
   return object;
 }
 
-Error finish(ModuleObject& object, std::unique_ptr<ModuleOfSources> module) {
-  module->set_data_map_loaders(ET_UNWRAP(open_data_files(*object.sources)));
+// The module is ready, or not there.
+Error finish(ModuleObject& object, std::unique_ptr<Module> module) {
   using Verification = runtime::Program::Verification;
   ET_CHECK_OK_OR_RETURN_ERROR(module->load(ET_UNWRAP(object.sources->backend_options.map()),
                                            object.sources->is_structure_trusted
@@ -65,6 +66,28 @@ Error finish(ModuleObject& object, std::unique_ptr<ModuleOfSources> module) {
 
 std::unique_ptr<runtime::EventTracer> tracer_of(const ModuleObject& object) {
   return object.events == nullptr ? nullptr : object.events->make_tracer();
+}
+
+Result<std::unique_ptr<Module>> make_module(ModuleObject& object,
+                                            const ExecuTorchModuleOptions& given) {
+  const Sources& sources = *object.sources;
+  auto program = ET_UNWRAP(ModuleOfSources::open(*sources.program, sources.load_mode));
+  auto data_files = ET_UNWRAP(open_data_files(sources));
+  auto methods = ET_UNWRAP(allocator_of(given.method_memory, "methods"));
+  auto scratch = ET_UNWRAP(allocator_of(given.scratch_memory, "kernels"));
+  if (object.is_for_training) {
+    ET_CHECK_OR_RETURN_ERROR(data_files.size() <= 1, NotSupported,
+                             "expected at most 1 data file for training, found %zu",
+                             data_files.size());
+    return make_training_module(std::move(program), std::move(methods), std::move(scratch),
+                                tracer_of(object),
+                                data_files.empty() ? nullptr : std::move(data_files[0]));
+  }
+  auto module =
+      std::make_unique<ModuleOfSources>(std::move(program), std::move(methods), std::move(scratch),
+                                        tracer_of(object), nullptr, sources.shares_planned_memory);
+  module->set_data_map_loaders(std::move(data_files));
+  return std::unique_ptr<Module>(std::move(module));
 }
 
 Result<Handle> hand_out(std::unique_ptr<ModuleObject> object) {
@@ -126,10 +149,16 @@ Result<std::unique_ptr<DataLoader>> ModuleOfSources::open(const Source& source,
 }
 
 MethodState::~MethodState() {
-  for (const Handle each : outputs) {
+  const auto end = [](Handle each) {
     if (is_live(each)) {
       (void)release(each);
     }
+  };
+  for (const Handle each : outputs) {
+    end(each);
+  }
+  for (const auto& [name, each] : trained) {
+    end(each);
   }
 }
 
@@ -139,13 +168,8 @@ ExecuTorchStatus module_load(const ExecuTorchModuleOptions* options,
     ET_C_NOT_NULL(out_module);
     const ExecuTorchModuleOptions given = ET_UNWRAP(read_struct(options));
     auto object = ET_UNWRAP(begin(ET_UNWRAP(Sources::create(given))));
-    const Sources& sources = *object->sources;
-    auto module = std::make_unique<ModuleOfSources>(
-        ET_UNWRAP(ModuleOfSources::open(*sources.program, sources.load_mode)),
-        ET_UNWRAP(allocator_of(given.method_memory, "methods")),
-        ET_UNWRAP(allocator_of(given.scratch_memory, "kernels")), tracer_of(*object), nullptr,
-        sources.shares_planned_memory);
-    ET_CHECK_OK_OR_RETURN_ERROR(finish(*object, std::move(module)));
+    object->is_for_training = given.is_for_training != 0;
+    ET_CHECK_OK_OR_RETURN_ERROR(finish(*object, ET_UNWRAP(make_module(*object, given))));
     *out_module = ET_UNWRAP(hand_out(std::move(object)));
     return Error::Ok;
   });
@@ -155,10 +179,13 @@ ExecuTorchStatus module_share(ExecuTorchModule module, ExecuTorchModule* out_mod
   return guard("module_share", [&]() -> Error {
     ET_C_NOT_NULL(out_module);
     const auto first = ET_UNWRAP(Pin<ModuleObject>::take(module, Use::Exclusive));
+    ET_CHECK_OR_RETURN_ERROR(!first->is_for_training, NotSupported,
+                             "a module for training cannot share its program");
     auto object = ET_UNWRAP(begin(first->sources));
     auto second = std::make_unique<ModuleOfSources>(first->module->program(), nullptr, nullptr,
                                                     tracer_of(*object), nullptr,
                                                     object->sources->shares_planned_memory);
+    second->set_data_map_loaders(ET_UNWRAP(open_data_files(*object->sources)));
     ET_CHECK_OK_OR_RETURN_ERROR(finish(*object, std::move(second)));
     *out_module = ET_UNWRAP(hand_out(std::move(object)));
     return Error::Ok;

@@ -2,6 +2,7 @@
 // Modules behind handles: a Module with what its caller lent it, and the handles of its outputs.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,6 +42,8 @@ struct MethodState {
   ~MethodState();
 
   std::vector<Handle> outputs;  // of the tensors among them; 0 for others
+  std::map<std::pair<int32_t, std::string>, Handle> trained;        // by ExecuTorchTrained and name
+  std::shared_ptr<const bool> life = std::make_shared<bool>(true);  // others see when it goes
   std::map<size_t, HeldValue> inputs;
   std::map<size_t, Pin<TensorObject>> outputs_to;
   std::vector<runtime::Span<uint8_t>> buffers;
@@ -67,6 +70,7 @@ struct ModuleObject final : Object {
 
   // In the order in which each needs the ones before.
   std::shared_ptr<Sources> sources;
+  bool is_for_training = false;
   std::unique_ptr<Events> events;  // null: none are recorded
   std::unordered_map<std::string, MethodFacts> facts;
   std::unordered_map<std::string, MethodState> states;
@@ -76,6 +80,17 @@ struct ModuleObject final : Object {
   std::vector<Pin<TensorObject>> pins;
   std::vector<runtime::EValue> values;
 };
+
+// The module's handle for a tensor, of which `known` is the one so far.
+runtime::Result<Handle> handle_of(Handle known, const executorch::aten::Tensor& tensor);
+
+// Inputs into `run`, by place, and what it returns into `outputs`: how many they are.
+// InvalidArgument where there is less room.
+using Run = std::function<runtime::Result<std::vector<runtime::EValue>>(
+    const std::vector<runtime::EValue>& values)>;
+runtime::Result<size_t> call_method(ModuleObject& object, const std::string& method,
+                                    runtime::Span<const ExecuTorchValue> inputs,
+                                    runtime::Span<ExecuTorchValue> outputs, const Run& run);
 
 inline std::string name_of_method(const char* method) {
   return method == nullptr ? "forward" : method;
