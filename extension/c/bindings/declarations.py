@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from executorch.extension.c.bindings.header import Function, Header, read
+from executorch.extension.c.bindings.header import HEADER, Function, Header, read
 
 FOLDER = Path(__file__).resolve().parents[1]
 NOTE = "Written from executorch.h by python -m executorch.extension.c.bindings.declarations."
@@ -157,8 +157,8 @@ WRITERS: dict[str, Callable[[Header], Iterator[str]]] = {
 }
 
 
-def text_of(writer: Callable[[Header], Iterator[str]]) -> str:
-    return "\n".join(writer(read())) + "\n"
+def text_of(writer: Callable[[Header], Iterator[str]], header: Path = HEADER) -> str:
+    return "\n".join(writer(read(header))) + "\n"
 
 
 def main() -> None:

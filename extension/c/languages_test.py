@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One program in C, Python, Rust and Go over the C interface: numbers of the C++ Module, text, errors, memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.extension.llm.runner.test import tiny_llama
+from executorch.extension.llm.runner.test.tiny_llama import TinyLlama
+from executorch.exir import to_edge_transform_and_lower
+from executorch.test.e2e.build_tree import build_folder, loadable
+from executorch.test.e2e.cpp_calls import call_in_cpp
+from executorch.test.e2e.program_store import ProgramStore
+from executorch.test.repository.sources import ROOT
+
+HERE = ROOT / "extension" / "c"
+ADD = ROOT / "extension" / "module" / "test" / "resources" / "add.pte"
+
+Command = list[str]
+
+
+def tool(name: str, *more: str) -> str:
+    found = shutil.which(name) or next((each for each in more if os.access(each, os.X_OK)), None)
+    return found or pytest.skip(f"no {name} on this machine (scripts/apt-packages.txt)")
+
+
+def build(*words: object, folder: Path, **environment: str) -> None:
+    done = subprocess.run(
+        [str(word) for word in words], cwd=folder, capture_output=True, text=True,
+        env=os.environ | environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def in_c(folder: Path, library: Path) -> Command:
+    options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+    link = ["-L", library, "-lexecutorch_c", f"-Wl,-rpath,{library}"]
+    include = build_folder() / "generated"
+    build("gcc", *options, "-I", include, HERE / "examples/run.c", *link, "-o", "run", folder=folder)
+    return [str(folder / "run")]
+
+
+def in_python(folder: Path, library: Path) -> Command:
+    return [sys.executable, str(HERE / "examples" / "run.py"), str(loadable("executorch_c"))]
+
+
+def in_rust(folder: Path, library: Path) -> Command:
+    rustc = [tool("rustc", str(Path.home() / ".cargo/bin/rustc")), "--edition", "2021", "-O"]
+    crate = ["--crate-type", "rlib", "--crate-name", "executorch", HERE / "rust" / "src" / "lib.rs"]
+    build(*rustc, "-D", "warnings", *crate, folder=folder)
+    link = ["-L", library, "-l", "executorch_c", "-C", f"link-arg=-Wl,-rpath,{library}"]
+    crates = ["--extern", "executorch=libexecutorch.rlib"]
+    build(*rustc, HERE / "examples" / "run.rs", *crates, *link, "-o", "run", folder=folder)
+    return [str(folder / "run")]
+
+
+def in_go(folder: Path, library: Path) -> Command:
+    go = tool("go", "/usr/local/go/bin/go")
+    environment = {
+        "CGO_CFLAGS": f"-I{build_folder() / 'generated'}",
+        "CGO_LDFLAGS": f"-L{library} -Wl,-rpath,{library}",
+        "GOPROXY": "off",
+        "GOFLAGS": "-mod=mod",
+    }
+    build(go, "build", "-o", folder / "run", "./run", folder=HERE / "go", **environment)
+    return [str(folder / "run")]
+
+
+LANGUAGES: dict[str, Callable[[Path, Path], Command]] = {
+    "c": in_c, "python": in_python, "rust": in_rust, "go": in_go,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """The words that begin a command of the program in each language."""
+    folder = tmp_path_factory.mktemp(request.param)
+    return LANGUAGES[request.param](folder, loadable("executorch_c").parent)
+
+
+@pytest.fixture(scope="session")
+def llama(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore) -> TinyLlama:
+    return tiny_llama.kept(tmp_path_factory.mktemp("tiny_llama"), program_store)
+
+
+def run(*words: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([str(word) for word in words], capture_output=True)
+
+
+def outputs_of(program: Command, path: Path, inputs: list[torch.Tensor], folder: Path) -> bytes:
+    (folder / "inputs").write_bytes(b"".join(each.numpy().tobytes() for each in inputs))
+    done = run(*program, "run", path, folder / "inputs", folder / "outputs")
+    assert done.returncode == 0, done.stderr
+    return (folder / "outputs").read_bytes()
+
+
+def outputs_in_cpp(path: Path, inputs: list[torch.Tensor]) -> bytes:
+    (outputs,) = call_in_cpp(path, [("forward", inputs)])
+    return b"".join(each.numpy().tobytes() for each in outputs)
+
+
+class SmallNetwork(torch.nn.Module):
+    """A convolution, a delegate, outputs of two dtypes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.body = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.ReLU())
+
+    def forward(self, x: torch.Tensor, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.body(x).mean((2, 3)), rows * 3
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[torch.Tensor]]:
+    torch.manual_seed(4)
+    inputs = [torch.randn(1, 3, 16, 16), torch.arange(5)]
+    exported = torch.export.export(SmallNetwork(), tuple(inputs))
+    path = tmp_path_factory.mktemp("small") / "small.pte"
+    lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    path.write_bytes(lowered.to_executorch().buffer)
+    return path, inputs
+
+
+def test_outputs_are_those_of_cpp_bit_for_bit(
+    program: Command, small: tuple[Path, list[torch.Tensor]], tmp_path: Path
+) -> None:
+    path, inputs = small
+    found = outputs_of(program, path, inputs, tmp_path)
+    assert found == outputs_in_cpp(path, inputs)
+    assert np.frombuffer(found[-40:], np.int64).tolist() == [0, 3, 6, 9, 12]
+
+
+def test_text_is_streamed_as_transformers_writes_it(program: Command, llama: TinyLlama) -> None:
+    prompt = "The quick brown fox"
+    done = run(*program, "text", llama.program, llama.tokenizer, prompt)
+    assert done.returncode == 0, done.stderr
+    expected = llama.decode(llama.greedy(llama.encode(prompt), 40))
+    assert done.stdout.decode(errors="replace") == expected
+
+
+def test_errors_are_messages(program: Command, tmp_path: Path) -> None:
+    (tmp_path / "inputs").write_bytes(bytes(8))
+    done = run(*program, "run", "/nowhere/model.pte", tmp_path / "inputs", tmp_path / "outputs")
+    assert done.returncode == 1
+    assert b"module_load: Error::AccessFailed" in done.stderr
+    assert b"/nowhere/model.pte" in done.stderr
+    (tmp_path / "cut.pte").write_bytes(ADD.read_bytes()[:100])
+    done = run(*program, "run", tmp_path / "cut.pte", tmp_path / "inputs", tmp_path / "outputs")
+    assert done.returncode == 1 and b"module_load: Error::Invalid" in done.stderr
+
+
+def test_memory_is_flat_over_1000_loads(program: Command) -> None:
+    done = run(*program, "load", ADD, 1000)
+    assert done.returncode == 0, done.stderr
+    more = int(done.stdout.split()[0])
+    print(more, "KiB more after 1,000 loads of", ADD.stat().st_size, "bytes")
+    assert more < 1000  # a leak of a program's structures would be more than 1 KiB a load
+
+
+@pytest.mark.full
+def test_mobilenet_v2_is_that_of_cpp_bit_for_bit(
+    program: Command, program_store: ProgramStore, tmp_path: Path
+) -> None:
+    from executorch.examples.models.mobilenet_v2 import MobileNetV2
+
+    def make(folder: Path) -> None:
+        torch.manual_seed(0)
+        exported = torch.export.export(MobileNetV2().eval(), (torch.randn(1, 3, 224, 224),))
+        lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+        lowered.to_executorch().save(str(folder / "mv2.pte"))
+
+    path = program_store.folder("c/mv2", make) / "mv2.pte"
+    image = torch.randn(1, 3, 224, 224)
+    assert outputs_of(program, path, [image], tmp_path) == outputs_in_cpp(path, [image])
+
+
+@pytest.mark.full
+def test_smollm2_writes_what_the_runner_writes(program: Command, tmp_path: Path) -> None:
+    from executorch.examples.demo import smollm2
+    from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
+
+    gguf = smollm2.fetch(tmp_path)
+    path, tokenizer = smollm2.export(gguf, tmp_path, [smollm2.FLOAT]), tmp_path / "tokenizer.json"
+    pieces: list[str] = []
+    config = GenerationConfig(echo=False, temperature=0, max_new_tokens=40, ignore_eos=True)
+    TextLLMRunner(path, tokenizer).generate(smollm2.PROMPTS[0], config, pieces.append)
+    done = run(*program, "text", path, tokenizer, smollm2.PROMPTS[0])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode() == "".join(pieces)
