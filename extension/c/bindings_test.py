@@ -30,7 +30,9 @@ def test_the_header_compiles_alone(language: str, standard: str, tmp_path: Path)
     source = tmp_path / "user.c"
     source.write_text("#include <executorch/c/executorch.h>\nint main(void) { return 0; }\n")
     include = build_folder() / "generated"
-    command("gcc", "-x", language, f"-std={standard}", *STRICT, "-fsyntax-only", "-I", include, source)
+    command(
+        "gcc", "-x", language, f"-std={standard}", *STRICT, "-fsyntax-only", "-I", include, source
+    )
 
 
 def test_the_library_shows_one_symbol() -> None:

@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.exir import to_edge_transform_and_lower
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.extension.llm.runner.test.tiny_llama import TinyLlama
-from executorch.exir import to_edge_transform_and_lower
 from executorch.test.e2e.build_tree import build_folder, loadable
 from executorch.test.e2e.cpp_calls import call_in_cpp
 from executorch.test.e2e.program_store import ProgramStore
@@ -46,7 +46,9 @@ def in_c(folder: Path, library: Path) -> Command:
     options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-pedantic", "-Werror"]
     link = ["-L", library, "-lexecutorch_c", f"-Wl,-rpath,{library}"]
     include = build_folder() / "generated"
-    build("gcc", *options, "-I", include, HERE / "examples/run.c", *link, "-o", "run", folder=folder)
+    build(
+        "gcc", *options, "-I", include, HERE / "examples/run.c", *link, "-o", "run", folder=folder
+    )
     return [str(folder / "run")]
 
 

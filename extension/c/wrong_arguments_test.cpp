@@ -66,6 +66,10 @@ ExecuTorchMemory memory{};
 uint64_t handle_out = 0;
 const char* text_out = nullptr;
 size_t size_out = 0;
+int64_t position_out = 0;
+ExecuTorchTextOptions text_of_nothing{sizeof(text_of_nothing)};
+ExecuTorchTextOptions text_of_no_file{sizeof(text_of_no_file), "/nowhere/a.pte"};
+ExecuTorchGenerateOptions generate{sizeof(generate)};
 ExecuTorchValue value_out{};
 
 const Row kRows[] = {
@@ -130,6 +134,37 @@ const Row kRows[] = {
     {"execute",
      [](uint64_t m) { return et().execute(m, nullptr, &text_of_null, 1, &value_out, 1); }},
     {"module_take_events", [](uint64_t m) { return et().module_take_events(m, nullptr, nullptr); }},
+    {"text_new", [](uint64_t) { return et().text_new(nullptr, 1, &handle_out); }},
+    {"text_new", [](uint64_t) { return et().text_new(&text_of_nothing, 1, &handle_out); }},
+    {"text_new", [](uint64_t) { return et().text_new(&text_of_no_file, 1, &handle_out); }},
+    {"text_new", [](uint64_t) { return et().text_new(&text_of_no_file, 0, &handle_out); }},
+    {"text_new", [](uint64_t) { return et().text_new(&text_of_no_file, 1, nullptr); }},
+    {"text_generate", [](uint64_t t) { return et().text_generate(t, "a", &generate, nullptr); }},
+    {"text_stop", [](uint64_t t) { return et().text_stop(t); }},
+    {"text_position", [](uint64_t t) { return et().text_position(t, &position_out); }},
+    {"text_rewind", [](uint64_t t) { return et().text_rewind(t, -1); }},
+    {"text_save", [](uint64_t t) { return et().text_save(t, nullptr); }},
+    {"text_restore", [](uint64_t t) { return et().text_restore(t, nullptr); }},
+    {"text_encode", [](uint64_t t) { return et().text_encode(t, "a", nullptr, 0, &size_out); }},
+    {"text_decode",
+     [](uint64_t t) { return et().text_decode(t, nullptr, 1, nullptr, 0, &size_out); }},
+    {"train_step",
+     [](uint64_t m) { return et().train_step(m, nullptr, nullptr, 0, &value_out, 1, &size_out); }},
+    {"train_step",
+     [](uint64_t m) { return et().train_step(m, nullptr, nullptr, 0, &value_out, 1, nullptr); }},
+    {"trained_tensor",
+     [](uint64_t m) { return et().trained_tensor(m, nullptr, 0, 0, &text_out, &handle_out); }},
+    {"trained_tensor",
+     [](uint64_t m) { return et().trained_tensor(m, nullptr, 9, 0, &text_out, nullptr); }},
+    {"optimizer_new",
+     [](uint64_t m) { return et().optimizer_new(m, nullptr, "sgd", nullptr, 0, &handle_out); }},
+    {"optimizer_new",
+     [](uint64_t m) { return et().optimizer_new(m, nullptr, "lbfgs", nullptr, 0, &handle_out); }},
+    {"optimizer_new",
+     [](uint64_t m) { return et().optimizer_new(m, nullptr, nullptr, nullptr, 1, nullptr); }},
+    {"optimizer_step", [](uint64_t o) { return et().optimizer_step(o); }},
+    {"checkpoint_save", [](uint64_t o) { return et().checkpoint_save(o, nullptr); }},
+    {"checkpoint_load", [](uint64_t o) { return et().checkpoint_load(o, nullptr); }},
 };
 
 TEST(ExecuTorchCWrongArguments, EachGivesAStatusAndNothingElse) {
