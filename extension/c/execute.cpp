@@ -87,14 +87,14 @@ Result<std::vector<EValue>> run_by_name(Module& module, const std::string& metho
   return module.execute(method, named);
 }
 
-Result<ExecuTorchValue> write_value(const EValue& value, Handle& handle) {
+Result<ExecuTorchValue> write_value(const EValue& value, LentTensor& lent) {
   ExecuTorchValue result{};
   result.kind = static_cast<int32_t>(value.tag);
   switch (value.tag) {
     case Tag::None:
       return result;
     case Tag::Tensor:
-      result.tensor = handle = ET_UNWRAP(handle_of(handle, value.toTensor()));
+      result.tensor = ET_UNWRAP(lent.lend(value.toTensor()));
       return result;
     case Tag::String: {
       const std::string_view text = value.toString();
@@ -120,29 +120,20 @@ Result<ExecuTorchValue> write_value(const EValue& value, Handle& handle) {
 
 }  // namespace
 
-Result<Handle> handle_of(Handle known, const executorch::aten::Tensor& tensor) {
-  if (is_live(known)) {
-    const auto pin = ET_UNWRAP(Pin<TensorObject>::take(known));
-    pin->tensor = tensor;
-    return known;
-  }
-  return make_handle<TensorObject>(tensor);
-}
-
-Result<size_t> call_method(ModuleObject& object, const std::string& method,
+Result<size_t> call_method(ModuleObject& object, MethodRecord& method,
                            Span<const ExecuTorchValue> inputs, Span<ExecuTorchValue> outputs,
-                           const Run& run) {
+                           Run run) {
   const Borrowed borrowed{object};
   std::vector<ArrayRef<char>> texts;
   ET_CHECK_OK_OR_RETURN_ERROR(read_inputs(object, inputs, texts));
   const std::vector<EValue> found = ET_UNWRAP(run(object.values));
   ET_CHECK_OR_RETURN_ERROR(found.size() <= outputs.size(), InvalidArgument,
-                           "method %s: expected room for %zu outputs, found %zu", method.c_str(),
-                           found.size(), outputs.size());
-  std::vector<Handle>& handles = object.states[method].outputs;
-  handles.resize(std::max(handles.size(), found.size()));
+                           "method %s: expected room for %zu outputs, found %zu",
+                           method.name.c_str(), found.size(), outputs.size());
+  std::vector<LentTensor>& lent = method.started().outputs;
+  lent.resize(std::max(lent.size(), found.size()));
   for (size_t i = 0; i < found.size(); ++i) {
-    outputs[i] = ET_UNWRAP(write_value(found[i], handles[i]));
+    outputs[i] = ET_UNWRAP(write_value(found[i], lent[i]));
   }
   return found.size();
 }
@@ -161,7 +152,8 @@ ExecuTorchStatus set_input(ExecuTorchModule module, const char* method, size_t i
       ET_CHECK_OK_OR_RETURN_ERROR(check_array(given.text, given.text_size, "bytes of text"));
       held.text.assign(given.text == nullptr ? "" : given.text, given.text_size);
     }
-    auto& slot = pin->states[name].inputs;
+    auto& slot = ET_UNWRAP(pin->record(method))
+    ->started().inputs;
     HeldValue before;
     std::swap(before, slot[index]);
     std::swap(held, slot[index]);
@@ -186,7 +178,8 @@ ExecuTorchStatus set_output(ExecuTorchModule module, const char* method, size_t 
     auto to = ET_UNWRAP(Pin<TensorObject>::take(tensor));
     const std::string name = name_of_method(method);
     ET_CHECK_OK_OR_RETURN_ERROR(pin->module->set_output(name, EValue(to->tensor), index));
-    pin->states[name].outputs_to[index] = std::move(to);
+    ET_UNWRAP(pin->record(method))
+    ->started().outputs_to[index] = std::move(to);
     return Error::Ok;
   });
 }
@@ -196,19 +189,16 @@ ExecuTorchStatus execute(ExecuTorchModule module, const char* method, const Exec
   return guard("execute", [&]() -> Error {
     ET_CHECK_OK_OR_RETURN_ERROR(check_array(outputs, num_outputs, "outputs"));
     const auto pin = ET_UNWRAP(Pin<ModuleObject>::take(module, Use::Exclusive));
-    const std::string name = name_of_method(method);
-    const size_t count = ET_UNWRAP(pin->facts_of(name))
-    ->num_outputs;
-    ET_CHECK_OR_RETURN_ERROR(num_outputs >= count, InvalidArgument,
-                             "method %s: expected room for %zu outputs, found %zu", name.c_str(),
-                             count, num_outputs);
+    MethodRecord& record = *ET_UNWRAP(pin->record(method));
+    ET_CHECK_OR_RETURN_ERROR(num_outputs >= record.num_outputs, InvalidArgument,
+                             "method %s: expected room for %zu outputs, found %zu",
+                             record.name.c_str(), record.num_outputs, num_outputs);
     const Span<const ExecuTorchValue> given(inputs, num_inputs);
     const auto run = [&](const std::vector<EValue>& values) {
-      return inputs == nullptr || count_names(given) == 0
-                 ? pin->module->execute(name, values)
-                 : run_by_name(*pin->module, name, given, values);
+      return count_names(given) == 0 ? pin->module->execute(record.name, values)
+                                     : run_by_name(*pin->module, record.name, given, values);
     };
-    return call_method(*pin, name, given, {outputs, num_outputs}, run).error();
+    return call_method(*pin, record, given, {outputs, num_outputs}, run).error();
   });
 }
 

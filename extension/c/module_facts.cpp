@@ -66,7 +66,7 @@ Result<const Port*> checked_port(int32_t port) {
 }
 
 Error describe_value(const MethodMeta& meta, const Port& port, size_t index,
-                     MethodFacts::Value& value, ExecuTorchValueInfo* out_info) {
+                     MethodRecord::Value& value, ExecuTorchValueInfo* out_info) {
   ExecuTorchValueInfo info{};
   const Tag tag = ET_UNWRAP(port.tag(meta, index));
   value.name = port.name(meta, index);
@@ -98,13 +98,15 @@ Result<MethodMeta> ModuleObject::meta(const std::string& method) {
   return module->method_meta(method);
 }
 
-Result<MethodFacts*> ModuleObject::facts_of(const std::string& method) {
-  const auto known = facts.find(method);
-  if (known != facts.end()) {
+Result<MethodRecord*> ModuleObject::record(const char* method) {
+  const std::string name = name_of_method(method);
+  const auto known = records.find(name);
+  if (known != records.end()) {
     return &known->second;
   }
-  const MethodMeta its_meta = ET_UNWRAP(meta(method));
-  MethodFacts& fresh = facts[method];
+  const MethodMeta its_meta = ET_UNWRAP(meta(name));
+  MethodRecord& fresh = records[name];
+  fresh.name = name;
   fresh.num_outputs = its_meta.num_outputs();
   return &fresh;
 }
@@ -155,11 +157,10 @@ ExecuTorchStatus value_info(ExecuTorchModule module, const char* method, int32_t
     ET_CHECK_OK_OR_RETURN_ERROR(check_struct(out_info));
     const auto pin = ET_UNWRAP(Pin<ModuleObject>::take(module, Use::Exclusive));
     const Port* const asked = ET_UNWRAP(checked_port(port));
-    const std::string name = name_of_method(method);
-    const MethodMeta meta = ET_UNWRAP(pin->meta(name));
+    const MethodMeta meta = ET_UNWRAP(pin->meta(name_of_method(method)));
     ET_CHECK_OK_OR_RETURN_ERROR(check_below(asked->count(meta), index, "value"));
-    MethodFacts* const facts = ET_UNWRAP(pin->facts_of(name));
-    return describe_value(meta, *asked, index, facts->values[{port, index}], out_info);
+    MethodRecord* const record = ET_UNWRAP(pin->record(method));
+    return describe_value(meta, *asked, index, record->values[{port, index}], out_info);
   });
 }
 

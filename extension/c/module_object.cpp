@@ -131,7 +131,8 @@ Error lend(ModuleObject& object, const std::string& method, const ExecuTorchMemo
   auto planned_memory = std::make_unique<runtime::HierarchicalAllocator>(
       Span<Span<uint8_t>>(spans.data(), spans.size()));
   ET_CHECK_OK_OR_RETURN_ERROR(object.module->load_method(method, planned_memory.get()));
-  MethodState& state = object.states[method];
+  MethodState& state = ET_UNWRAP(object.record(method.c_str()))
+  ->started();
   state.buffers = std::move(spans);
   state.planned_memory = std::move(planned_memory);
   return Error::Ok;
@@ -148,17 +149,30 @@ Result<std::unique_ptr<DataLoader>> ModuleOfSources::open(const Source& source,
       std::make_unique<BufferDataLoader>(source.data(), source.size()));
 }
 
-MethodState::~MethodState() {
-  const auto end = [](Handle each) {
-    if (is_live(each)) {
-      (void)release(each);
-    }
-  };
-  for (const Handle each : outputs) {
-    end(each);
+Result<Handle> LentTensor::lend(const executorch::aten::Tensor& its_tensor) {
+  const void* const its_impl = its_tensor.unsafeGetTensorImpl();
+  if (!is_live(handle)) {
+    handle = ET_UNWRAP(make_handle<TensorObject>(its_tensor));
+  } else if (impl != its_impl) {
+    const auto pin = ET_UNWRAP(Pin<TensorObject>::take(handle));
+    pin->tensor = its_tensor;
   }
-  for (const auto& [name, each] : trained) {
-    end(each);
+  impl = its_impl;
+  return handle;
+}
+
+void LentTensor::end() {
+  if (is_live(handle)) {
+    (void)release(handle);
+  }
+}
+
+MethodState::~MethodState() {
+  for (LentTensor& each : outputs) {
+    each.end();
+  }
+  for (auto& [name, each] : trained) {
+    each.end();
   }
 }
 
@@ -206,10 +220,9 @@ ExecuTorchStatus load_method(ExecuTorchModule module, const char* method,
 ExecuTorchStatus unload_method(ExecuTorchModule module, const char* method) noexcept {
   return guard("unload_method", [&]() -> Error {
     const auto pin = ET_UNWRAP(Pin<ModuleObject>::take(module, Use::Exclusive));
-    const std::string name = name_of_method(method);
-    ET_CHECK_OK_OR_RETURN_ERROR(pin->meta(name).error());
-    pin->module->unload_method(name);
-    pin->states.erase(name);
+    MethodRecord* const record = ET_UNWRAP(pin->record(method));
+    pin->module->unload_method(record->name);
+    record->state.reset();
     return Error::Ok;
   });
 }

@@ -2,7 +2,6 @@
 // Modules behind handles: a Module with what its caller lent it, and the handles of its outputs.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +13,7 @@
 #include <executorch/extension/c/sources.h>
 #include <executorch/extension/c/tensor.h>
 #include <executorch/extension/module/module.h>
+#include <executorch/runtime/core/function_ref.h>
 
 namespace executorch::extension::c {
 
@@ -25,6 +25,16 @@ class ModuleOfSources final : public Module {
 
   static runtime::Result<std::unique_ptr<runtime::DataLoader>> open(const Source& source,
                                                                     LoadMode load_mode);
+};
+
+// A tensor of a method that has a handle, until the caller releases it or the method goes.
+struct LentTensor {
+  // The handle: the same as before unless it was released.
+  runtime::Result<Handle> lend(const executorch::aten::Tensor& its_tensor);
+  void end();
+
+  Handle handle = 0;
+  const void* impl = nullptr;
 };
 
 // A value that a method reads from now on, with what it borrows.
@@ -41,8 +51,8 @@ struct MethodState {
   MethodState& operator=(const MethodState&) = delete;
   ~MethodState();
 
-  std::vector<Handle> outputs;  // of the tensors among them; 0 for others
-  std::map<std::pair<int32_t, std::string>, Handle> trained;        // by ExecuTorchTrained and name
+  std::vector<LentTensor> outputs;  // of the tensors among them; empty for others
+  std::map<std::pair<int32_t, std::string>, LentTensor> trained;    // by ExecuTorchTrained and name
   std::shared_ptr<const bool> life = std::make_shared<bool>(true);  // others see when it goes
   std::map<size_t, HeldValue> inputs;
   std::map<size_t, Pin<TensorObject>> outputs_to;
@@ -50,30 +60,38 @@ struct MethodState {
   std::unique_ptr<runtime::HierarchicalAllocator> planned_memory;
 };
 
-// What stays the same, and is pointed to.
-struct MethodFacts {
+// A method that was asked for. Facts stay, as callers have pointers to them.
+struct MethodRecord {
   struct Value {
     std::string name;
     std::vector<int32_t> min_sizes;
   };
 
+  MethodState& started() {
+    if (state == nullptr) {
+      state = std::make_unique<MethodState>();
+    }
+    return *state;
+  }
+
+  std::string name;
   size_t num_outputs = 0;
   std::map<std::pair<int32_t, size_t>, Value> values;  // by port and index
+  std::unique_ptr<MethodState> state;
 };
 
 struct ModuleObject final : Object {
   static constexpr Kind kKind = Kind::Module;
 
   runtime::Result<runtime::MethodMeta> meta(const std::string& method);
-  // Errors of Module::method_meta().
-  runtime::Result<MethodFacts*> facts_of(const std::string& method);
+  // NULL: "forward". Errors of Module::method_meta(), which has all methods that exist.
+  runtime::Result<MethodRecord*> record(const char* method);
 
   // In the order in which each needs the ones before.
   std::shared_ptr<Sources> sources;
   bool is_for_training = false;
   std::unique_ptr<Events> events;  // null: none are recorded
-  std::unordered_map<std::string, MethodFacts> facts;
-  std::unordered_map<std::string, MethodState> states;
+  std::unordered_map<std::string, MethodRecord> records;
   std::string user_metadata;
   std::unique_ptr<Module> module;
   // Of a call; kept, so that calls allocate nothing.
@@ -81,16 +99,13 @@ struct ModuleObject final : Object {
   std::vector<runtime::EValue> values;
 };
 
-// The module's handle for a tensor, of which `known` is the one so far.
-runtime::Result<Handle> handle_of(Handle known, const executorch::aten::Tensor& tensor);
-
 // Inputs into `run`, by place, and what it returns into `outputs`: how many they are.
 // InvalidArgument where there is less room.
-using Run = std::function<runtime::Result<std::vector<runtime::EValue>>(
+using Run = runtime::FunctionRef<runtime::Result<std::vector<runtime::EValue>>(
     const std::vector<runtime::EValue>& values)>;
-runtime::Result<size_t> call_method(ModuleObject& object, const std::string& method,
+runtime::Result<size_t> call_method(ModuleObject& object, MethodRecord& method,
                                     runtime::Span<const ExecuTorchValue> inputs,
-                                    runtime::Span<ExecuTorchValue> outputs, const Run& run);
+                                    runtime::Span<ExecuTorchValue> outputs, Run run);
 
 inline std::string name_of_method(const char* method) {
   return method == nullptr ? "forward" : method;

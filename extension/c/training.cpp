@@ -166,7 +166,7 @@ ExecuTorchStatus train_step(ExecuTorchModule module, const char* method,
     ET_C_NOT_NULL(out_count);
     const auto pin = ET_UNWRAP(Pin<ModuleObject>::take(module, Use::Exclusive));
     TrainingModule* const trained = ET_UNWRAP(training_of(*pin));
-    const std::string name = name_of_method(method);
+    MethodRecord* const record = ET_UNWRAP(pin->record(method));
     ET_CHECK_OK_OR_RETURN_ERROR(check_array(inputs, num_inputs, "inputs"));
     ET_CHECK_OK_OR_RETURN_ERROR(check_array(outputs, num_outputs, "outputs"));
     for (size_t i = 0; i < num_inputs; ++i) {
@@ -174,10 +174,10 @@ ExecuTorchStatus train_step(ExecuTorchModule module, const char* method,
                                "expected inputs by place, found the name %s", inputs[i].name);
     }
     const auto run = [&](const std::vector<runtime::EValue>& values) {
-      return trained->execute_forward_backward(name, values);
+      return trained->execute_forward_backward(record->name, values);
     };
     *out_count =
-        ET_UNWRAP(call_method(*pin, name, {inputs, num_inputs}, {outputs, num_outputs}, run));
+        ET_UNWRAP(call_method(*pin, *record, {inputs, num_inputs}, {outputs, num_outputs}, run));
     return Error::Ok;
   });
 }
@@ -193,11 +193,11 @@ ExecuTorchStatus trained_tensor(ExecuTorchModule module, const char* method, int
     const NamedTensors tensors = ET_UNWRAP(tensors_of(*pin, its_method, which));
     ET_CHECK_OK_OR_RETURN_ERROR(check_below(tensors.size(), index, "tensor"));
     const auto& [name, tensor] = *std::next(tensors.begin(), static_cast<ptrdiff_t>(index));
-    MethodState& state = pin->states[its_method];
-    auto& known = state.trained[{which, std::string(name)}];
-    known = ET_UNWRAP(handle_of(known, tensor));
-    *out_tensor = known;
-    *out_name = state.trained.find({which, std::string(name)})->first.second.c_str();
+    MethodState& state = ET_UNWRAP(pin->record(method))
+    ->started();
+    const auto lent = state.trained.try_emplace({which, std::string(name)}).first;
+    *out_tensor = ET_UNWRAP(lent->second.lend(tensor));
+    *out_name = lent->first.second.c_str();
     return Error::Ok;
   });
 }
@@ -215,7 +215,8 @@ ExecuTorchStatus optimizer_new(ExecuTorchModule module, const char* method, cons
     object->module = module;
     object->method = name;
     object->steps = rule->make(ET_UNWRAP(tensors_of(*pin, name, EXECUTORCH_PARAMETERS)), values);
-    object->is_method_loaded = pin->states[name].life;
+    object->is_method_loaded = ET_UNWRAP(pin->record(method))
+    ->started().life;
     const Handle handle = add(Kind::Optimizer, std::move(object));
     ET_CHECK_OR_RETURN_ERROR(handle != 0, MemoryAllocationFailed,
                              "there is no place for another handle: release some");
