@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -29,74 +29,52 @@ ADD = ROOT / "extension" / "module" / "test" / "resources" / "add.pte"
 Command = list[str]
 
 
-def tool(name: str, *more: str) -> str:
-    found = shutil.which(name) or next((each for each in more if os.access(each, os.X_OK)), None)
-    return found or pytest.skip(f"no {name} on this machine (scripts/apt-packages.txt)")
+PAGE = ROOT / "docs" / "guide" / "other_languages.md"
+TOOLS = {"C": "cc", "Python": "python", "Rust": "rustc", "Go": "go"}
 
 
-def build(*words: object, folder: Path, **environment: str) -> None:
-    done = subprocess.run(
-        [str(word) for word in words], cwd=folder, capture_output=True, text=True,
-        env=os.environ | environment,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+def commands_of(language: str) -> list[str]:
+    """Those of the page's section: what builds the program, and how it is called."""
+    section = PAGE.read_text().split(f"\n## {language}\n")[1].split("\n## ")[0]
+    (block,) = re.findall(r"^```\n(.*?)^```$", section, re.M | re.S)
+    return block.splitlines()
 
 
-def in_c(folder: Path, library: Path) -> Command:
-    options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-pedantic", "-Werror"]
-    link = ["-L", library, "-lexecutorch_c", f"-Wl,-rpath,{library}"]
-    include = build_folder() / "generated"
-    build(
-        "gcc", *options, "-I", include, HERE / "examples/run.c", *link, "-o", "run", folder=folder
-    )
-    return [str(folder / "run")]
+def run(
+    *words: object, folder: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    command = [str(word) for word in words]
+    return subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True)
 
 
-def in_python(folder: Path, library: Path) -> Command:
-    return [sys.executable, str(HERE / "examples" / "run.py"), str(loadable("executorch_c"))]
-
-
-def in_rust(folder: Path, library: Path) -> Command:
-    rustc = [tool("rustc", str(Path.home() / ".cargo/bin/rustc")), "--edition", "2021", "-O"]
-    crate = ["--crate-type", "rlib", "--crate-name", "executorch", HERE / "rust" / "src" / "lib.rs"]
-    build(*rustc, "-D", "warnings", *crate, folder=folder)
-    link = ["-L", library, "-l", "executorch_c", "-C", f"link-arg=-Wl,-rpath,{library}"]
-    crates = ["--extern", "executorch=libexecutorch.rlib"]
-    build(*rustc, HERE / "examples" / "run.rs", *crates, *link, "-o", "run", folder=folder)
-    return [str(folder / "run")]
-
-
-def in_go(folder: Path, library: Path) -> Command:
-    go = tool("go", "/usr/local/go/bin/go")
-    environment = {
-        "CGO_CFLAGS": f"-I{build_folder() / 'generated'}",
-        "CGO_LDFLAGS": f"-L{library} -Wl,-rpath,{library}",
-        "GOPROXY": "off",
-        "GOFLAGS": "-mod=mod",
-    }
-    build(go, "build", "-o", folder / "run", "./run", folder=HERE / "go", **environment)
-    return [str(folder / "run")]
-
-
-LANGUAGES: dict[str, Callable[[Path, Path], Command]] = {
-    "c": in_c, "python": in_python, "rust": in_rust, "go": in_go,
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module", params=LANGUAGES)
+@pytest.fixture(scope="module", params=TOOLS)
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """The words that begin a command of the program in each language."""
+    """The words that begin a command of the program in each language, built by the page's commands."""
+    rust = Path.home() / ".cargo" / "bin"
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"], str(rust)])
+    if shutil.which(TOOLS[request.param], path=path) is None:
+        pytest.skip(f"no {TOOLS[request.param]} on this machine (scripts/apt-packages.txt)")
     folder = tmp_path_factory.mktemp(request.param)
-    return LANGUAGES[request.param](folder, loadable("executorch_c").parent)
+    (folder / "prefix").mkdir()
+    (folder / "prefix" / "include").symlink_to(build_folder() / "generated")
+    (folder / "prefix" / "lib").symlink_to(loadable("executorch_c").parent)
+    (folder / "add.pte").symlink_to(ADD)
+    (folder / "inputs").write_bytes(np.array([1.5, 2.25], np.float32).tobytes())
+    commands = commands_of(request.param)
+    done = run(
+        "sh", "-e", "-c", "\n".join(commands), folder=folder, PATH=path, EXECUTORCH=str(ROOT),
+        PREFIX=str(folder / "prefix"), GOFLAGS="-mod=mod", GOPROXY="off",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    assert np.fromfile(folder / "outputs", np.float32).tolist() == [3.75]
+    if request.param == "Python":
+        return [sys.executable, str(HERE / "examples/run.py"), str(loadable("executorch_c"))]
+    return [str(folder / "run")]
 
 
 @pytest.fixture(scope="session")
 def llama(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore) -> TinyLlama:
     return tiny_llama.kept(tmp_path_factory.mktemp("tiny_llama"), program_store)
-
-
-def run(*words: object) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([str(word) for word in words], capture_output=True)
 
 
 def outputs_of(program: Command, path: Path, inputs: list[torch.Tensor], folder: Path) -> bytes:
