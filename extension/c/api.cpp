@@ -2,10 +2,10 @@
 // The table, and the one symbol of the library.
 #include <executorch/c/executorch.h>
 #include <executorch/extension/c/module_object.h>
+#include <executorch/extension/c/parts/text.h>
+#include <executorch/extension/c/parts/threads.h>
+#include <executorch/extension/c/parts/training.h>
 #include <executorch/extension/c/tensor.h>
-#include <executorch/extension/c/text.h>
-#include <executorch/extension/c/threads.h>
-#include <executorch/extension/c/training.h>
 #include <executorch/runtime/core/version.h>
 
 namespace executorch::extension::c {

@@ -3,8 +3,8 @@
 
 #include <limits>
 
+#include <executorch/extension/c/parts/training.h>
 #include <executorch/extension/c/structs.h>
-#include <executorch/extension/c/training.h>
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 
 namespace executorch::extension::c {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <executorch/extension/c/events.h>
+#include <executorch/extension/c/parts/events.h>
 #include <executorch/extension/c/sources.h>
 #include <executorch/extension/c/tensor.h>
 #include <executorch/extension/module/module.h>

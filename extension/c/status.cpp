@@ -115,7 +115,7 @@ void route_messages() {
     runtime::runtime_init();
     return runtime::register_pal(runtime::PalImpl::create(emit_of_runtime, __FILE__));
   }();
-  (void)is_done;
+  (void)is_done;  // made once
 }
 
 }  // namespace executorch::extension::c

@@ -27,7 +27,7 @@ KERNEL_EXTENSIONS = ("extension/kernel_util/", "extension/threadpool/", "extensi
 # What stands above the developer tools, at the paths that are documented: the Python runtime and BundledModule; and the
 # C interface, which has events.
 ABOVE_DEVTOOLS = (
-    "extension/pybindings/", "extension/module/bundled_module", "extension/c/events.cpp"
+    "extension/pybindings/", "extension/module/bundled_module", "extension/c/parts/events.cpp"
 )  # fmt: skip
 
 # A documented header that reads files for the runtime and returns its errors; it is compiled into the core.

@@ -288,6 +288,7 @@ UNNAMED = {
     "tokenizer_log.cpp file line": "the exception says which file of the user it is",
     "arguments.h convert": "both ways are the same",
     "log_capture.cpp timestamp function length": "the text has none of them",
+    "status.cpp timestamp function length": "callers are told file and line",
     "adamw.cpp options": "other rules' buffers depend on them",
     "op_sdpa.cpp dropout_p": "documented: attention in programs drops nothing out",
     "op_sdpa_impl.h dropout_p": "documented: attention in programs drops nothing out",

@@ -136,6 +136,7 @@ def write_go(header: Header) -> Iterator[str]:
     yield f"   {NOTE}"
     yield "   Functions of the table as functions, which cgo can call. */"
     yield "#pragma once"
+    yield "/* clang-format off */"
     yield ""
     yield "#include <executorch/c/executorch.h>"
     for member in header.table.members:

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
-   The method forward of a program on bytes of a file, and text, in C. run.py, run.rs and go/run/main.go do the same.
+   The method forward of a program on bytes of a file, and text, in C. run.py, run.rs and
+   go/run/main.go do the same.
 
      run run MODEL INPUTS OUTPUTS     the tensors' bytes, one after the other
      run text MODEL TOKENIZER PROMPT  the 40 best tokens
-     run load MODEL COUNT             loads and releases it so often, and says how much memory that took */
+     run load MODEL COUNT             loads and releases it so often, and says how much memory that
+   took */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,8 @@ static ExecuTorchModule load(const char* path) {
 static ExecuTorchValue input(ExecuTorchModule module, size_t index, FILE* file) {
   ExecuTorchValueInfo info = {.struct_size = sizeof(info)};
   check(et->value_info(module, NULL, EXECUTORCH_INPUT, index, &info));
-  ExecuTorchTensorSpec spec = {.struct_size = sizeof(spec), .dtype = info.dtype, .rank = info.rank, .sizes = info.sizes};
+  ExecuTorchTensorSpec spec = {
+      .struct_size = sizeof(spec), .dtype = info.dtype, .rank = info.rank, .sizes = info.sizes};
   ExecuTorchValue value = {.kind = EXECUTORCH_TENSOR};
   check(et->tensor_new(&spec, &value.tensor));
   ExecuTorchTensorInfo tensor = {.struct_size = sizeof(tensor)};
@@ -78,12 +81,14 @@ static int32_t show(void* context, const char* text, size_t size) {
 }
 
 static void generate(const char* path, const char* tokenizer, const char* prompt) {
-  ExecuTorchTextOptions options = {.struct_size = sizeof(options), .program = path, .tokenizer = tokenizer};
+  ExecuTorchTextOptions options = {
+      .struct_size = sizeof(options), .program = path, .tokenizer = tokenizer};
   options.load_mode = EXECUTORCH_LOAD_MMAP;
   ExecuTorchText session = 0;
   check(et->text_new(&options, 1, &session));
   const ExecuTorchSetting greedy = {"temperature", 0};
-  ExecuTorchGenerateOptions how = {.struct_size = sizeof(how), .sampling = &greedy, .num_sampling = 1};
+  ExecuTorchGenerateOptions how = {
+      .struct_size = sizeof(how), .sampling = &greedy, .num_sampling = 1};
   how.max_new_tokens = 40;
   how.ignores_end = 1;
   how.on_text = show;
@@ -131,7 +136,9 @@ int main(int argc, char** argv) {
   } else if (argc == 4 && strcmp(argv[1], "load") == 0) {
     load_often(argv[2], atoi(argv[3]));
   } else {
-    fprintf(stderr, "usage: run run MODEL INPUTS OUTPUTS | text MODEL TOKENIZER PROMPT | load MODEL COUNT\n");
+    fprintf(
+        stderr,
+        "usage: run run MODEL INPUTS OUTPUTS | text MODEL TOKENIZER PROMPT | load MODEL COUNT\n");
     return 1;
   }
   return 0;

@@ -2,6 +2,7 @@
    Written from executorch.h by python -m executorch.extension.c.bindings.declarations.
    Functions of the table as functions, which cgo can call. */
 #pragma once
+/* clang-format off */
 
 #include <executorch/c/executorch.h>
 

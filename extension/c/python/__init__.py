@@ -117,7 +117,7 @@ class Handle:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __del__(self) -> None:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
-   A program of version 1 of the interface: compiled with executorch_v1.h, it runs on today's library. */
+   A program of version 1 of the interface: compiled with executorch_v1.h, it runs on today's
+   library. */
 #include <stdio.h>
 
 #include "executorch_v1.h"
@@ -46,7 +47,8 @@ int main(int argc, char** argv) {
     puts(et->status_message(status));
     return 1;
   }
-  printf("version %u of %u: %g\n", EXECUTORCH_API_VERSION, et->api_version, *(const float*)info.data);
+  printf("version %u of %u: %g\n", EXECUTORCH_API_VERSION, et->api_version,
+         *(const float*)info.data);
   et->release(inputs[0].tensor);
   et->release(inputs[1].tensor);
   return et->release(module) != 0;

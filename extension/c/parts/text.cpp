@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/extension/c/text.h>
+#include <executorch/extension/c/parts/text.h>
 
 #include <cmath>
 #include <cstring>

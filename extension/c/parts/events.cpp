@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/extension/c/events.h>
+#include <executorch/extension/c/parts/events.h>
 
 #include <cstdlib>
 #include <vector>

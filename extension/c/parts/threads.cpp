@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/extension/c/threads.h>
+#include <executorch/extension/c/parts/threads.h>
 
 #include <executorch/extension/c/status.h>
 #include <executorch/extension/threadpool/threadpool.h>

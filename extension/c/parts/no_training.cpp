@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/extension/c/training.h>
+#include <executorch/extension/c/parts/training.h>
 
 #include <executorch/extension/c/status.h>
 
