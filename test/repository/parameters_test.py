@@ -31,6 +31,7 @@ NOT_READ: dict[str, list[str]] = {
         "static:StaticValues:is_computed node",
         "partitioner:ArmPartitioner:ops_to_not_decompose ep",
         "specification:TosaLoweringContext:__exit__ _",
+        "__init__:Handle:__exit__ _",
         "writer:TosaWriter:make_input place",
         "writer:TosaWriter:transpose node",
         "tokenizers:HuggingFaceTokenizer:encode bos",
