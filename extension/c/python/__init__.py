@@ -42,7 +42,12 @@ def structure(kind: type[Any], **members: Any) -> Any:
 
 class Library:
     def __init__(self, path: str | Path | None = None) -> None:
-        self._library = ctypes.CDLL(str(path or ctypes.util.find_library("executorch_c")))
+        found = path or ctypes.util.find_library("executorch_c")
+        if found is None:
+            raise ImportError(
+                "expected the path of libexecutorch_c, or the library on the loader's path"
+            )
+        self._library = ctypes.CDLL(str(found))
         get_api = self._library.executorch_get_api
         get_api.restype = ctypes.POINTER(raw.ExecuTorchApi)
         get_api.argtypes = [ctypes.c_uint32]

@@ -76,6 +76,10 @@ impl Drop for Handle {
 }
 
 /// Types of elements.
+///
+/// # Safety
+///
+/// DTYPE is the one whose elements have the type's size and bytes.
 pub unsafe trait Element: Copy {
     const DTYPE: i32;
 }
