@@ -55,6 +55,7 @@ constexpr ExecuTorchApi kApi = {
     module_take_events,
     text_new,
     text_generate,
+    text_chat,
     text_stop,
     text_position,
     text_rewind,

@@ -319,6 +319,12 @@ typedef struct ExecuTorchGenerateOptions {
 } ExecuTorchGenerateOptions;
 
 /* Since 2. */
+typedef struct ExecuTorchMessage {
+  const char* role; /* system, user or assistant */
+  const char* content;
+} ExecuTorchMessage;
+
+/* Since 2. */
 typedef struct ExecuTorchTextResult {
   size_t struct_size;
   int32_t reason; /* ExecuTorchReason */
@@ -422,6 +428,13 @@ typedef struct ExecuTorchApi {
   ExecuTorchStatus (*text_generate)(ExecuTorchText session, const char* prompt,
                                     const ExecuTorchGenerateOptions* options,
                                     ExecuTorchTextResult* out_result);
+  /* Answers a conversation, whatever the context was: what it shares with the beginning is not
+     computed again. format: chatml, llama3 or gemma; NULL: that of the chat template in the program
+     or beside the tokenizer. */
+  ExecuTorchStatus (*text_chat)(ExecuTorchText session, const ExecuTorchMessage* messages,
+                                size_t num_messages, const char* format,
+                                const ExecuTorchGenerateOptions* options,
+                                ExecuTorchTextResult* out_result);
   /* Ends text_generate() of another thread, or from its callback. */
   ExecuTorchStatus (*text_stop)(ExecuTorchText session);
   /* Number of tokens of the context, and how to go back to that; 0 begins anew. */

@@ -140,6 +140,8 @@ const Row kRows[] = {
     {"text_new", [](uint64_t) { return et().text_new(&text_of_no_file, 0, &handle_out); }},
     {"text_new", [](uint64_t) { return et().text_new(&text_of_no_file, 1, nullptr); }},
     {"text_generate", [](uint64_t t) { return et().text_generate(t, "a", &generate, nullptr); }},
+    {"text_chat",
+     [](uint64_t t) { return et().text_chat(t, nullptr, 1, nullptr, &generate, nullptr); }},
     {"text_stop", [](uint64_t t) { return et().text_stop(t); }},
     {"text_position", [](uint64_t t) { return et().text_position(t, &position_out); }},
     {"text_rewind", [](uint64_t t) { return et().text_rewind(t, -1); }},

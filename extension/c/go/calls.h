@@ -130,6 +130,10 @@ static inline ExecuTorchStatus et_text_generate(const ExecuTorchApi* api, ExecuT
   return api->text_generate(session, prompt, options, out_result);
 }
 
+static inline ExecuTorchStatus et_text_chat(const ExecuTorchApi* api, ExecuTorchText session, const ExecuTorchMessage* messages, size_t num_messages, const char* format, const ExecuTorchGenerateOptions* options, ExecuTorchTextResult* out_result) {
+  return api->text_chat(session, messages, num_messages, format, options, out_result);
+}
+
 static inline ExecuTorchStatus et_text_stop(const ExecuTorchApi* api, ExecuTorchText session) {
   return api->text_stop(session);
 }

@@ -79,8 +79,40 @@ func executorchOnText(context unsafe.Pointer, text *C.char, size C.size_t) C.int
 	return 1
 }
 
+// Message of a conversation: of the role system, user or assistant.
+type Message struct{ Role, Content string }
+
 // Generate gives each piece of the answer to onText, which says whether it shall go on.
 func (s *TextSession) Generate(prompt string, options GenerateOptions, onText func(string) bool) (*Answer, error) {
+	var memory borrowed
+	defer memory.free()
+	text := memory.text(prompt)
+	return answer(options, onText, func(given *C.ExecuTorchGenerateOptions, result *C.ExecuTorchTextResult) C.ExecuTorchStatus {
+		return C.et_text_generate(api, s.handle, text, given, result)
+	})
+}
+
+// Chat answers a conversation. Its format is chatml, llama3 or gemma, or, if "", that of the model's chat template.
+func (s *TextSession) Chat(messages []Message, format string, options GenerateOptions, onText func(string) bool) (*Answer, error) {
+	var memory borrowed
+	defer memory.free()
+	array := (*C.ExecuTorchMessage)(memory.bytes(C.sizeof_ExecuTorchMessage * len(messages)))
+	for i, each := range messages {
+		message := &unsafe.Slice(array, len(messages))[i]
+		message.role, message.content = memory.text(each.Role), memory.text(each.Content)
+	}
+	var name *C.char
+	if format != "" {
+		name = memory.text(format)
+	}
+	return answer(options, onText, func(given *C.ExecuTorchGenerateOptions, result *C.ExecuTorchTextResult) C.ExecuTorchStatus {
+		return C.et_text_chat(api, s.handle, array, C.size_t(len(messages)), name, given, result)
+	})
+}
+
+type call func(*C.ExecuTorchGenerateOptions, *C.ExecuTorchTextResult) C.ExecuTorchStatus
+
+func answer(options GenerateOptions, onText func(string) bool, run call) (*Answer, error) {
 	var memory borrowed
 	defer memory.free()
 	var given C.ExecuTorchGenerateOptions
@@ -107,7 +139,7 @@ func (s *TextSession) Generate(prompt string, options GenerateOptions, onText fu
 	C.et_set_on_text(&given, C.uintptr_t(handle))
 	var result C.ExecuTorchTextResult
 	result.struct_size = C.sizeof_ExecuTorchTextResult
-	if err := check(C.et_text_generate(api, s.handle, memory.text(prompt), &given, &result)); err != nil {
+	if err := check(run(&given, &result)); err != nil {
 		return nil, err
 	}
 	return &Answer{int32(result.reason), int64(result.prompt_tokens), int64(result.new_tokens)}, nil

@@ -22,6 +22,10 @@ ExecuTorchStatus text_generate(ExecuTorchText, const char*, const ExecuTorchGene
                                ExecuTorchTextResult*) noexcept {
   return refuse("text_generate");
 }
+ExecuTorchStatus text_chat(ExecuTorchText, const ExecuTorchMessage*, size_t, const char*,
+                           const ExecuTorchGenerateOptions*, ExecuTorchTextResult*) noexcept {
+  return refuse("text_chat");
+}
 ExecuTorchStatus text_stop(ExecuTorchText) noexcept {
   return refuse("text_stop");
 }

@@ -11,6 +11,7 @@
 
 #include <executorch/extension/c/structs.h>
 #include <executorch/extension/c/tensor.h>
+#include <executorch/extension/llm/runner/chat_format.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/sampling_settings.h>
 #include <executorch/extension/llm/runner/stop_filter.h>
@@ -38,9 +39,11 @@ static_assert(EXECUTORCH_LOG_FATAL == static_cast<int>(tokenizers::LogLevel::Fat
 
 struct TextObject final : Object {
   static constexpr Kind kKind = Kind::Text;
-  explicit TextObject(std::unique_ptr<TextLLMRunner> its_runner) : runner(std::move(its_runner)) {}
+  TextObject(std::unique_ptr<TextLLMRunner> its_runner, std::string its_tokenizer)
+      : runner(std::move(its_runner)), tokenizer(std::move(its_tokenizer)) {}
 
   std::unique_ptr<TextLLMRunner> runner;
+  std::string tokenizer;  // its path; empty: inside the program
 };
 
 Result<std::vector<std::string>> read_strings(const char* const* texts, size_t count,
@@ -129,8 +132,10 @@ double seconds(long from, long to) {
   return static_cast<double>(to - from) / 1000.0;
 }
 
-Error generate(TextLLMRunner& runner, const char* prompt, const ExecuTorchGenerateOptions& options,
-               ExecuTorchTextResult* result) {
+// run(config, token_callback, stats_callback) appends a prompt and an answer.
+template <typename Run>
+Error generate(TextLLMRunner& runner, const ExecuTorchGenerateOptions& options,
+               ExecuTorchTextResult* result, Run run) {
   const GenerationConfig config = ET_UNWRAP(read_config(options));
   llm::StopFilter filter(
       ET_UNWRAP(read_strings(options.stops, options.num_stops, "texts that end the answer")));
@@ -152,11 +157,50 @@ Error generate(TextLLMRunner& runner, const char* prompt, const ExecuTorchGenera
     result->prompt_seconds = seconds(stats.inference_start_ms, stats.first_token_ms);
     result->answer_seconds = seconds(stats.first_token_ms, stats.inference_end_ms);
   };
-  ET_CHECK_OK_OR_RETURN_ERROR(runner.generate(prompt, config, on_token, on_stats));
+  ET_CHECK_OK_OR_RETURN_ERROR(run(config, on_token, on_stats));
   show(filter.finish());
   result->reason = filter.is_hit() ? EXECUTORCH_STOP_TEXT
                    : is_stopped    ? EXECUTORCH_STOPPED
                                    : static_cast<int32_t>(runner.finish_reason());
+  return Error::Ok;
+}
+
+Result<std::vector<uint64_t>> encode(TextLLMRunner& runner, const std::string& text) {
+  auto ids = runner.tokenizer()->encode(text, 0, 0);
+  ET_CHECK_OR_RETURN_ERROR(ids.ok(), InvalidArgument, "the tokenizer cannot read the text");
+  return std::move(*ids);
+}
+
+Result<std::vector<llm::ChatMessage>> read_messages(const ExecuTorchMessage* messages,
+                                                    size_t count) {
+  ET_CHECK_OK_OR_RETURN_ERROR(check_array(messages, count, "messages"));
+  std::vector<llm::ChatMessage> result;
+  for (size_t i = 0; i < count; ++i) {
+    ET_CHECK_OR_RETURN_ERROR(messages[i].role != nullptr && messages[i].content != nullptr,
+                             InvalidArgument,
+                             "expected role and content of message %zu, found NULL", i);
+    result.push_back({messages[i].role, messages[i].content});
+  }
+  return result;
+}
+
+Error chat(TextObject& session, const std::vector<llm::ChatMessage>& messages, const char* format,
+           const ExecuTorchGenerateOptions& options, ExecuTorchTextResult* result) {
+  TextLLMRunner& runner = *session.runner;
+  const llm::ChatFormat* const found =
+      ET_UNWRAP(format != nullptr ? llm::find_chat_format(format)
+                                  : llm::chat_format_of(*runner.module(), session.tokenizer));
+  std::vector<uint64_t> ids =
+      ET_UNWRAP(encode(runner, ET_UNWRAP(llm::format_chat(*found, messages))));
+  const auto run = [&](const GenerationConfig& config, const auto& on_token, const auto& on_stats) {
+    // With a seed, the answer is that of a new context.
+    const int64_t shared = ET_UNWRAP(runner.keep_shared_beginning(ids, config.seed.has_value()));
+    const std::vector<uint64_t> rest(ids.begin() + shared, ids.end());
+    return runner.generate(std::vector<llm::MultimodalInput>{llm::make_token_input(rest)}, config,
+                           on_token, on_stats);
+  };
+  ET_CHECK_OK_OR_RETURN_ERROR(generate(runner, options, result, run));
+  result->prompt_tokens = static_cast<int64_t>(ids.size());
   return Error::Ok;
 }
 
@@ -178,6 +222,25 @@ ExecuTorchStatus with_session(const char* call, ExecuTorchText session, Body&& b
   });
 }
 
+// The same of an answer: body(session, options, result).
+template <typename Body>
+ExecuTorchStatus answer(const char* call, ExecuTorchText session,
+                        const ExecuTorchGenerateOptions* options, ExecuTorchTextResult* out_result,
+                        Body&& body) noexcept {
+  return guard(call, [&]() -> Error {
+    const auto pin = ET_UNWRAP(Pin<TextObject>::take(session, Use::Exclusive));
+    if (out_result != nullptr) {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_struct(out_result));
+    }
+    ExecuTorchTextResult result{};
+    ET_CHECK_OK_OR_RETURN_ERROR(body(*pin, ET_UNWRAP(read_struct(options)), &result));
+    if (out_result != nullptr) {
+      write_struct(result, out_result);
+    }
+    return Error::Ok;
+  });
+}
+
 }  // namespace
 
 ExecuTorchStatus text_new(const ExecuTorchTextOptions* options, size_t count,
@@ -185,10 +248,12 @@ ExecuTorchStatus text_new(const ExecuTorchTextOptions* options, size_t count,
   return guard("text_new", [&]() -> Error {
     ET_CHECK_OR_RETURN_ERROR(count > 0, InvalidArgument, "expected 1 session at least, found 0");
     ET_CHECK_OK_OR_RETURN_ERROR(check_array(out_sessions, count, "places for sessions"));
-    auto runners = ET_UNWRAP(make_runners(ET_UNWRAP(read_struct(options)), count));
+    const ExecuTorchTextOptions given = ET_UNWRAP(read_struct(options));
+    auto runners = ET_UNWRAP(make_runners(given, count));
+    const std::string tokenizer = given.tokenizer == nullptr ? "" : given.tokenizer;
     std::vector<Handle> handles;
     for (auto& each : runners) {
-      auto handle = make_handle<TextObject>(std::move(each));
+      auto handle = make_handle<TextObject>(std::move(each), tokenizer);
       if (!handle.ok()) {
         for (const Handle made : handles) {
           (void)release(made);
@@ -205,18 +270,27 @@ ExecuTorchStatus text_new(const ExecuTorchTextOptions* options, size_t count,
 ExecuTorchStatus text_generate(ExecuTorchText session, const char* prompt,
                                const ExecuTorchGenerateOptions* options,
                                ExecuTorchTextResult* out_result) noexcept {
-  return with_session("text_generate", session, [&](TextLLMRunner& runner) -> Error {
-    ET_C_NOT_NULL(prompt);
-    if (out_result != nullptr) {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_struct(out_result));
-    }
-    ExecuTorchTextResult result{};
-    ET_CHECK_OK_OR_RETURN_ERROR(generate(runner, prompt, ET_UNWRAP(read_struct(options)), &result));
-    if (out_result != nullptr) {
-      write_struct(result, out_result);
-    }
-    return Error::Ok;
-  });
+  return answer("text_generate", session, options, out_result,
+                [&](TextObject& object, const ExecuTorchGenerateOptions& given,
+                    ExecuTorchTextResult* result) -> Error {
+                  ET_C_NOT_NULL(prompt);
+                  const auto run = [&](const auto&... how) {
+                    return object.runner->generate(std::string(prompt), how...);
+                  };
+                  return generate(*object.runner, given, result, run);
+                });
+}
+
+ExecuTorchStatus text_chat(ExecuTorchText session, const ExecuTorchMessage* messages,
+                           size_t num_messages, const char* format,
+                           const ExecuTorchGenerateOptions* options,
+                           ExecuTorchTextResult* out_result) noexcept {
+  return answer("text_chat", session, options, out_result,
+                [&](TextObject& object, const ExecuTorchGenerateOptions& given,
+                    ExecuTorchTextResult* result) -> Error {
+                  return chat(object, ET_UNWRAP(read_messages(messages, num_messages)), format,
+                              given, result);
+                });
 }
 
 ExecuTorchStatus text_stop(ExecuTorchText session) noexcept {
@@ -263,9 +337,7 @@ ExecuTorchStatus text_encode(ExecuTorchText session, const char* text, uint64_t*
                              size_t capacity, size_t* out_count) noexcept {
   return with_session("text_encode", session, [&](TextLLMRunner& runner) -> Error {
     ET_C_NOT_NULL(text);
-    const auto ids = runner.tokenizer()->encode(text, 0, 0);
-    ET_CHECK_OR_RETURN_ERROR(ids.ok(), InvalidArgument, "the tokenizer cannot read the text");
-    return write_list(*ids, out_ids, capacity, out_count);
+    return write_list(ET_UNWRAP(encode(runner, text)), out_ids, capacity, out_count);
   });
 }
 

@@ -11,6 +11,10 @@ ExecuTorchStatus text_new(const ExecuTorchTextOptions* options, size_t count,
 ExecuTorchStatus text_generate(ExecuTorchText session, const char* prompt,
                                const ExecuTorchGenerateOptions* options,
                                ExecuTorchTextResult* out_result) noexcept;
+ExecuTorchStatus text_chat(ExecuTorchText session, const ExecuTorchMessage* messages,
+                           size_t num_messages, const char* format,
+                           const ExecuTorchGenerateOptions* options,
+                           ExecuTorchTextResult* out_result) noexcept;
 ExecuTorchStatus text_stop(ExecuTorchText session) noexcept;
 ExecuTorchStatus text_position(ExecuTorchText session, int64_t* out_position) noexcept;
 ExecuTorchStatus text_rewind(ExecuTorchText session, int64_t position) noexcept;

@@ -294,14 +294,42 @@ class TextSession(Handle):
     """A context, behind which each prompt and answer goes."""
 
     def generate(
+        self, prompt: str, on_text: Callable[[str], object] = lambda text: None, **options: Any
+    ) -> Answer:
+        """`options`: `stops`, texts that end the answer; `sampling`, numbers by name; members of
+        raw.ExecuTorchGenerateOptions. An error of on_text ends the answer and is raised."""
+
+        def call(*given: Any) -> int:
+            return self.library.api.text_generate(self.handle, prompt.encode(), *given)
+
+        return self._answer(call, on_text, **options)
+
+    def chat(
         self,
-        prompt: str,
+        messages: Sequence[tuple[str, str]],
         on_text: Callable[[str], object] = lambda text: None,
+        form: str | None = None,
+        **options: Any,
+    ) -> Answer:
+        """Of (role, content). `form`: chatml, llama3 or gemma, else that of the model's chat template."""
+        array = (raw.ExecuTorchMessage * max(len(messages), 1))(
+            *(raw.ExecuTorchMessage(role.encode(), text.encode()) for role, text in messages)
+        )
+        named = None if form is None else form.encode()
+
+        def call(*given: Any) -> int:
+            return self.library.api.text_chat(self.handle, array, len(messages), named, *given)
+
+        return self._answer(call, on_text, **options)
+
+    def _answer(
+        self,
+        call: Callable[..., int],
+        on_text: Callable[[str], object],
         stops: Sequence[str] = (),
         sampling: dict[str, float] | None = None,
         **options: Any,
     ) -> Answer:
-        """`options`: members of raw.ExecuTorchGenerateOptions. An error of on_text ends the answer and is raised."""
         pieces: list[str] = []
         errors: list[BaseException] = []
 
@@ -326,12 +354,10 @@ class TextSession(Handle):
             **options,
         )
         result = structure(raw.ExecuTorchTextResult)
-        status = self.library.api.text_generate(
-            self.handle, prompt.encode(), ctypes.byref(given), ctypes.byref(result)
-        )
-        self.library.check(status)
+        status = call(ctypes.byref(given), ctypes.byref(result))
         if errors:
             raise errors[0]
+        self.library.check(status)
         counts = result.prompt_tokens, result.new_tokens
         return Answer("".join(pieces), REASONS[result.reason], *counts)
 

@@ -258,6 +258,13 @@ class ExecuTorchGenerateOptions(ctypes.Structure):
     ]
 
 
+class ExecuTorchMessage(ctypes.Structure):
+    _fields_ = [
+        ("role", ctypes.c_char_p),
+        ("content", ctypes.c_char_p),
+    ]
+
+
 class ExecuTorchTextResult(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_size_t),
@@ -304,6 +311,7 @@ class ExecuTorchApi(ctypes.Structure):
         ("module_take_events", ctypes.CFUNCTYPE(ExecuTorchStatus, ExecuTorchModule, ctypes.POINTER(ExecuTorchMemory), ctypes.POINTER(ExecuTorchMemory))),
         ("text_new", ctypes.CFUNCTYPE(ExecuTorchStatus, ctypes.POINTER(ExecuTorchTextOptions), ctypes.c_size_t, ctypes.POINTER(ExecuTorchText))),
         ("text_generate", ctypes.CFUNCTYPE(ExecuTorchStatus, ExecuTorchText, ctypes.c_char_p, ctypes.POINTER(ExecuTorchGenerateOptions), ctypes.POINTER(ExecuTorchTextResult))),
+        ("text_chat", ctypes.CFUNCTYPE(ExecuTorchStatus, ExecuTorchText, ctypes.POINTER(ExecuTorchMessage), ctypes.c_size_t, ctypes.c_char_p, ctypes.POINTER(ExecuTorchGenerateOptions), ctypes.POINTER(ExecuTorchTextResult))),
         ("text_stop", ctypes.CFUNCTYPE(ExecuTorchStatus, ExecuTorchText)),
         ("text_position", ctypes.CFUNCTYPE(ExecuTorchStatus, ExecuTorchText, ctypes.POINTER(ctypes.c_int64))),
         ("text_rewind", ctypes.CFUNCTYPE(ExecuTorchStatus, ExecuTorchText, ctypes.c_int64)),

@@ -22,6 +22,7 @@ from executorch.extension.c.python import (
     raw,
     structure,
 )
+from executorch.extension.llm.runner.chat_template import ChatTemplate
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.extension.llm.runner.test.tiny_llama import CONTEXT, VOCABULARY, TinyLlama
 from executorch.test.e2e.build_tree import loadable
@@ -152,6 +153,85 @@ def test_ids_of_texts_and_texts_of_ids(session: TextSession, llama: TinyLlama) -
     ids[0] = VOCABULARY
     with pytest.raises(ExecuTorchError, match=f"expected ids below {VOCABULARY}, found"):
         session.library.check(api.text_decode(session.handle, ids, 1, text, 64, ctypes.byref(size)))
+
+
+# Templates of checkpoints, without what they say of tools and defaults.
+TEMPLATES = {
+    "chatml": tiny_llama.TEMPLATE,
+    "llama3": "{{ bos_token }}{% for m in messages %}{{ '<|start_header_id|>' + m['role'] + '<|end_header_id|>\n\n'"
+    " + m['content'] | trim + '<|eot_id|>' }}{% endfor %}"
+    "{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}",
+    "gemma": "{{ bos_token }}{% for m in messages %}{% set role = 'model' if m['role'] == 'assistant' else m['role'] %}"
+    "{{ '<start_of_turn>' + role + '\n' + m['content'] | trim + '<end_of_turn>\n' }}{% endfor %}"
+    "{{ '<start_of_turn>model\n' }}",
+}
+# As long as the small model's context admits.
+CONVERSATIONS = {
+    "chatml": [("system", "S"), ("user", "Hi "), ("assistant", "Yes"), ("user", "a b")],
+    "llama3": [("user", " a")],
+    "gemma": [("assistant", "Yes "), ("user", "a")],
+}
+BOS = {"llama3": "<|begin_of_text|>", "gemma": "<bos>"}
+SHORT = {"sampling": GREEDY, "max_new_tokens": 8, "ignores_end": 1}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_chat_is_what_the_template_makes_of_it(
+    name: str, session: TextSession, llama: TinyLlama
+) -> None:
+    roles = CONVERSATIONS[name]
+    template = ChatTemplate(TEMPLATES[name], {"bos_token": BOS.get(name, "")})
+    prompt = template.render([{"role": role, "content": text} for role, text in roles])
+    ids = llama.encode(prompt)
+    expected = llama.decode(llama.greedy(ids, 8))
+    answer = session.chat(roles, form=name, **SHORT)
+    assert (answer.text, answer.prompt_tokens) == (expected, len(ids))
+    # From the cache, and by the template beside the tokenizer.
+    for form in (name, None) if name == "chatml" else (name,):
+        assert session.chat(roles, form=form, **SHORT).text == expected
+
+
+def test_a_conversation_goes_on_from_its_cache(session: TextSession, llama: TinyLlama) -> None:
+    pieces: list[str] = []
+    first = session.chat([("user", "one")], pieces.append, **SHORT)
+    assert "".join(pieces) == first.text
+    turns = [("user", "one"), ("assistant", "two"), ("user", "three")]
+    again = session.chat(turns, **SHORT).text
+    session.rewind()
+    assert session.chat(turns, **SHORT).text == again
+
+
+@pytest.mark.parametrize(
+    "messages, form, message",
+    [
+        ([], None, "expected a message at least, found none"),
+        ([("tool", "x")], None, "expected the role system, user or assistant, found tool"),
+        ([("user", "x"), ("system", "y")], None, "expected the system message first"),
+        ([("system", "x")], "gemma", "the chat format gemma has no system messages"),
+        ([("user", "x")], "alpaca", "expected one of the chat formats chatml, llama3, gemma, found alpaca"),
+    ],
+)  # fmt: skip
+def test_conversations_that_are_none(
+    session: TextSession, messages: list[tuple[str, str]], form: str | None, message: str
+) -> None:
+    with pytest.raises(ExecuTorchError, match=message):
+        session.chat(messages, form=form, **SHORT)
+
+
+def test_a_model_without_a_chat_template_says_so(
+    library: Library, llama: TinyLlama, tmp_path: Path
+) -> None:
+    tokenizer = tmp_path / "tokenizer.json"
+    tokenizer.write_bytes(llama.tokenizer.read_bytes())
+    session = library.text(llama.program, tokenizer)
+    with pytest.raises(
+        ExecuTorchError, match="expected a chat template in the program or"
+    ) as found:
+        session.chat([("user", "x")], **SHORT)
+    assert found.value.code == raw.NOT_FOUND
+    (tmp_path / "chat_template.jinja").write_text("{{ messages }}")
+    with pytest.raises(ExecuTorchError, match="of none of the formats chatml, llama3, gemma"):
+        session.chat([("user", "x")], **SHORT)
 
 
 @pytest.mark.parametrize(

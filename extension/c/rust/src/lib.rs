@@ -356,7 +356,37 @@ impl TextSession {
     }
 
     /// `on_text` gets each piece of the answer, and says whether it shall go on.
-    pub fn generate<F: FnMut(&str) -> bool>(&mut self, prompt: &str, options: &GenerateOptions<'_>, mut on_text: F) -> Result<Answer> {
+    pub fn generate<F: FnMut(&str) -> bool>(&mut self, prompt: &str, options: &GenerateOptions<'_>, on_text: F) -> Result<Answer> {
+        let prompt = c_text(prompt)?;
+        self.answer(options, on_text, |session, given, result| unsafe {
+            (api().text_generate)(session, prompt.as_ptr(), given, result)
+        })
+    }
+
+    /// Answers (role, content). `format`: chatml, llama3 or gemma, else that of the model's chat template.
+    pub fn chat<F: FnMut(&str) -> bool>(
+        &mut self, messages: &[(&str, &str)], format: Option<&str>, options: &GenerateOptions<'_>, on_text: F,
+    ) -> Result<Answer> {
+        let texts = messages
+            .iter()
+            .map(|each| Ok((c_text(each.0)?, c_text(each.1)?)))
+            .collect::<Result<Vec<_>>>()?;
+        let messages: Vec<_> = texts
+            .iter()
+            .map(|each| raw::ExecuTorchMessage { role: each.0.as_ptr(), content: each.1.as_ptr() })
+            .collect();
+        let format = format.map(c_text).transpose()?;
+        let format = format.as_ref().map_or(ptr::null(), |each| each.as_ptr());
+        self.answer(options, on_text, |session, given, result| unsafe {
+            (api().text_chat)(session, messages.as_ptr(), messages.len(), format, given, result)
+        })
+    }
+
+    fn answer<F, C>(&mut self, options: &GenerateOptions<'_>, mut on_text: F, call: C) -> Result<Answer>
+    where
+        F: FnMut(&str) -> bool,
+        C: FnOnce(u64, *const raw::ExecuTorchGenerateOptions, *mut raw::ExecuTorchTextResult) -> raw::ExecuTorchStatus,
+    {
         unsafe extern "C" fn show<F: FnMut(&str) -> bool>(context: *mut c_void, text: *const c_char, size: usize) -> i32 {
             let on_text = &mut *(context as *mut F);
             let piece = String::from_utf8_lossy(array(text as *const u8, size));
@@ -364,7 +394,6 @@ impl TextSession {
             let goes_on = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| on_text(&piece)));
             if let Ok(true) = goes_on { 0 } else { 1 }
         }
-        let prompt = c_text(prompt)?;
         let names = options.sampling.iter().map(|each| c_text(each.0)).collect::<Result<Vec<_>>>()?;
         let sampling: Vec<_> = names
             .iter()
@@ -385,7 +414,7 @@ impl TextSession {
         given.on_text = Some(show::<F>);
         given.context = &mut on_text as *mut F as *mut c_void;
         let mut result: raw::ExecuTorchTextResult = structure();
-        check(unsafe { (api().text_generate)(self.handle.0, prompt.as_ptr(), &given, &mut result) })?;
+        check(call(self.handle.0, &given, &mut result))?;
         Ok(Answer { reason: result.reason, prompt_tokens: result.prompt_tokens, new_tokens: result.new_tokens })
     }
 

@@ -258,6 +258,13 @@ pub struct ExecuTorchGenerateOptions {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ExecuTorchMessage {
+    pub role: *const c_char,
+    pub content: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ExecuTorchTextResult {
     pub struct_size: usize,
     pub reason: i32,
@@ -302,6 +309,7 @@ pub struct ExecuTorchApi {
     pub module_take_events: unsafe extern "C" fn(module: ExecuTorchModule, out_events: *mut ExecuTorchMemory, out_values: *mut ExecuTorchMemory) -> ExecuTorchStatus,
     pub text_new: unsafe extern "C" fn(options: *const ExecuTorchTextOptions, count: usize, out_sessions: *mut ExecuTorchText) -> ExecuTorchStatus,
     pub text_generate: unsafe extern "C" fn(session: ExecuTorchText, prompt: *const c_char, options: *const ExecuTorchGenerateOptions, out_result: *mut ExecuTorchTextResult) -> ExecuTorchStatus,
+    pub text_chat: unsafe extern "C" fn(session: ExecuTorchText, messages: *const ExecuTorchMessage, num_messages: usize, format: *const c_char, options: *const ExecuTorchGenerateOptions, out_result: *mut ExecuTorchTextResult) -> ExecuTorchStatus,
     pub text_stop: unsafe extern "C" fn(session: ExecuTorchText) -> ExecuTorchStatus,
     pub text_position: unsafe extern "C" fn(session: ExecuTorchText, out_position: *mut i64) -> ExecuTorchStatus,
     pub text_rewind: unsafe extern "C" fn(session: ExecuTorchText, position: i64) -> ExecuTorchStatus,
