@@ -40,6 +40,15 @@ def commands_of(language: str) -> list[str]:
     return block.splitlines()
 
 
+PROMPT = "The quick brown fox"
+
+
+@pytest.fixture(scope="session")
+def continuation(llama: TinyLlama) -> str:
+    """The 40 best tokens behind the prompt, by transformers."""
+    return llama.decode(llama.greedy(llama.encode(PROMPT), 40))
+
+
 def run(
     *words: object, folder: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
@@ -121,12 +130,12 @@ def test_outputs_are_those_of_cpp_bit_for_bit(
     assert np.frombuffer(found[-40:], np.int64).tolist() == [0, 3, 6, 9, 12]
 
 
-def test_text_is_streamed_as_transformers_writes_it(program: Command, llama: TinyLlama) -> None:
-    prompt = "The quick brown fox"
-    done = run(*program, "text", llama.program, llama.tokenizer, prompt)
+def test_text_is_streamed_as_transformers_writes_it(
+    program: Command, llama: TinyLlama, continuation: str
+) -> None:
+    done = run(*program, "text", llama.program, llama.tokenizer, PROMPT)
     assert done.returncode == 0, done.stderr
-    expected = llama.decode(llama.greedy(llama.encode(prompt), 40))
-    assert done.stdout.decode(errors="replace") == expected
+    assert done.stdout.decode(errors="replace") == continuation
 
 
 def test_errors_are_messages(program: Command, tmp_path: Path) -> None:
