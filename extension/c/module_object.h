@@ -94,7 +94,7 @@ struct ModuleObject final : Object {
   std::unordered_map<std::string, MethodRecord> records;
   std::string user_metadata;
   std::unique_ptr<Module> module;
-  // Of a call; kept, so that calls allocate nothing.
+  // Of a call; kept, so that calls need not make them anew.
   std::vector<Pin<TensorObject>> pins;
   std::vector<runtime::EValue> values;
 };
