@@ -99,16 +99,19 @@ Result<MethodMeta> ModuleObject::meta(const std::string& method) {
 }
 
 Result<MethodRecord*> ModuleObject::record(const char* method) {
+  if (last != nullptr && last->name == (method == nullptr ? "forward" : method)) {
+    return last;
+  }
   const std::string name = name_of_method(method);
   const auto known = records.find(name);
   if (known != records.end()) {
-    return &known->second;
+    return last = &known->second;
   }
   const MethodMeta its_meta = ET_UNWRAP(meta(name));
-  MethodRecord& fresh = records[name];
-  fresh.name = name;
-  fresh.num_outputs = its_meta.num_outputs();
-  return &fresh;
+  last = &records[name];
+  last->name = name;
+  last->num_outputs = its_meta.num_outputs();
+  return last;
 }
 
 ExecuTorchStatus method_name(ExecuTorchModule module, size_t index,

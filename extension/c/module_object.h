@@ -92,6 +92,7 @@ struct ModuleObject final : Object {
   bool is_for_training = false;
   std::unique_ptr<Events> events;  // null: none are recorded
   std::unordered_map<std::string, MethodRecord> records;
+  MethodRecord* last = nullptr;  // the one that was asked for, as most calls ask for it again
   std::string user_metadata;
   std::unique_ptr<Module> module;
   // Of a call; kept, so that calls need not make them anew.
