@@ -123,6 +123,7 @@ def write_rust(header: Header) -> Iterator[str]:
             yield f"    pub {member.name}: {_rust(member.type, struct is not header.table)},"
         yield "}"
     yield ""
+    yield '#[link(name = "executorch_c")]'
     yield 'extern "C" {'
     yield "    pub fn executorch_get_api(version: u32) -> *const ExecuTorchApi;"
     yield "}"

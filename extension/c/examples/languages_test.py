@@ -157,6 +157,46 @@ def test_memory_is_flat_over_1000_loads(program: Command) -> None:
     assert more < 1000  # a leak of a program's structures would be more than 1 KiB a load
 
 
+# What lifetimes forbid: the error that rustc gives, and a function that would dangle or race.
+MISUSE = {
+    "E0597": """pub fn f() { let mut kept = Vec::new();
+    { let data = vec![1f32]; kept.push(Tensor::new(&data[..], &[1]).unwrap()); }
+    drop(kept) }""",
+    "E0499": """pub fn f(module: &mut Module<'_>) {
+    let first = module.execute("forward", &[]).unwrap(); module.execute("forward", &[]).unwrap(); drop(first) }""",
+    "E0505": """pub fn f(mut module: Module<'static>) {
+    let outputs = module.execute("forward", &[]).unwrap(); drop(module); drop(outputs) }""",
+    "E0515": """pub fn f() -> Module<'static> { let bytes = vec![0u8]; Module::from_bytes(&bytes).unwrap() }""",
+}
+
+
+@pytest.fixture(scope="module")
+def rustc() -> str:
+    cargo = str(Path.home() / ".cargo" / "bin")
+    found = shutil.which("rustc", path=os.pathsep.join([os.environ["PATH"], cargo]))
+    return found or pytest.skip("no rustc on this machine (scripts/apt-packages.txt)")
+
+
+@pytest.fixture(scope="module")
+def crate(rustc: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crate")
+    options = ["--edition", "2021", "--crate-type", "rlib", "--crate-name", "executorch"]
+    strict = ["-D", "warnings", "--emit", "metadata"]
+    done = run(rustc, *options, *strict, HERE / "rust" / "src" / "lib.rs", folder=folder)
+    assert done.returncode == 0, done.stderr.decode()
+    return folder
+
+
+@pytest.mark.parametrize("code", MISUSE)
+def test_what_would_dangle_does_not_compile_in_rust(code: str, rustc: str, crate: Path) -> None:
+    source = crate / f"{code}.rs"
+    source.write_text("use executorch::*;\n" + MISUSE[code])
+    words = ["--edition", "2021", "--crate-type", "lib", "--emit", "metadata"]
+    done = run(rustc, *words, "--extern", "executorch=libexecutorch.rmeta", source, folder=crate)
+    found = re.findall(r"error\[(E\d+)\]", done.stderr.decode())
+    assert done.returncode != 0 and found == [code], done.stderr.decode()
+
+
 @pytest.mark.full
 def test_mobilenet_v2_is_that_of_cpp_bit_for_bit(
     program: Command, program_store: ProgramStore, tmp_path: Path

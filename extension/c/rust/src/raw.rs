@@ -325,6 +325,7 @@ pub struct ExecuTorchApi {
     pub checkpoint_load: unsafe extern "C" fn(optimizer: ExecuTorchOptimizer, path: *const c_char) -> ExecuTorchStatus,
 }
 
+#[link(name = "executorch_c")]
 extern "C" {
     pub fn executorch_get_api(version: u32) -> *const ExecuTorchApi;
 }
