@@ -410,7 +410,8 @@ typedef struct ExecuTorchApi {
   /* Runs a method and writes its outputs, as many as there are, to `outputs`, which has room for
      num_outputs; fewer is InvalidArgument. Tensors among them belong to the module: their handles
      stay the same, their contents change with the next execution. Inputs must not change meanwhile;
-     those that were given may be released afterwards. */
+     those that were given may be released afterwards, unless the program returns one as it is: then
+     the output lies in the input's memory, if the memory plan leaves that to the caller. */
   ExecuTorchStatus (*execute)(ExecuTorchModule module, const char* method,
                               const ExecuTorchValue* inputs, size_t num_inputs,
                               ExecuTorchValue* outputs, size_t num_outputs);

@@ -249,7 +249,8 @@ impl<'p> Module<'p> {
         })
     }
 
-    pub fn execute<'m>(&'m mut self, method: &str, inputs: &[Value<'_>]) -> Result<Vec<Output<'m>>> {
+    /// Inputs stay as long as outputs, which may lie in their memory.
+    pub fn execute<'m>(&'m mut self, method: &str, inputs: &[Value<'m>]) -> Result<Vec<Output<'m>>> {
         let values: Vec<_> = inputs.iter().map(raw_value).collect();
         let empty: raw::ExecuTorchValue = unsafe { mem::zeroed() };
         let mut outputs = vec![empty; self.method_info(method)?.num_outputs];
