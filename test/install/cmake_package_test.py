@@ -281,8 +281,8 @@ def test_each_public_header_compiles_alone(consumer: Path) -> None:
 
 
 def test_the_wheel_has_the_same_headers(installation: Path, package: Path) -> None:
-    """All but those of what is built for tests: backends to copy, and Cadence's kernels, which stand in for a DSP's; and
-    that of the C interface, whose library is no part of the wheel."""
+    """All but those of what is built for tests: backends to copy, and Cadence's kernels, which stand in for a DSP's;
+    and that of the C interface, whose library is no part of the wheel."""
     folders = [each.package for each in all_backends().values() if not each.is_installed]
     folders += ["executorch.backends.demo", "executorch.backends.cadence", "executorch.c"]
     for_tests = tuple(f"{each.replace('.', '/')}/" for each in folders)
