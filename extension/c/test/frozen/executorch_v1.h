@@ -2,10 +2,14 @@
    The C interface of ExecuTorch: one function, which returns a table of functions. C11 and C++17.
 
      const ExecuTorchApi* et = executorch_get_api(EXECUTORCH_API_VERSION);
+     ExecuTorchModuleOptions options = {.struct_size = sizeof(options)};
+     options.program.path = "add.pte";
      ExecuTorchModule module = 0;
-     ExecuTorchModuleOptions options = {.struct_size = sizeof(options), .program = {.path =
-   "add.pte"}}; ExecuTorchStatus status = et->module_load(&options, &module); if (status != 0) {
-   puts(et->status_message(status)); et->release(status); }
+     ExecuTorchStatus status = et->module_load(&options, &module);
+     if (status != 0) {
+       puts(et->status_message(status));
+       et->release(status);
+     }
 
    Versions. A version of the table adds functions at its end and members at the end of structures
    that begin with struct_size; nothing else changes. A program compiled with this header runs with
