@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 
 #include <executorch/extension/c/test/calls.h>
+#include <executorch/extension/flat_tensor/serialize/serialize.h>
+#include <executorch/extension/tensor/tensor.h>
 
 namespace executorch::extension::c::testing {
 namespace {
@@ -274,6 +276,94 @@ TEST_F(ExecuTorchC, OutputsIntoMemoryOfTheCaller) {
   tensor.end();
   EXPECT_OK(run({value_of(x_.get()), value_of(y_.get())}));
   EXPECT_EQ(result, (std::vector<float>{11, 22}));
+}
+
+// forward(x: [2]) = x + w, where w is in a data file.
+std::vector<uint8_t> add_external() {
+  ProgramBuilder builder;
+  auto& method = builder.add_method("forward");
+  const int32_t x = method.add_tensor({{2}});
+  TensorSpec spec{{2}};
+  spec.planned = false;
+  spec.name = "w";
+  spec.external = true;
+  const int32_t weight = method.add_tensor(spec);
+  const int32_t alpha = method.add_int(1);
+  const int32_t out = method.add_tensor({{2}});
+  method.call("aten::add", "out", {x, weight, alpha, out, out});
+  method.inputs({x}).outputs({out});
+  return builder.build();
+}
+
+std::vector<uint8_t> bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST_F(ExecuTorchC, DataFilesAsPathsAndAsBytes) {
+  const std::string path = ::testing::TempDir() + "/executorch_c_test.ptd";
+  const std::string other = ::testing::TempDir() + "/executorch_c_test_other.ptd";
+  const auto weight = executorch::extension::full({2}, 10);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // marked experimental
+  ASSERT_EQ(flat_tensor::save_ptd(path, {{"w", *weight}}, 16), runtime::Error::Ok);
+  ASSERT_EQ(flat_tensor::save_ptd(other, {{"unused", *weight}}, 16), runtime::Error::Ok);
+#pragma GCC diagnostic pop
+  const std::vector<uint8_t> program = add_external();
+  const std::vector<uint8_t> data = bytes_of(path);
+  ExecuTorchSource sources[2] = {{other.c_str(), nullptr, 0, nullptr, nullptr},
+                                 {nullptr, data.data(), data.size(), nullptr, nullptr}};
+  make_inputs();
+  for (int32_t mode = EXECUTORCH_LOAD_FILE; mode <= EXECUTORCH_LOAD_MMAP_READ_AHEAD; ++mode) {
+    ExecuTorchModuleOptions options = options_of(program);
+    options.load_mode = mode;
+    options.data_files = sources;
+    options.num_data_files = 2;
+    Owned module, shared;
+    const Outcome outcome = take(et().module_load(&options, module.out()));
+    if (mode == EXECUTORCH_LOAD_MMAP_LOCKED && outcome.code != EXECUTORCH_OK) {
+      continue;  // the system does not allow it
+    }
+    ASSERT_EQ(outcome.code, EXECUTORCH_OK) << outcome.message;
+    EXPECT_OK(et().module_share(module.get(), shared.out()));
+    module.end();
+    const ExecuTorchValue input = value_of(x_.get());
+    EXPECT_OK(et().execute(shared.get(), nullptr, &input, 1, &out_, 1));
+    EXPECT_EQ(floats(out_.tensor), (std::vector<float>{11, 12}));
+  }
+  ExecuTorchModuleOptions options = options_of(program);
+  options.data_files = sources;
+  options.num_data_files = 1;
+  EXPECT_OK(et().module_load(&options, module_.out()));
+  const ExecuTorchValue input = value_of(x_.get());
+  EXPECT_NE(take(et().execute(module_.get(), nullptr, &input, 1, &out_, 1)).code, EXECUTORCH_OK);
+  sources[0].path = "/nowhere/x.ptd";
+  Owned none;
+  EXPECT_FAILS(et().module_load(&options, none.out()), EXECUTORCH_ACCESS_FAILED, "/nowhere/x.ptd");
+}
+
+TEST_F(ExecuTorchC, OptionsOfBackendsAtLoad) {
+  const std::vector<uint8_t> program = add_program().build();
+  ExecuTorchModuleOptions options = options_of(program);
+  std::vector<std::string> names;
+  for (int i = 0; i < 9; ++i) {
+    names.push_back("Backend" + std::to_string(i));
+  }
+  std::vector<ExecuTorchOption> rows;
+  for (const std::string& name : names) {
+    rows.push_back({name.c_str(), "speed", EXECUTORCH_INT, 3, nullptr});
+    rows.push_back({name.c_str(), "file", EXECUTORCH_STRING, 0, "a"});
+  }
+  options.backend_options = rows.data();
+  options.num_backend_options = 16;
+  EXPECT_OK(et().module_load(&options, module_.out()));
+  options.num_backend_options = 18;
+  Owned none;
+  EXPECT_FAILS(et().module_load(&options, none.out()), EXECUTORCH_INVALID_ARGUMENT,
+               "8 backends have options already");
+  rows[0].key = "";
+  EXPECT_FAILS(et().module_load(&options, none.out()), EXECUTORCH_INVALID_ARGUMENT,
+               "expected an option's key of 1 to 63 bytes, found 0");
 }
 
 TEST_F(ExecuTorchC, WrongInputsSayWhichAndWhy) {
