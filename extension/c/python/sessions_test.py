@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Text sessions and training by the C interface: what the runner and the optimizers do, and what is refused."""
+"""Text, training and events by the C interface: what the runner, optimizers and Inspector say, and what is refused."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch.export.experimental import _export_forward_backward
 
+from executorch.devtools import Inspector
 from executorch.exir import to_edge
 from executorch.extension.c.python import (
     ExecuTorchError,
@@ -269,6 +270,26 @@ def test_prompts_that_do_not_fit_and_files_that_are_none(
         library.text(llama.program, tmp_path / "nothing.json")
     with pytest.raises(ExecuTorchError, match="tokenizer"):
         library.text(llama.program)  # it carries none
+
+
+def test_events_are_read_by_the_inspector(library: Library, tmp_path: Path) -> None:
+    x = torch.randn(3)
+    exported = torch.export.export(Twice(), (x,))
+    program = bytes(to_edge(exported).to_executorch().buffer)
+    with library.load(program, records_events=1) as module:
+        assert module.take_events() == b""
+        for _ in range(2):
+            module.execute(x.numpy())
+        (tmp_path / "events.etdp").write_bytes(module.take_events())
+    blocks = Inspector(etdump_path=str(tmp_path / "events.etdp")).event_blocks
+    events = [event for block in blocks for event in block.events]
+    (call,) = [event for event in events if event.name == "native_call_mul.Scalar_out"]
+    assert len(call.perf_data.raw) == 2
+
+
+class Twice(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
 
 
 class Regression(torch.nn.Module):
