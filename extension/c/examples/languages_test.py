@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One program in C, Python, Rust and Go over the C interface: numbers of the C++ Module, text, errors, memory."""
+"""One program in C, Python, Rust, Go and Node over the C interface: numbers of the C++ Module, text, errors, memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Command = list[str]
 
 
 PAGE = ROOT / "docs" / "guide" / "other_languages.md"
-TOOLS = {"C": "cc", "Python": "python", "Rust": "rustc", "Go": "go"}
+TOOLS = {"C": "cc", "Python": "python", "Rust": "rustc", "Go": "go", "Node": "node"}
 
 
 def commands_of(language: str) -> list[str]:
@@ -61,8 +61,11 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """The words that begin a command of the program in each language, built by the page's commands."""
     rust = Path.home() / ".cargo" / "bin"
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"], str(rust)])
-    if shutil.which(TOOLS[request.param], path=path) is None:
+    found = shutil.which(TOOLS[request.param], path=path)
+    if found is None:
         pytest.skip(f"no {TOOLS[request.param]} on this machine (scripts/apt-packages.txt)")
+    if request.param == "Node" and not (Path(found).parents[1] / "include" / "node").exists():
+        pytest.skip("no headers of Node on this machine (Debian: libnode-dev)")
     folder = tmp_path_factory.mktemp(request.param)
     (folder / "prefix").mkdir()
     (folder / "prefix" / "include").symlink_to(build_folder() / "generated")
@@ -76,9 +79,11 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     assert np.fromfile(folder / "outputs", np.float32).tolist() == [3.75]
-    if request.param == "Python":
-        return [sys.executable, str(HERE / "examples/run.py"), str(loadable("executorch_c"))]
-    return [str(folder / "run")]
+    scripts = {
+        "Python": [sys.executable, HERE / "examples" / "run.py", loadable("executorch_c")],
+        "Node": [found, HERE / "examples" / "run.js", folder / "executorch.node"],
+    }
+    return [str(word) for word in scripts.get(request.param, [folder / "run"])]
 
 
 @pytest.fixture(scope="session")
