@@ -19,10 +19,10 @@ from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models import make_example
 from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.exir.backend.partitioner import Partitioner
-from executorch.extension.c.examples.languages_test import ADD, commands_of
 from executorch.extension.training.examples.XOR.export_model import export_xor
 from executorch.extension.training.examples.XOR.model import Net
 from executorch.runtime import Runtime
+from executorch.test.documents.commands import commands_of
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install.commands import attempt, beside, command
 
@@ -315,11 +315,11 @@ def test_the_guides_c_program_builds_and_runs_on_a_prefix(
     installation: Path, tmp_path: Path
 ) -> None:
     assert (installation / "include" / "executorch" / "c" / "executorch.h").is_file()
-    (tmp_path / "add.pte").symlink_to(ADD)
+    (tmp_path / "add.pte").symlink_to(ROOT / "extension/module/test/resources/add.pte")
     (tmp_path / "inputs").write_bytes(np.array([1.5, 2.25], np.float32).tobytes())
     places = {"PREFIX": str(installation), "EXECUTORCH": str(ROOT)}
     done = subprocess.run(
-        ["sh", "-e", "-c", "\n".join(commands_of("C"))], cwd=tmp_path, env=os.environ | places,
+        ["sh", "-e", "-c", "\n".join(commands_of("other_languages", "C"))], cwd=tmp_path, env=os.environ | places,
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

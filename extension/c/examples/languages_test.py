@@ -18,6 +18,7 @@ from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.exir import to_edge_transform_and_lower
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.extension.llm.runner.test.tiny_llama import TinyLlama
+from executorch.test.documents.commands import commands_of
 from executorch.test.e2e.build_tree import build_folder, loadable
 from executorch.test.e2e.cpp_calls import call_in_cpp
 from executorch.test.e2e.program_store import ProgramStore
@@ -29,15 +30,8 @@ ADD = ROOT / "extension" / "module" / "test" / "resources" / "add.pte"
 Command = list[str]
 
 
-PAGE = ROOT / "docs" / "guide" / "other_languages.md"
+PAGE = "other_languages"
 TOOLS = {"C": "cc", "Python": "python", "Rust": "rustc", "Go": "go", "Node": "node"}
-
-
-def commands_of(language: str) -> list[str]:
-    """Those of the page's section: what builds the program, and how it is called."""
-    section = PAGE.read_text().split(f"\n## {language}\n")[1].split("\n## ")[0]
-    (block,) = re.findall(r"^```\n(.*?)^```$", section, re.M | re.S)
-    return block.splitlines()
 
 
 PROMPT = "The quick brown fox"
@@ -72,7 +66,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     (folder / "prefix" / "lib").symlink_to(loadable("executorch_c").parent)
     (folder / "add.pte").symlink_to(ADD)
     (folder / "inputs").write_bytes(np.array([1.5, 2.25], np.float32).tobytes())
-    commands = commands_of(request.param)
+    commands = commands_of(PAGE, request.param)
     done = run(
         "sh", "-e", "-c", "\n".join(commands), folder=folder, PATH=path, EXECUTORCH=str(ROOT),
         PREFIX=str(folder / "prefix"), GOFLAGS="-mod=mod", GOPROXY="off",
