@@ -46,7 +46,6 @@ struct Row {
 
 ExecuTorchValueInfo value_info{sizeof(value_info)};
 ExecuTorchMethodInfo method_info{sizeof(method_info)};
-ExecuTorchTensorInfo tensor_info{sizeof(tensor_info)};
 ExecuTorchDtypeInfo dtype_info{sizeof(dtype_info)};
 ExecuTorchTensorSpec spec_without_sizes{sizeof(spec_without_sizes), EXECUTORCH_FLOAT32, 0, 3};
 ExecuTorchTensorSpec spec_of_many_dims{sizeof(spec_of_many_dims), EXECUTORCH_FLOAT32, 0, 17};
