@@ -196,6 +196,59 @@ def test_what_would_dangle_does_not_compile_in_rust(code: str, rustc: str, crate
     assert done.returncode != 0 and found == [code], done.stderr.decode()
 
 
+WRONG = """
+const native = require(process.argv[1]);
+const tensor = (dtype, rank, bytes) => ({ dtype, sizes: Array(rank).fill(1), data: new ArrayBuffer(bytes) });
+const module = native.load(process.argv[2]);
+const rows = [
+  ["load"], ["load", null], ["load", 7], ["release", 1n], ["inputs"], ["inputs", 7n, "forward"], ["execute"],
+  ["execute", 0n, "forward", [{}]], ["execute", module, "forward", [5, null]], ["execute", module, "backward", []],
+  ["execute", module, "forward", [tensor(6, 1, 2)]], ["execute", module, "forward", [tensor(99, 1, 4)]],
+  ["execute", module, "forward", [tensor(6, 40, 4)]], ["text", null, null], ["generate", 3n, "x", {}, null],
+];
+for (const [name, ...row] of rows) {
+  let message = null;
+  try { native[name](...row); } catch (error) { message = error.message; }
+  if (message === null) { throw new Error(`${name}(${row}) is accepted`); }
+}
+native.release(module);
+"""
+
+
+@pytest.mark.parametrize("program", ["Node"], indirect=True)
+def test_node_throws_for_wrong_arguments(program: Command) -> None:
+    done = run(program[0], "-e", WRONG, program[2], ADD)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+PANICS = """use executorch::*;
+fn main() {
+    let words: Vec<String> = std::env::args().collect();
+    let mut session = TextSession::new(&words[1], Some(&words[2])).unwrap();
+    let options = GenerateOptions { max_new_tokens: 5, ..Default::default() };
+    let answer = session.chat(&[("user", "Hello")], None, &options, |_| panic!("of the callback")).unwrap();
+    assert_eq!(answer.reason, raw::STOPPED);
+    let error = session.chat(&[("tool", "x")], None, &options, |_| true).unwrap_err();
+    assert_eq!(error.code, raw::INVALID_ARGUMENT);
+    println!("{}", error);
+}
+"""
+
+
+def test_a_panic_in_rust_ends_the_answer(rustc: str, llama: TinyLlama, tmp_path: Path) -> None:
+    library = loadable("executorch_c").parent
+    (tmp_path / "panics.rs").write_text(PANICS)
+    crate = ["--crate-type", "rlib", "--crate-name", "executorch", HERE / "rust" / "src" / "lib.rs"]
+    assert run(rustc, "--edition", "2021", *crate, folder=tmp_path).returncode == 0
+    link = ["-L", library, "-C", f"link-arg=-Wl,-rpath,{library}"]
+    crates = ["--extern", "executorch=libexecutorch.rlib"]
+    built = run(rustc, "--edition", "2021", "panics.rs", *crates, *link, folder=tmp_path)
+    assert built.returncode == 0, built.stderr.decode()
+    done = run(tmp_path / "panics", llama.program, llama.tokenizer)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"expected the role system, user or assistant, found tool" in done.stdout
+
+
 @pytest.mark.full
 def test_mobilenet_v2_is_that_of_cpp_bit_for_bit(
     program: Command, program_store: ProgramStore, tmp_path: Path
