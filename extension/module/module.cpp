@@ -32,24 +32,6 @@ Result<std::unique_ptr<DataLoader>> own(Result<Loader> loader) {
   return std::unique_ptr<DataLoader>(std::make_unique<Loader>(std::move(loader.get())));
 }
 
-Result<std::unique_ptr<DataLoader>> open_file(const std::string& path, Module::LoadMode load_mode) {
-  using Lock = MmapDataLoader::MlockConfig;
-  switch (load_mode) {
-    case Module::LoadMode::File:
-      return own(FileDataLoader::from(path.c_str()));
-    case Module::LoadMode::Mmap:
-      return own(MmapDataLoader::from(path.c_str(), Lock::NoMlock));
-    case Module::LoadMode::MmapUseMlock:
-      return own(MmapDataLoader::from(path.c_str(), Lock::UseMlock));
-    case Module::LoadMode::MmapUseMlockIgnoreErrors:
-      return own(MmapDataLoader::from(path.c_str(), Lock::UseMlockIgnoreErrors));
-    case Module::LoadMode::MmapUseMadvise:
-      return own(MmapDataLoader::from(path.c_str(), Lock::UseMadvise));
-  }
-  ET_LOG(Error, "There is no load mode %d", static_cast<int>(load_mode));
-  return Error::InvalidArgument;
-}
-
 std::unique_ptr<MemoryAllocator> or_malloc(std::unique_ptr<MemoryAllocator> allocator) {
   return allocator != nullptr ? std::move(allocator) : std::make_unique<MallocMemoryAllocator>();
 }
@@ -146,6 +128,24 @@ Module::Module(std::shared_ptr<Program> program, std::unique_ptr<MemoryAllocator
     : Module(std::unique_ptr<DataLoader>(), std::move(memory_allocator), std::move(temp_allocator),
              std::move(event_tracer), std::move(data_map_loader), share_memory_arenas) {
   program_ = std::move(program);
+}
+
+Result<std::unique_ptr<DataLoader>> Module::open_file(const std::string& path, LoadMode load_mode) {
+  using Lock = MmapDataLoader::MlockConfig;
+  switch (load_mode) {
+    case LoadMode::File:
+      return own(FileDataLoader::from(path.c_str()));
+    case LoadMode::Mmap:
+      return own(MmapDataLoader::from(path.c_str(), Lock::NoMlock));
+    case LoadMode::MmapUseMlock:
+      return own(MmapDataLoader::from(path.c_str(), Lock::UseMlock));
+    case LoadMode::MmapUseMlockIgnoreErrors:
+      return own(MmapDataLoader::from(path.c_str(), Lock::UseMlockIgnoreErrors));
+    case LoadMode::MmapUseMadvise:
+      return own(MmapDataLoader::from(path.c_str(), Lock::UseMadvise));
+  }
+  ET_LOG(Error, "There is no load mode %d", static_cast<int>(load_mode));
+  return Error::InvalidArgument;
 }
 
 Error Module::load_data_files() {

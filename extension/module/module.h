@@ -326,6 +326,15 @@ class Module {
     std::unique_ptr<runtime::HierarchicalAllocator> planned_memory;
   };
 
+  // How the constructors that take paths read them.
+  static runtime::Result<std::unique_ptr<runtime::DataLoader>> open_file(const std::string& path,
+                                                                         LoadMode load_mode);
+
+  // Several data files that are no paths. To be called before load().
+  void set_data_map_loaders(std::vector<std::unique_ptr<runtime::DataLoader>> loaders) {
+    data_map_loaders_ = std::move(loaders);
+  }
+
   struct MethodHolder {
     std::unique_ptr<PlannedMemory> planned_memory;
     std::unique_ptr<runtime::MemoryManager> memory_manager;

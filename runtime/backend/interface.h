@@ -87,7 +87,7 @@ struct Backend {
 ET_NODISCARD Error register_backend(const Backend& backend);
 
 size_t get_num_registered_backends();
-/// Name `index`, below get_num_registered_backends(); NotFound beyond.
+/// Name `index`, below get_num_registered_backends(); InvalidArgument beyond.
 Result<const char*> get_backend_name(size_t index);
 
 /// Passes options to a backend, or has it fill in their values. NotFound when there is no such

@@ -6,8 +6,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -20,6 +22,7 @@ from executorch.exir.backend.partitioner import Partitioner
 from executorch.extension.training.examples.XOR.export_model import export_xor
 from executorch.extension.training.examples.XOR.model import Net
 from executorch.runtime import Runtime
+from executorch.test.documents.commands import commands_of
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install.commands import attempt, beside, command
 
@@ -278,9 +281,10 @@ def test_each_public_header_compiles_alone(consumer: Path) -> None:
 
 
 def test_the_wheel_has_the_same_headers(installation: Path, package: Path) -> None:
-    """All but those of what is built for tests: backends to copy, and Cadence's kernels, which stand in for a DSP's."""
+    """All but those of what is built for tests: backends to copy, and Cadence's kernels, which stand in for a DSP's;
+    and that of the C interface, whose library is no part of the wheel."""
     folders = [each.package for each in all_backends().values() if not each.is_installed]
-    folders += ["executorch.backends.demo", "executorch.backends.cadence"]
+    folders += ["executorch.backends.demo", "executorch.backends.cadence", "executorch.c"]
     for_tests = tuple(f"{each.replace('.', '/')}/" for each in folders)
     headers = {
         folder: {path.relative_to(folder) for path in (folder / "include").rglob("*.h")}
@@ -305,6 +309,21 @@ def test_llama_main_is_built_on_the_installed_package(prefix: Path, tmp_path: Pa
     command("cmake", "--build", tmp_path)
     shown = command(tmp_path / "llama_main", "--help")
     assert shown.startswith("llama_main: ") and "--tokenizer_path" in shown
+
+
+def test_the_guides_c_program_builds_and_runs_on_a_prefix(
+    installation: Path, tmp_path: Path
+) -> None:
+    assert (installation / "include" / "executorch" / "c" / "executorch.h").is_file()
+    (tmp_path / "add.pte").symlink_to(ROOT / "extension/module/test/resources/add.pte")
+    (tmp_path / "inputs").write_bytes(np.array([1.5, 2.25], np.float32).tobytes())
+    places = {"PREFIX": str(installation), "EXECUTORCH": str(ROOT)}
+    done = subprocess.run(
+        ["sh", "-e", "-c", "\n".join(commands_of("other_languages", "C"))], cwd=tmp_path, env=os.environ | places,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert np.fromfile(tmp_path / "outputs", np.float32).tolist() == [3.75]
 
 
 def test_a_missing_component_is_named(prefix: Path, tmp_path: Path) -> None:

@@ -24,8 +24,11 @@ CPP_LAYERS = {
 # What kernels may take from extension/: the unboxing template and the thread pool, both below kernels.
 KERNEL_EXTENSIONS = ("extension/kernel_util/", "extension/threadpool/", "extension/parallel/")
 
-# What stands above the developer tools, at the paths that are documented: the Python runtime and BundledModule.
-ABOVE_DEVTOOLS = ("extension/pybindings/", "extension/module/bundled_module")
+# What stands above the developer tools, at the paths that are documented: the Python runtime and BundledModule; and the
+# C interface, which has events.
+ABOVE_DEVTOOLS = (
+    "extension/pybindings/", "extension/module/bundled_module", "extension/c/parts/events.cpp"
+)  # fmt: skip
 
 # A documented header that reads files for the runtime and returns its errors; it is compiled into the core.
 PART_OF_RUNTIME = ("schema/extended_header.h", "schema/extended_header.cpp")

@@ -1,0 +1,3 @@
+module executorch
+
+go 1.19
