@@ -178,6 +178,9 @@ define_overridable_option(EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER "Runner of speec
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_MODULE "Module API" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TENSOR "TensorPtr API" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TRAINING "Training: extension_training, train_xor" BOOL ${EXECUTORCH_BUILD_TESTS})
+define_overridable_option(EXECUTORCH_BUILD_LLAMA_JNI "Language models in libexecutorch.so for Java" BOOL OFF)
+define_overridable_option(EXECUTORCH_BUILD_ANDROID_JNI "libexecutorch.so for Java and Kotlin: executorch_jni" BOOL ${EXECUTORCH_BUILD_LLAMA_JNI})
+define_overridable_option(EXECUTORCH_JNI_CUSTOM_LIBRARY "Libraries of your own kernels that libexecutorch.so holds, too" STRING "")
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_RUNNER_UTIL "Preparation of inputs" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_EVALUE_UTIL "Printing of values" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXECUTOR_RUNNER "The executor_runner program" BOOL ${desktop})
@@ -209,6 +212,9 @@ foreach(_et_file IN LISTS ET_BACKEND_OPTIONS)
 endforeach()
 
 check_required_options_on(IF_ON EXECUTORCH_BUILD_PYBIND REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE EXECUTORCH_BUILD_EXTENSION_TENSOR)
+check_required_options_on(IF_ON EXECUTORCH_BUILD_LLAMA_JNI REQUIRES EXECUTORCH_BUILD_ANDROID_JNI EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER)
+check_required_options_on(IF_ON EXECUTORCH_BUILD_ANDROID_JNI REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE
+  EXECUTORCH_BUILD_EXTENSION_TENSOR EXECUTORCH_BUILD_PTHREADPOOL EXECUTORCH_BUILD_CPUINFO)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER REQUIRES EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER REQUIRES EXECUTORCH_BUILD_EXTENSION_LLM
   EXECUTORCH_BUILD_EXTENSION_MODULE EXECUTORCH_BUILD_EXTENSION_TENSOR)

@@ -7,7 +7,6 @@ import java.io.FileDescriptor
 import java.io.FileInputStream
 import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
-import java.util.concurrent.locks.ReentrantLock
 import org.pytorch.executorch.annotations.Experimental
 import org.pytorch.executorch.internal.NativeHandle
 import org.pytorch.executorch.internal.Natives
@@ -22,8 +21,7 @@ import org.pytorch.executorch.internal.unpackMethodMeta
  */
 @Experimental
 open class Module internal constructor(address: Long) : Closeable {
-  private val handle = NativeHandle(this, address)
-  private val lock = ReentrantLock()
+  private val handle = NativeHandle(this, address, "Module")
 
   /**
    * Runs "forward". Without inputs it runs on ones. ExecutorchRuntimeException names the input that does not fit, with
@@ -34,12 +32,12 @@ open class Module internal constructor(address: Long) : Closeable {
   /** Runs a method, which is loaded first. */
   fun execute(methodName: String, vararg inputs: EValue): Array<EValue> {
     val packed = Values.pack(inputs)
-    return Values.unpack(locked { Natives.moduleExecute(it, methodName, packed.header, packed.objects) })
+    return Values.unpack(handle.use { Natives.moduleExecute(it, methodName, packed.header, packed.objects) })
   }
 
   /** Loads a method, so that its first run need not. */
   fun loadMethod(methodName: String) {
-    locked { Natives.moduleLoadMethod(it, methodName, arrayOfNulls(0)) }
+    handle.use { Natives.moduleLoadMethod(it, methodName, arrayOfNulls(0)) }
   }
 
   /**
@@ -50,14 +48,14 @@ open class Module internal constructor(address: Long) : Closeable {
     val flat = backendOptions.flatMap { (backend, options) ->
       options.flatMap { (name, value) -> listOf<Any?>(backend, name, value) }
     }
-    locked { Natives.moduleLoadMethod(it, methodName, flat.toTypedArray()) }
+    handle.use { Natives.moduleLoadMethod(it, methodName, flat.toTypedArray()) }
   }
 
   /** Names of the methods, in alphabetical order. */
-  fun getMethods(): Array<String> = locked { Natives.moduleMethods(it) }
+  fun getMethods(): Array<String> = handle.use { Natives.moduleMethods(it) }
 
   /** IllegalArgumentException if there is no such method. Loads nothing. */
-  fun getMethodMetadata(name: String): MethodMetadata = locked {
+  fun getMethodMetadata(name: String): MethodMetadata = handle.use {
     require(name in Natives.moduleMethods(it)) { "method $name does not exist for this module" }
     unpackMethodMeta(name, Natives.moduleMethodMeta(it, name))
   }
@@ -69,34 +67,18 @@ open class Module internal constructor(address: Long) : Closeable {
   fun etdump(): Boolean = etdump("/data/local/tmp/result.etdump")
 
   /** Writes the events of the runs so far. False if the library is built without profiling, or nothing was written. */
-  fun etdump(path: String): Boolean = locked { Natives.moduleEtdump(it, path) }
+  fun etdump(path: String): Boolean = handle.use { Natives.moduleEtdump(it, path) }
 
   /**
    * Frees the program. No effect the second time. IllegalStateException while another thread executes; every later call
    * of another method is one, too.
    */
   fun destroy() {
-    check(lock.tryLock()) { "Cannot destroy module while method is executing" }
-    try {
-      handle.free()
-    } finally {
-      lock.unlock()
-    }
+    handle.close("Cannot destroy module while method is executing")
   }
 
   override fun close() {
     destroy()
-  }
-
-  private inline fun <T> locked(call: (Long) -> T): T {
-    lock.lock()
-    try {
-      val address = handle.address()
-      check(address != 0L) { "Module has been destroyed" }
-      return call(address)
-    } finally {
-      lock.unlock()
-    }
   }
 
   companion object {

@@ -5,8 +5,8 @@ package org.pytorch.executorch.internal;
 import java.nio.ByteBuffer;
 
 /**
- * Handles are addresses of native objects: who calls keeps them valid during the call (see {@link NativeHandle}). Errors
- * are exceptions of ExecutorchRuntimeException. Values are packed as {@link Values} says.
+ * Handles are addresses of native objects: who calls keeps them valid during the call (see NativeHandle). Errors
+ * are exceptions of ExecutorchRuntimeException. Values are packed as Values says.
  */
 public final class Natives {
   static {
