@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include <executorch/extension/android/jni/input_check.h>
 #include <executorch/extension/android/jni/java.h>
 #include <executorch/extension/android/jni/natives.h>
 #include <executorch/extension/android/jni/threads.h>
@@ -203,11 +204,16 @@ jobjectArray moduleExecute(JNIEnv* env, jclass, jlong handle, jstring method, jl
     Module& module = module_of(handle);
     const Inputs inputs(env, header, objects);
     const UsesThreads running;
-    if (!inputs.values().empty()) {
-      return to_java(env, unwrap(module.execute(name, inputs.values()), what));
+    const MethodMeta meta = unwrap(module.method_meta(name), what);
+    if (inputs.values().empty()) {
+      return to_java(env, unwrap(module.execute(name, Ones(meta).values()), what));
     }
-    const Ones ones(unwrap(module.method_meta(name), what));
-    return to_java(env, unwrap(module.execute(name, ones.values()), what));
+    auto outputs = module.execute(name, inputs.values());
+    if (outputs.error() == Error::InvalidArgument) {
+      const std::string misfit = first_misfit(meta, inputs.values());
+      fail(Error::InvalidArgument, misfit.empty() ? what : what + ": " + misfit);
+    }
+    return to_java(env, unwrap(std::move(outputs), what));
   });
 }
 
