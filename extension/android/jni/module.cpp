@@ -209,11 +209,8 @@ jobjectArray moduleExecute(JNIEnv* env, jclass, jlong handle, jstring method, jl
       return to_java(env, unwrap(module.execute(name, Ones(meta).values()), what));
     }
     auto outputs = module.execute(name, inputs.values());
-    if (outputs.error() == Error::InvalidArgument) {
-      const std::string misfit = first_misfit(meta, inputs.values());
-      fail(Error::InvalidArgument, misfit.empty() ? what : what + ": " + misfit);
-    }
-    return to_java(env, unwrap(std::move(outputs), what));
+    const std::string misfit = outputs.ok() ? "" : first_misfit(meta, inputs.values());
+    return to_java(env, unwrap(std::move(outputs), misfit.empty() ? what : what + ": " + misfit));
   });
 }
 
