@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Android phones and their emulators, for Java and for C++.
 set_preset_option(EXECUTORCH_BUILD_ANDROID_JNI ON)
+set_preset_option(EXECUTORCH_BUILD_LLAMA_JNI ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER ON)
 set_preset_option(EXECUTORCH_ENABLE_LOGGING ON)
 set_preset_option(EXECUTORCH_BUILD_DEVTOOLS ON)
 set_preset_option(EXECUTORCH_BUILD_EXTENSION_DATA_LOADER ON)

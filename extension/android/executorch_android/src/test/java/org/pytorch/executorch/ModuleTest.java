@@ -129,7 +129,7 @@ public class ModuleTest {
       Object[][] rows = {
         {Tensor.fromBlob(new double[3], new long[] {1, 3}), "got Double [1, 3]", INVALID_ARGUMENT},
         {Tensor.fromBlob(new float[2], new long[] {1, 2}), "got Float [1, 2]", NOT_SUPPORTED},
-        {Tensor.fromBlob(new float[27], new long[] {9, 3}), "got Float [9, 3]", NOT_SUPPORTED},
+        {Tensor.fromBlob(new float[27], new long[] {9, 3}), "got Float [9, 3]", INVALID_ARGUMENT},
         {Tensor.fromBlob(new float[3], new long[] {3}), "got Float [3]", INVALID_ARGUMENT},
       };
       for (Object[] row : rows) {
