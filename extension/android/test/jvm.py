@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -37,6 +38,19 @@ def write_classes(folder: Path) -> None:
     compile_classes(folder / "test", [TESTS], uses=[main, *junit()])
 
 
+def sanitizer() -> dict[str, str]:
+    """The environment that a library of a build with a sanitizer needs: the JVM itself has none."""
+    needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True).stdout
+    preloaded = re.findall(r"\[(lib[at]san\.so)[.\d]*\]", needed)
+    if not preloaded:
+        return {}
+    find = [os.environ.get("CXX", "c++"), f"-print-file-name={preloaded[0]}"]
+    library = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
+    # The JVM reads protected pages on purpose and frees nothing at its end.
+    quiet = "handle_segv=0:detect_leaks=0:allow_user_segv_handler=1"
+    return {"LD_PRELOAD": library, "ASAN_OPTIONS": quiet}
+
+
 @dataclass(frozen=True)
 class Jvm:
     classes: Path  # what write_classes() wrote
@@ -48,7 +62,7 @@ class Jvm:
         options = [library, f"-Dexecutorch.test.programs={self.programs}", "-Xcheck:jni", "-ea"]
         done = subprocess.run(
             ["java", *options, "-Dfile.encoding=UTF-8", "-cp", path, *words],
-            capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C.UTF-8"},
+            capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C.UTF-8"} | sanitizer(),
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr[-4000:]
         warnings = [line for line in done.stdout.splitlines() if line.startswith("WARNING")]
