@@ -26,7 +26,7 @@ import org.junit.Test;
 
 public class ModuleTest {
   private static final int INVALID_ARGUMENT = ExecutorchRuntimeException.INVALID_ARGUMENT;
-  // What the runtime says of sizes beyond those that the memory was planned for.
+  // What the runtime says of another number of dimensions.
   private static final int NOT_SUPPORTED = ExecutorchRuntimeException.NOT_SUPPORTED;
 
   private static float sum(Module module, float a, float b) {
@@ -129,8 +129,8 @@ public class ModuleTest {
       Object[][] rows = {
         {Tensor.fromBlob(new double[3], new long[] {1, 3}), "got Double [1, 3]", INVALID_ARGUMENT},
         {Tensor.fromBlob(new float[2], new long[] {1, 2}), "got Float [1, 2]", INVALID_ARGUMENT},
-        {Tensor.fromBlob(new float[27], new long[] {9, 3}), "got Float [9, 3]", NOT_SUPPORTED},
-        {Tensor.fromBlob(new float[3], new long[] {3}), "got Float [3]", INVALID_ARGUMENT},
+        {Tensor.fromBlob(new float[27], new long[] {9, 3}), "got Float [9, 3]", INVALID_ARGUMENT},
+        {Tensor.fromBlob(new float[3], new long[] {3}), "got Float [3]", NOT_SUPPORTED},
       };
       for (Object[] row : rows) {
         ExecutorchRuntimeException error =
