@@ -25,7 +25,11 @@ CPP_LAYERS = {
 KERNEL_EXTENSIONS = ("extension/kernel_util/", "extension/threadpool/", "extension/parallel/")
 
 # What stands above the developer tools, at the paths that are documented: the Python runtime and BundledModule.
-ABOVE_DEVTOOLS = ("extension/pybindings/", "extension/module/bundled_module")
+ABOVE_DEVTOOLS = (
+    "extension/pybindings/",
+    "extension/module/bundled_module",
+    "extension/android/jni/etdump.cpp",  # as Python, Java writes the events of its runs
+)
 
 # A documented header that reads files for the runtime and returns its errors; it is compiled into the core.
 PART_OF_RUNTIME = ("schema/extended_header.h", "schema/extended_header.cpp")

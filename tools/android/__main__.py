@@ -18,16 +18,24 @@ from executorch.tools.android.classes import MissingTool, compile_classes
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="executorch.tools.android", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="executorch.tools.android", description=__doc__.splitlines()[0]
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     aar = commands.add_parser("aar", help="executorch.aar and its sum")
-    aar.add_argument("--libraries", type=Path, required=True, help="a folder for each ABI, with libexecutorch.so")
+    aar.add_argument(
+        "--libraries", type=Path, required=True, help="a folder for each ABI, with libexecutorch.so"
+    )
     jvm = commands.add_parser("jvm", help="a jar for desktops")
-    jvm.add_argument("--library", action="append", required=True, help="linux-x86_64=FILE or linux-aarch64=FILE")
+    jvm.add_argument(
+        "--library", action="append", required=True, help="linux-x86_64=FILE or linux-aarch64=FILE"
+    )
     jvm.add_argument("--standalone", action="store_true", help="with Kotlin's library inside")
     for command in (aar, jvm):
         command.add_argument("--out", type=Path, required=True)
-        command.add_argument("--classes", type=Path, help="a jar or folder; compiled here if none is given")
+        command.add_argument(
+            "--classes", type=Path, help="a jar or folder; compiled here if none is given"
+        )
         command.add_argument("--maven", type=Path, help="a repository to put it into, too")
     copy = commands.add_parser("release", help="folders as releases are downloaded from")
     copy.add_argument("--aar", type=Path, required=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Zip files of one form: the AAR, the jar for desktops. The same contents give the same bytes, so sums can be compared."""
+"""Zip files of one form: the AAR, the jar for desktops. The same contents give the same bytes and sum."""
 
 from __future__ import annotations
 
@@ -52,12 +52,18 @@ def class_entries(classes: Path) -> dict[str, bytes]:
 
 def libraries_by_abi(folder: Path) -> dict[str, list[Path]]:
     """`folder`/<abi>/*.so, as scripts/build_android_library.sh leaves them."""
-    found = {place.name: sorted(place.glob("*.so")) for place in sorted(folder.iterdir()) if place.is_dir()}
+    found = {
+        place.name: sorted(place.glob("*.so"))
+        for place in sorted(folder.iterdir())
+        if place.is_dir()
+    }
     for abi, files in found.items():
         if abi not in ABIS:
             raise BadContents(f"{folder / abi}: no ABI of Android; expected {', '.join(ABIS)}")
         if LIBRARY not in [file.name for file in files]:
-            raise BadContents(f"{folder / abi}: expected {LIBRARY}, found {[f.name for f in files]}")
+            raise BadContents(
+                f"{folder / abi}: expected {LIBRARY}, found {[f.name for f in files]}"
+            )
     if not found:
         raise BadContents(f"{folder}: expected folders {', '.join(ABIS)} with {LIBRARY} in them")
     return found
@@ -89,8 +95,10 @@ def write_sums(file: Path) -> Path:
     return sums
 
 
-def write_jvm_jar(out: Path, classes: Path, libraries: Mapping[str, Path], standalone: bool) -> Path:
-    """Classes and libraries by DESKTOPS; `standalone`: Kotlin's library, too, so that `java -cp` needs this file alone."""
+def write_jvm_jar(
+    out: Path, classes: Path, libraries: Mapping[str, Path], standalone: bool
+) -> Path:
+    """Classes, libraries by DESKTOPS; `standalone`: with Kotlin's, so that `java -cp` needs this file alone."""
     entries = class_entries(classes)
     if standalone:
         kotlin = class_entries(kotlin_library())
@@ -99,7 +107,9 @@ def write_jvm_jar(out: Path, classes: Path, libraries: Mapping[str, Path], stand
         if desktop not in DESKTOPS:
             raise BadContents(f"{desktop}: expected {' or '.join(DESKTOPS)}")
         entries[f"native/{desktop}/{LIBRARY}"] = library.read_bytes()
-    entries["META-INF/MANIFEST.MF"] = f"Manifest-Version: 1.0\r\nImplementation-Version: {VERSION}\r\n\r\n".encode()
+    entries["META-INF/MANIFEST.MF"] = (
+        f"Manifest-Version: 1.0\r\nImplementation-Version: {VERSION}\r\n\r\n".encode()
+    )
     return write_zip(out, entries)
 
 

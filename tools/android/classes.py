@@ -41,14 +41,18 @@ def class_path(entries: Iterable[Path]) -> str:
     return os.pathsep.join(str(entry) for entry in entries)
 
 
-def compile_classes(out: Path, sources: Sequence[Path] = (SOURCES,), uses: Sequence[Path] = ()) -> Path:
+def compile_classes(
+    out: Path, sources: Sequence[Path] = (SOURCES,), uses: Sequence[Path] = ()
+) -> Path:
     """Classes of all .kt and .java files below `sources`; `uses`: jars and folders of classes."""
     require_tools("kotlinc", "javac")
     uses = [*uses, kotlin_library()]
     out.mkdir(parents=True, exist_ok=True)
     if any(source.rglob("*.kt") for source in sources):
         # Its compiler speaks to the JDK of its own time; warnings about that are no news.
-        run("kotlinc", "-nowarn", "-jvm-target", "1.8", "-cp", class_path(uses), "-d", out, *sources)
+        run(
+            "kotlinc", "-nowarn", "-jvm-target", "1.8", "-cp", class_path(uses), "-d", out, *sources
+        )
     java = sorted(str(file) for source in sources for file in source.rglob("*.java"))
     if java:
         options = ["-Xlint:all,-options,-classfile", "-Werror", "--release", JAVA_RELEASE]
@@ -69,4 +73,6 @@ def run(*command: object) -> None:
     words = [str(word) for word in command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"`{words[0]}` ended with code {done.returncode}:\n{done.stdout}{done.stderr}")
+        raise RuntimeError(
+            f"`{words[0]}` ended with code {done.returncode}:\n{done.stdout}{done.stderr}"
+        )

@@ -53,7 +53,9 @@ _POM = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def pom(artifact: str, version: str, packaging: str, dependencies: tuple[tuple[str, str, str], ...]) -> str:
+def pom(
+    artifact: str, version: str, packaging: str, dependencies: tuple[tuple[str, str, str], ...]
+) -> str:
     rows = "\n".join(_DEPENDENCY.format(*map(escape, row)) for row in dependencies)
     place = "Android" if packaging == "aar" else "the JVM"
     return _POM.format(
@@ -62,10 +64,14 @@ def pom(artifact: str, version: str, packaging: str, dependencies: tuple[tuple[s
     )  # fmt: skip
 
 
-def publish(repository: Path, archive: Path, flavor: str, version: str = VERSION, qnn: str = QNN_VERSION) -> Path:
+def publish(
+    repository: Path, archive: Path, flavor: str, version: str = VERSION, qnn: str = QNN_VERSION
+) -> Path:
     """Into a local Maven repository, which `maven(url)` of Gradle and `mvn` read; the artifact's folder."""
     artifact, more = FLAVORS[flavor]
-    dependencies = DEPENDENCIES + tuple((group, name, wanted.format(qnn_version=qnn)) for group, name, wanted in more)
+    dependencies = DEPENDENCIES + tuple(
+        (group, name, wanted.format(qnn_version=qnn)) for group, name, wanted in more
+    )
     return _deposit(repository, archive, artifact, version, "aar", dependencies)
 
 

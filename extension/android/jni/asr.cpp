@@ -68,10 +68,9 @@ std::vector<float> samples_of(const std::string& path) {
   const bool is_known = (is_float || header->AudioFormat == llm::kWavFormatPcm) &&
                         (header->bitsPerSample == 32 || (header->bitsPerSample == 16 && !is_float));
   if (!is_known) {
-    fail(Error::InvalidArgument,
-         "expected samples of 16 or 32 bits, or floats of 32, in " + path + ", found format " +
-             std::to_string(header->AudioFormat) + " with " +
-             std::to_string(header->bitsPerSample) + " bits");
+    fail(Error::InvalidArgument, "expected samples of 16 or 32 bits, or floats of 32, in " + path +
+                                     ", found format " + std::to_string(header->AudioFormat) +
+                                     " with " + std::to_string(header->bitsPerSample) + " bits");
   }
   if (header->dataOffset > bytes.size() ||
       header->Subchunk2Size > bytes.size() - header->dataOffset) {

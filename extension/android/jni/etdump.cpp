@@ -26,8 +26,8 @@ bool write_etdump(runtime::EventTracer* tracer, const std::string& path) {
     ET_LOG(Error, "%s cannot be opened", path.c_str());
     return false;
   }
-  const bool is_whole = std::fwrite(dump.buf, 1, dump.size, file) == dump.size;
-  return (std::fclose(file) == 0) && is_whole;
+  const bool is_complete = std::fwrite(dump.buf, 1, dump.size, file) == dump.size;
+  return (std::fclose(file) == 0) && is_complete;
 }
 
 }  // namespace executorch::extension::jni

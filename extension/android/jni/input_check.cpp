@@ -48,7 +48,8 @@ bool fits(const MethodMeta& meta, size_t index, const EValue& value) {
     return tag.ok() && *tag == value.tag;
   }
   const auto& tensor = value.toTensor();
-  if (tensor.scalar_type() != info->scalar_type() || tensor.sizes().size() != info->sizes().size()) {
+  if (tensor.scalar_type() != info->scalar_type() ||
+      tensor.sizes().size() != info->sizes().size()) {
     return false;
   }
   for (size_t dim = 0; dim < tensor.sizes().size(); ++dim) {

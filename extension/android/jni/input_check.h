@@ -10,8 +10,8 @@
 
 namespace executorch::extension::jni {
 
-// "input 1 (image): expected Float [1, 3, 1..224, 224], got Byte [224, 224]" of the first that does not fit; empty if all
-// do.
+// "input 1 (image): expected Float [1, 3, 1..224, 224], got Byte [224, 224]" of the first that does
+// not fit; empty if all do.
 std::string first_misfit(const runtime::MethodMeta& meta,
                          const std::vector<runtime::EValue>& inputs);
 

@@ -46,8 +46,9 @@ bool find_java_types(JNIEnv* env) {
   }
   types.allocate_direct =
       env->GetStaticMethodID(types.byte_buffer, "allocateDirect", "(I)Ljava/nio/ByteBuffer;");
-  types.make_exception = env->GetStaticMethodID(types.exception, "makeExecutorchException",
-                                                "(ILjava/lang/String;)Ljava/lang/RuntimeException;");
+  types.make_exception =
+      env->GetStaticMethodID(types.exception, "makeExecutorchException",
+                             "(ILjava/lang/String;)Ljava/lang/RuntimeException;");
   types.boolean_value = env->GetMethodID(types.boolean_box, "booleanValue", "()Z");
   types.int_value = env->GetMethodID(types.integer_box, "intValue", "()I");
   types.on_text = env->GetMethodID(sink, "onText", "(Ljava/lang/String;)Z");

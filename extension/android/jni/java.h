@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What native code needs of Java: its classes, texts, and errors as exceptions.
 //
-// A native method is a function whose body runs in guarded(): C++ exceptions end there. After every call into Java stands
-// check_java(), which leaves by PendingException when Java threw.
+// A native method is a function whose body runs in guarded(): C++ exceptions end there. After every
+// call into Java stands check_java(), which leaves by PendingException when Java threw.
 #pragma once
 
 #include <jni.h>
@@ -64,7 +64,8 @@ T made(JNIEnv* env, T reference) {
   return reference;
 }
 
-// UTF-8 of a text; empty for null. JNI's own UTF-8 is Java's variant, which writes characters beyond 16 bits otherwise.
+// UTF-8 of a text; empty for null. JNI's own UTF-8 is Java's variant, which writes characters
+// beyond 16 bits otherwise.
 std::string to_utf8(JNIEnv* env, jstring text);
 // Bytes that are no UTF-8 become U+FFFD.
 jstring to_java(JNIEnv* env, std::string_view utf8);
@@ -89,7 +90,8 @@ T unwrap(runtime::Result<T>&& result, const std::string& what) {
   return std::move(result.get());
 }
 
-// Runs the body of a native method. What it returns is without meaning while an exception is pending.
+// Runs the body of a native method. What it returns is without meaning while an exception is
+// pending.
 template <typename Body>
 std::invoke_result_t<Body> guarded(JNIEnv* env, Body&& body) {
   const LogScope messages;

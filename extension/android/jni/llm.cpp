@@ -61,8 +61,8 @@ std::unique_ptr<ContextRunner> make_runner(jint model_type, const std::string& p
                                   std::to_string(model_type) + "; expected 1 (text) or 2");
   }
   if (data_files.size() > 1) {
-    fail(Error::NotSupported, "a multimodal model takes one data file, got " +
-                                  std::to_string(data_files.size()));
+    fail(Error::NotSupported,
+         "a multimodal model takes one data file, got " + std::to_string(data_files.size()));
   }
   return llm::create_multimodal_runner(
       program, std::move(tokenizer),
@@ -165,27 +165,26 @@ std::vector<T> values_of(JNIEnv* env, jobject buffer, jint offset, size_t count)
 void llmPrefillImage(JNIEnv* env, jclass, jlong handle, jobject buffer, jint offset,
                      jboolean is_float, jint width, jint height, jint channels) {
   guarded(env, [&] {
-    const auto count = static_cast<size_t>(width) * static_cast<size_t>(height) *
-                       static_cast<size_t>(channels);
-    prefill(handle,
-            MultimodalInput(is_float == JNI_TRUE
-                                ? Image(values_of<float>(env, buffer, offset, count), width, height,
-                                        channels)
-                                : Image(values_of<uint8_t>(env, buffer, offset, count), width,
-                                        height, channels)));
+    const auto count =
+        static_cast<size_t>(width) * static_cast<size_t>(height) * static_cast<size_t>(channels);
+    prefill(handle, MultimodalInput(is_float == JNI_TRUE
+                                        ? Image(values_of<float>(env, buffer, offset, count), width,
+                                                height, channels)
+                                        : Image(values_of<uint8_t>(env, buffer, offset, count),
+                                                width, height, channels)));
   });
 }
 
 void llmPrefillAudio(JNIEnv* env, jclass, jlong handle, jobject buffer, jboolean is_float,
                      jint batch_size, jint bins, jint frames) {
   guarded(env, [&] {
-    const auto count = static_cast<size_t>(batch_size) * static_cast<size_t>(bins) *
-                       static_cast<size_t>(frames);
-    prefill(handle, MultimodalInput(
-                        is_float == JNI_TRUE
-                            ? Audio(values_of<float>(env, buffer, 0, count), batch_size, bins, frames)
-                            : Audio(values_of<uint8_t>(env, buffer, 0, count), batch_size, bins,
-                                    frames)));
+    const auto count =
+        static_cast<size_t>(batch_size) * static_cast<size_t>(bins) * static_cast<size_t>(frames);
+    prefill(handle,
+            MultimodalInput(
+                is_float == JNI_TRUE
+                    ? Audio(values_of<float>(env, buffer, 0, count), batch_size, bins, frames)
+                    : Audio(values_of<uint8_t>(env, buffer, 0, count), batch_size, bins, frames)));
   });
 }
 
@@ -212,8 +211,7 @@ Natives llm_natives() {
   static const JNINativeMethod kRows[] = {
       ET_NATIVE(llmCreate, "(ILjava/lang/String;Ljava/lang/String;F[Ljava/lang/String;III)J"),
       ET_NATIVE(llmLoad, "(J)V"),
-      ET_NATIVE(llmGenerate,
-                "(JLjava/lang/String;[JDLorg/pytorch/executorch/internal/TextSink;)V"),
+      ET_NATIVE(llmGenerate, "(JLjava/lang/String;[JDLorg/pytorch/executorch/internal/TextSink;)V"),
       ET_NATIVE(llmPrefillText, "(JLjava/lang/String;)V"),
       ET_NATIVE(llmPrefillImage, "(JLjava/nio/ByteBuffer;IZIII)V"),
       ET_NATIVE(llmPrefillAudio, "(JLjava/nio/ByteBuffer;ZIII)V"),

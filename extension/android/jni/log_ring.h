@@ -7,8 +7,8 @@
 
 namespace executorch::extension::jni {
 
-// Every message goes to the ring, to the scopes of its thread, and to where the platform shows it: logcat on Android, the
-// standard error elsewhere. To be called once.
+// Every message goes to the ring, to the scopes of its thread, and to where the platform shows it:
+// logcat on Android, the standard error elsewhere. To be called once.
 void keep_log();
 
 // The last 16 messages, the oldest first: "[TIME FUNCTION FILE:LINE] LEVEL MESSAGE".

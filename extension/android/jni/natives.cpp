@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JNI_OnLoad: binds the native methods of internal/Natives.java, of all families that this build has.
+// JNI_OnLoad: binds the native methods of internal/Natives.java, of all families that this build
+// has.
 #include <executorch/extension/android/jni/natives.h>
 
 #include <string>
@@ -16,8 +17,7 @@ namespace {
 
 // In the order of Natives.java.
 constexpr Natives (*kFamilies[])() = {
-    runtime_natives,
-    module_natives,
+    runtime_natives,  module_natives,
 #ifdef ET_JNI_TRAINING
     training_natives,
 #endif
@@ -73,7 +73,7 @@ Natives runtime_natives() {
 
 }  // namespace executorch::extension::jni
 
-extern "C" JNIEXPORT jint JNI_OnLoad(JavaVM* vm, void* /*reserved*/) {
+extern "C" JNIEXPORT jint JNI_OnLoad(JavaVM* vm, void*) {
   using namespace executorch::extension::jni;
   constexpr jint kVersion = JNI_VERSION_1_6;
   JNIEnv* env = nullptr;

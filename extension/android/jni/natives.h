@@ -19,9 +19,7 @@ Natives asr_natives();
 
 }  // namespace executorch::extension::jni
 
-// A row of a family: the function of the same name. JNINativeMethod takes pointers to what is not changed.
-#define ET_NATIVE(name, signature)                                  \
-  {                                                                 \
-    const_cast<char*>(#name), const_cast<char*>(signature),         \
-        reinterpret_cast<void*>(name)                               \
-  }
+// A row of a family: the function of the same name. JNINativeMethod takes pointers to what is not
+// changed.
+#define ET_NATIVE(name, signature) \
+  {const_cast<char*>(#name), const_cast<char*>(signature), reinterpret_cast<void*>(name)}

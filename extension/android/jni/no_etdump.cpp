@@ -10,9 +10,11 @@ std::unique_ptr<runtime::EventTracer> make_tracer() {
   return nullptr;
 }
 
-bool write_etdump(runtime::EventTracer* /*tracer*/, const std::string& path) {
-  ET_LOG(Error, "%s is not written: this library is built without events (EXECUTORCH_ANDROID_PROFILING=ON)",
-         path.c_str());
+bool write_etdump(runtime::EventTracer*, const std::string& path) {
+  ET_LOG(
+      Error,
+      "%s is not written: this library is built without events (EXECUTORCH_ANDROID_PROFILING=ON)",
+      path.c_str());
   return false;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text on its way to Java while it is generated: pieces may end within a character, what Java gets never does.
+// Text on its way to Java while it is generated: pieces may end within a character, what Java gets
+// never does.
 #pragma once
 
 #include <string>

@@ -137,8 +137,7 @@ void sgdStep(JNIEnv* env, jclass, jlong handle, jobjectArray names, jlongArray h
 Natives training_natives() {
   static const JNINativeMethod kRows[] = {
       ET_NATIVE(trainingLoad, "(Ljava/lang/String;Ljava/lang/String;)J"),
-      ET_NATIVE(trainingExecute,
-                "(JLjava/lang/String;[J[Ljava/lang/Object;)[Ljava/lang/Object;"),
+      ET_NATIVE(trainingExecute, "(JLjava/lang/String;[J[Ljava/lang/Object;)[Ljava/lang/Object;"),
       ET_NATIVE(trainingTensors, "(JLjava/lang/String;Z)[Ljava/lang/Object;"),
       ET_NATIVE(sgdCreate, "([Ljava/lang/String;[J[Ljava/lang/Object;DDDDZ)J"),
       ET_NATIVE(sgdStep, "(J[Ljava/lang/String;[J[Ljava/lang/Object;)V"),

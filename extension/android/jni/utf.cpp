@@ -46,8 +46,8 @@ void append(char32_t character, std::string* out) {
   }
 }
 
-// The character of `length` bytes, or the replacement if they are none: continuation bytes missing, more bytes than needed, a
-// half of a pair, or beyond U+10FFFF.
+// The character of `length` bytes, or the replacement if they are none: continuation bytes missing,
+// more bytes than needed, a half of a pair, or beyond U+10FFFF.
 char32_t decode(std::string_view bytes, size_t length) {
   constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   auto character = static_cast<char32_t>(static_cast<uint8_t>(bytes[0]));

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from executorch.tools.android import archive, publish
+from executorch.tools.android import archive
 from executorch.tools.android.__main__ import main
 from executorch.tools.android.classes import ROOT
 
@@ -46,9 +46,19 @@ def libraries(tmp_path: Path) -> Path:
 
 
 @pytest.mark.req("AND-010", "AND-016")
-def test_the_archive_has_the_documented_layout(classes: Path, libraries: Path, tmp_path: Path) -> None:
+def test_the_archive_has_the_documented_layout(
+    classes: Path, libraries: Path, tmp_path: Path
+) -> None:
     (libraries / "arm64-v8a" / "libQnnHtp.so").write_text("vendor's")
-    words = ["aar", "--classes", str(classes), "--libraries", str(libraries), "--out", str(tmp_path / "out")]
+    words = [
+        "aar",
+        "--classes",
+        str(classes),
+        "--libraries",
+        str(libraries),
+        "--out",
+        str(tmp_path / "out"),
+    ]
     assert main(words) == 0
     aar = tmp_path / "out" / "executorch.aar"
     assert sorted(archive.names(aar)) == [
@@ -78,18 +88,39 @@ def test_the_archive_has_the_documented_layout(classes: Path, libraries: Path, t
 
 @pytest.mark.req("AND-011", "AND-012", "AND-027")
 def test_flavours_in_a_maven_repository(classes: Path, libraries: Path, tmp_path: Path) -> None:
-    artifacts = {"xnnpack": "executorch-android", "vulkan": "executorch-android-vulkan", "qnn": "executorch-android-qnn"}
+    artifacts = {
+        "xnnpack": "executorch-android",
+        "vulkan": "executorch-android-vulkan",
+        "qnn": "executorch-android-qnn",
+    }
     for flavor, artifact in artifacts.items():
-        words = ["aar", "--classes", str(classes), "--libraries", str(libraries), "--out", str(tmp_path / flavor)]
-        assert main([*words, "--flavor", flavor, "--maven", str(tmp_path), "--version", "1.0.0"]) == 0
+        words = [
+            "aar",
+            "--classes",
+            str(classes),
+            "--libraries",
+            str(libraries),
+            "--out",
+            str(tmp_path / flavor),
+        ]
+        assert (
+            main([*words, "--flavor", flavor, "--maven", str(tmp_path), "--version", "1.0.0"]) == 0
+        )
         folder = tmp_path / "org/pytorch" / artifact / "1.0.0"
         assert (folder / f"{artifact}-1.0.0.aar").exists()
         pom = ElementTree.parse(folder / f"{artifact}-1.0.0.pom").getroot()
         assert [pom.findtext(POM + tag) for tag in ("groupId", "artifactId", "version", "packaging")] == [
             "org.pytorch", artifact, "1.0.0", "aar",
         ]  # fmt: skip
-        wanted = {d.findtext(f"{POM}artifactId"): d.findtext(f"{POM}version") for d in pom.iter(f"{POM}dependency")}
-        assert wanted["fbjni"] == "0.7.0" and wanted["nativeloader"] == "0.10.5" and "kotlin-stdlib" in wanted
+        wanted = {
+            d.findtext(f"{POM}artifactId"): d.findtext(f"{POM}version")
+            for d in pom.iter(f"{POM}dependency")
+        }
+        assert (
+            wanted["fbjni"] == "0.7.0"
+            and wanted["nativeloader"] == "0.10.5"
+            and "kotlin-stdlib" in wanted
+        )
         assert wanted.get("qnn-runtime") == ("2.37.0" if flavor == "qnn" else None)
 
 
@@ -103,7 +134,9 @@ def test_folders_of_releases_and_snapshots(tmp_path: Path) -> None:
         place = tmp_path / f"executorch/release/1.0.0-{flavor}"
         check = ["sha256sum", "--check", "executorch.aar.sha256sums"]
         subprocess.run(check, cwd=place, check=True, capture_output=True)
-    assert main(["release", "--aar", str(aar), "--out", str(tmp_path), "--snapshot", "20250412"]) == 0
+    assert (
+        main(["release", "--aar", str(aar), "--out", str(tmp_path), "--snapshot", "20250412"]) == 0
+    )
     assert (tmp_path / "executorch/release/snapshot-20250412/executorch.aar").exists()
     assert main(["release", "--aar", str(aar), "--out", str(tmp_path), "--snapshot", "today"]) == 1
 
@@ -129,7 +162,12 @@ def test_the_jar_for_desktops(classes: Path, tmp_path: Path) -> None:
     library.write_text("library")
     pairs = [word for desktop in archive.DESKTOPS for word in ("--library", f"{desktop}={library}")]
     jar = tmp_path / "executorch-jvm.jar"
-    assert main(["jvm", *pairs, "--classes", str(classes), "--out", str(jar), "--maven", str(tmp_path)]) == 0
+    assert (
+        main(
+            ["jvm", *pairs, "--classes", str(classes), "--out", str(jar), "--maven", str(tmp_path)]
+        )
+        == 0
+    )
     assert set(archive.names(jar)) == {
         CLASS, "META-INF/MANIFEST.MF", "native/linux-aarch64/libexecutorch.so", "native/linux-x86_64/libexecutorch.so",
     }  # fmt: skip
@@ -149,7 +187,11 @@ def script(folder: Path, **variables: str) -> tuple[int, str, str]:
     cmake.write_text(CMAKE)
     cmake.chmod(0o755)
     log = folder / "cmake.log"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANDROID", "QNN", "NEURON"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ANDROID", "QNN", "NEURON"))
+    }
     kept |= {"PATH": f"{folder / 'bin'}:{kept['PATH']}", "CMAKE_LOG": str(log)}
     done = subprocess.run(
         ["sh", folder / "scripts" / SCRIPT.name], cwd=folder, env=kept | variables, capture_output=True, text=True,
@@ -169,9 +211,18 @@ def ndk(tmp_path: Path) -> str:
 @pytest.mark.req("AND-017", "AND-C01")
 @pytest.mark.parametrize("name", ["build_android_library.sh", "build_android_libraries.sh"])
 def test_without_the_ndk_the_script_says_what_it_needs(name: str, tmp_path: Path) -> None:
-    environment = {"PATH": os.environ["PATH"], "ANDROID_NDK": str(tmp_path), "ANDROID_HOME": str(tmp_path)}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "ANDROID_NDK": str(tmp_path),
+        "ANDROID_HOME": str(tmp_path),
+    }
     done = subprocess.run(
-        ["sh", SCRIPT.with_name(name)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        ["sh", SCRIPT.with_name(name)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
@@ -182,14 +233,30 @@ def test_without_the_ndk_the_script_says_what_it_needs(name: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("variables", "asked"),
     [
-        ({}, ("android-arm64-v8a", "android-x86_64", "DCMAKE_BUILD_TYPE=Release", "DEXECUTORCH_BUILD_LLAMA_JNI=ON")),
-        ({"ANDROID_ABIS": "x86_64"}, ("android-x86_64 ", "DANDROID_PLATFORM=android-26", "XNNPACK_ENABLE_ARM_SME2=ON")),
-        ({"ANDROID_ABIS": "armeabi-v7a", "EXECUTORCH_CMAKE_BUILD_TYPE": "Debug"}, ("android-armeabi-v7a", "=Debug")),
+        (
+            {},
+            (
+                "android-arm64-v8a",
+                "android-x86_64",
+                "DCMAKE_BUILD_TYPE=Release",
+                "DEXECUTORCH_BUILD_LLAMA_JNI=ON",
+            ),
+        ),
+        (
+            {"ANDROID_ABIS": "x86_64"},
+            ("android-x86_64 ", "DANDROID_PLATFORM=android-26", "XNNPACK_ENABLE_ARM_SME2=ON"),
+        ),
+        (
+            {"ANDROID_ABIS": "armeabi-v7a", "EXECUTORCH_CMAKE_BUILD_TYPE": "Debug"},
+            ("android-armeabi-v7a", "=Debug"),
+        ),
         ({"EXECUTORCH_BUILD_VULKAN": "ON"}, ("DEXECUTORCH_BUILD_VULKAN=ON",)),
         ({"QNN_SDK_ROOT": "/qnn"}, ("-DEXECUTORCH_BUILD_QNN=ON -DQNN_SDK_ROOT=/qnn",)),
         (
             {"NEURON_BUFFER_ALLOCATOR_LIB": "/a.so", "NEURON_USDK_ADAPTER_LIB": "/b.so"},
-            ("DEXECUTORCH_BUILD_NEURON=ON -DNEURON_BUFFER_ALLOCATOR_LIB=/a.so -DNEURON_USDK_ADAPTER_LIB=/b.so",),
+            (
+                "DEXECUTORCH_BUILD_NEURON=ON -DNEURON_BUFFER_ALLOCATOR_LIB=/a.so -DNEURON_USDK_ADAPTER_LIB=/b.so",
+            ),
         ),
         (
             {"EXECUTORCH_ANDROID_PROFILING": "ON", "EXECUTORCH_BUILD_EXTENSION_LLM": "OFF"},
@@ -214,7 +281,31 @@ def test_an_unknown_abi_is_refused(ndk: str, tmp_path: Path) -> None:
     assert code == 2 and "'mips' is none of arm64-v8a, x86_64, armeabi-v7a" in errors and not words
 
 
-@pytest.mark.req("AND-007", "AND-019")
-def test_documents_and_sources_are_where_documents_say() -> None:
-    assert publish.release_folder("qnn", "1.0.0") == "executorch/release/1.0.0-qnn"
-    assert (ROOT / "extension/android/executorch_android/src/main/java/org/pytorch/executorch/Module.kt").exists()
+@pytest.mark.req("AND-019")
+def test_the_archive_goes_where_it_is_wanted(ndk: str, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "$@" >>"$CMAKE_LOG"\n')
+    python.chmod(0o755)
+    asked = {
+        "ANDROID_ABIS": "arm64-v8a",
+        "BUILD_AAR_DIR": "elsewhere",
+        "EXECUTORCH_BUILD_VULKAN": "ON",
+    }
+    code, errors, words = script(tmp_path, ANDROID_NDK=ndk, PYTHON_EXECUTABLE=str(python), **asked)
+    assert code == 0, errors
+    last = words.splitlines()[-1]
+    libraries = tmp_path / "cmake-out-android-so"
+    assert (
+        last
+        == f"-m executorch.tools.android aar --libraries {libraries} --out elsewhere --flavor vulkan"
+    )
+    assert (libraries / "arm64-v8a" / "libexecutorch.so").exists()
+
+
+@pytest.mark.req("AND-024")
+def test_every_backend_of_android_has_its_option() -> None:
+    """Some are refused by name for want of a vendor's SDK, which is an answer, too."""
+    files = [ROOT / "tools/cmake/RefusedOptions.cmake", *(ROOT / "backends").rglob("options.cmake")]
+    text = "\n".join(file.read_text() for file in files)
+    for backend in ("XNNPACK", "VULKAN", "QNN", "NEURON", "ENN", "VGF"):
+        assert f"EXECUTORCH_BUILD_{backend}" in text, backend

@@ -30,8 +30,18 @@ def java(program_store: ProgramStore) -> jvm.Jvm:
     if reason := jvm.what_is_missing():
         pytest.skip(reason)
     made_of = classes.digest(classes.SOURCES, jvm.TESTS)
-    compiled = program_store.folder("jvm classes", jvm.write_classes, ("tools/android",), made_of=made_of)
+    compiled = program_store.folder(
+        "jvm classes", jvm.write_classes, ("tools/android",), made_of=made_of
+    )
     add = classes.ROOT / "extension" / "module" / "test" / "resources" / "add.pte"
-    parts = ("exir", "extension/android/test", "extension/llm", "extension/training", "backends/xnnpack")
-    written = program_store.folder("jvm programs", lambda folder: write_programs(folder, add), parts)
+    parts = (
+        "exir",
+        "extension/android/test",
+        "extension/llm",
+        "extension/training",
+        "backends/xnnpack",
+    )
+    written = program_store.folder(
+        "jvm programs", lambda folder: write_programs(folder, add), parts
+    )
     return jvm.Jvm(compiled, written)

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from executorch.backends.test.built import build_folder
-from executorch.tools.android.classes import PROJECT, SOURCES, class_path, compile_classes, kotlin_library
+from executorch.tools.android.classes import (
+    PROJECT,
+    SOURCES,
+    class_path,
+    compile_classes,
+    kotlin_library,
+)
 
 TESTS = PROJECT / "src" / "test" / "java"
 LIBRARY = build_folder() / "extension" / "android" / "libexecutorch.so"
@@ -40,7 +46,9 @@ def write_classes(folder: Path) -> None:
 
 def sanitizer() -> dict[str, str]:
     """The environment that a library of a build with a sanitizer needs: the JVM itself has none."""
-    needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True).stdout
+    needed = subprocess.run(
+        ["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True
+    ).stdout
     preloaded = re.findall(r"\[(lib[at]san\.so)[.\d]*\]", needed)
     if not preloaded:
         return {}
@@ -58,7 +66,9 @@ class Jvm:
 
     def java(self, *words: str, library: str = f"-Djava.library.path={LIBRARY.parent}") -> str:
         """What a program prints; JNI's own checks are on, and a warning of them is a failure."""
-        path = class_path([self.classes / "main", self.classes / "test", kotlin_library(), *junit()])
+        path = class_path(
+            [self.classes / "main", self.classes / "test", kotlin_library(), *junit()]
+        )
         options = [library, f"-Dexecutorch.test.programs={self.programs}", "-Xcheck:jni", "-ea"]
         done = subprocess.run(
             ["java", *options, "-Dfile.encoding=UTF-8", "-cp", path, *words],
