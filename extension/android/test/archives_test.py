@@ -260,7 +260,7 @@ def test_without_the_ndk_the_script_says_what_it_needs(name: str, tmp_path: Path
         ),
         (
             {"EXECUTORCH_ANDROID_PROFILING": "ON", "EXECUTORCH_BUILD_EXTENSION_LLM": "OFF"},
-            ("DEXECUTORCH_ENABLE_EVENT_TRACER=ON", "DEXECUTORCH_BUILD_EXTENSION_ASR_RUNNER=OFF"),
+            ("DEXECUTORCH_ANDROID_PROFILING=ON", "DEXECUTORCH_BUILD_EXTENSION_ASR_RUNNER=OFF"),
         ),
     ],
     ids=lambda value: next(iter(value), "none") if isinstance(value, dict) else "",
