@@ -48,7 +48,7 @@ def compile_classes(
     require_tools("kotlinc", "javac")
     uses = [*uses, kotlin_library()]
     out.mkdir(parents=True, exist_ok=True)
-    if any(source.rglob("*.kt") for source in sources):
+    if any(any(source.rglob("*.kt")) for source in sources):
         # Its compiler speaks to the JDK of its own time; warnings about that are no news.
         run(
             "kotlinc", "-nowarn", "-jvm-target", "1.8", "-cp", class_path(uses), "-d", out, *sources

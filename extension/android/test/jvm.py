@@ -13,6 +13,7 @@ from pathlib import Path
 from executorch.backends.test.built import build_folder
 from executorch.tools.android.classes import (
     PROJECT,
+    ROOT,
     SOURCES,
     class_path,
     compile_classes,
@@ -21,6 +22,7 @@ from executorch.tools.android.classes import (
 
 TESTS = PROJECT / "src" / "test" / "java"
 LIBRARY = build_folder() / "extension" / "android" / "libexecutorch.so"
+APPS = ROOT / "examples" / "demo-apps" / "android"
 JARS = Path("/usr/share/java")
 
 
@@ -39,9 +41,11 @@ def junit() -> list[Path]:
 
 
 def write_classes(folder: Path) -> None:
-    """main and test: the classes and their tests."""
+    """main: the classes; test: their tests, and the apps of examples/demo-apps with theirs."""
     main = compile_classes(folder / "main", [SOURCES])
-    compile_classes(folder / "test", [TESTS], uses=[main, *junit()])
+    stubs = compile_classes(folder / "stubs", [APPS / "stubs" / "java"])
+    apps = [APPS / app / "app" / "src" for app in ("LlamaDemo", "DeepLabV3Demo")]
+    compile_classes(folder / "test", [TESTS, *apps], uses=[main, stubs, *junit()])
 
 
 def sanitizer() -> dict[str, str]:

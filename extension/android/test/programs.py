@@ -59,6 +59,16 @@ class Doubled(nn.Module):
         return {"doubled": self.linear(rows)}
 
 
+class Segments(nn.Module):
+    """Scores of 21 classes: green is a dog (12), red a person (15), blue a sheep (17), dark nothing (0)."""
+
+    def forward(self, image: Tensor) -> Tensor:
+        scores = [torch.full_like(image[:, 0], -10.0) for _ in range(21)]
+        scores[0] = torch.zeros_like(image[:, 0])
+        scores[12], scores[15], scores[17] = image[:, 1], image[:, 0], image[:, 2]
+        return torch.stack(scores, dim=1)
+
+
 class Encoder(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         return features.reshape(1, 1, SAMPLES) * 0.5
@@ -85,6 +95,7 @@ def write(folder: Path) -> None:
     _portable(Types(), (x,)).save(folder / "types.pte")
     _portable(Scaled(), (torch.ones(2), torch.ones(2), 3.0)).save(folder / "scaled.pte")
     _portable(ChannelsLast(), (torch.ones(1, 2, 2, 3),)).save(folder / "channels_last.pte")
+    _portable(Segments(), (torch.ones(1, 3, 2, 2),)).save(folder / "segments.pte")
     rows = export(Doubled(), (torch.ones(2, 3),), dynamic_shapes=({0: Dim("rows", min=1, max=8)},))
     to_edge_transform_and_lower(rows, partitioner=[XnnpackPartitioner()]).to_executorch().save(
         folder / "doubled.pte"
