@@ -86,7 +86,7 @@ def test_the_archive_has_the_documented_layout(
     assert again.read_bytes() == aar.read_bytes(), "the same contents have the same sum"
 
 
-@pytest.mark.req("AND-011", "AND-012", "AND-027")
+@pytest.mark.req("AND-011", "AND-012", "AND-027", "VK-020")
 def test_flavours_in_a_maven_repository(classes: Path, libraries: Path, tmp_path: Path) -> None:
     artifacts = {
         "xnnpack": "executorch-android",
