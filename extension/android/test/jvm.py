@@ -56,11 +56,17 @@ def sanitizer() -> dict[str, str]:
     preloaded = re.findall(r"\[(lib[at]san\.so)[.\d]*\]", needed)
     if not preloaded:
         return {}
-    find = [os.environ.get("CXX", "c++"), f"-print-file-name={preloaded[0]}"]
-    library = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
+    # With the C++ runtime, whose functions it replaces: the JVM loads that later.
+    libraries = [
+        subprocess.run(
+            [os.environ.get("CXX", "c++"), f"-print-file-name={name}"],
+            capture_output=True, text=True, check=True,
+        ).stdout.strip()
+        for name in (preloaded[0], "libstdc++.so.6")
+    ]  # fmt: skip
     # The JVM reads protected pages on purpose and frees nothing at its end.
-    quiet = "handle_segv=0:detect_leaks=0:allow_user_segv_handler=1"
-    return {"LD_PRELOAD": library, "ASAN_OPTIONS": quiet}
+    quiet = "handle_segv=0:detect_leaks=0:allow_user_segv_handler=1:quarantine_size_mb=1"
+    return {"LD_PRELOAD": ":".join(libraries), "ASAN_OPTIONS": quiet}
 
 
 @dataclass(frozen=True)
