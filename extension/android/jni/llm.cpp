@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include <executorch/extension/android/jni/java.h>
 #include <executorch/extension/android/jni/natives.h>
@@ -26,11 +27,15 @@ namespace {
 
 constexpr jint kText = 1;
 constexpr jint kMultimodal = 2;
+constexpr float kOfEachCall = -1;  // temperature
 
 struct LlmPeer final : Peer {
   std::unique_ptr<ContextRunner> runner;
-  jint num_bos = 0;
-  jint num_eos = 0;
+  jint num_bos = 0;  // at the beginning of a context
+  jint num_eos = 0;  // behind each prompt
+  bool is_new = true;
+
+  int32_t take_num_bos() { return std::exchange(is_new, false) ? num_bos : 0; }
 };
 
 ContextRunner& runner_of(jlong handle) {
@@ -45,7 +50,7 @@ Module::LoadMode to_load_mode(jint mode) {
 }
 
 std::unique_ptr<ContextRunner> make_runner(jint model_type, const std::string& program,
-                                           const std::string& tokenizer_path, float temperature,
+                                           const std::string& tokenizer_path,
                                            const std::vector<std::string>& data_files,
                                            Module::LoadMode load_mode) {
   auto tokenizer = llm::load_tokenizer(tokenizer_path);
@@ -53,7 +58,7 @@ std::unique_ptr<ContextRunner> make_runner(jint model_type, const std::string& p
     fail(Error::InvalidArgument, "failed to read tokenizer " + tokenizer_path);
   }
   if (model_type == kText) {
-    return llm::create_text_llm_runner(program, std::move(tokenizer), data_files, temperature,
+    return llm::create_text_llm_runner(program, std::move(tokenizer), data_files, kOfEachCall,
                                        nullptr, "forward", load_mode);
   }
   if (model_type != kMultimodal) {
@@ -71,13 +76,12 @@ std::unique_ptr<ContextRunner> make_runner(jint model_type, const std::string& p
 }
 
 jlong llmCreate(JNIEnv* env, jclass, jint model_type, jstring module_path, jstring tokenizer_path,
-                jfloat temperature, jobjectArray data_files, jint num_bos, jint num_eos,
-                jint load_mode) {
+                jobjectArray data_files, jint num_bos, jint num_eos, jint load_mode) {
   return guarded(env, [&] {
     set_num_threads(num_threads_for_llm());
     const std::string program = to_utf8(env, module_path);
     auto peer = std::make_unique<LlmPeer>();
-    peer->runner = make_runner(model_type, program, to_utf8(env, tokenizer_path), temperature,
+    peer->runner = make_runner(model_type, program, to_utf8(env, tokenizer_path),
                                to_strings(env, data_files), to_load_mode(load_mode));
     if (peer->runner == nullptr) {
       fail(Error::InvalidProgram, "failed to make a runner of " + program);
@@ -96,12 +100,11 @@ void llmLoad(JNIEnv* env, jclass, jlong handle) {
 }
 
 // `settings`: seq_len, max_new_tokens, num_bos, num_eos, echo, warming; see LlmModule.kt.
-GenerationConfig to_config(const LlmPeer& peer, const std::vector<jlong>& settings,
-                           double temperature) {
+GenerationConfig to_config(LlmPeer& peer, const std::vector<jlong>& settings, double temperature) {
   GenerationConfig config;
   config.seq_len = static_cast<int32_t>(settings[0]);
   config.max_new_tokens = static_cast<int32_t>(settings[1]);
-  config.num_bos = static_cast<int32_t>(settings[2] + peer.num_bos);
+  config.num_bos = static_cast<int32_t>(settings[2]) + peer.take_num_bos();
   config.num_eos = static_cast<int32_t>(settings[3] + peer.num_eos);
   config.echo = settings[4] != 0;
   config.warming = settings[5] != 0;
@@ -115,7 +118,7 @@ GenerationConfig to_config(const LlmPeer& peer, const std::vector<jlong>& settin
 void llmGenerate(JNIEnv* env, jclass, jlong handle, jstring prompt, jlongArray settings,
                  jdouble temperature, jobject sink) {
   guarded(env, [&] {
-    const LlmPeer& peer = from_handle<LlmPeer>(handle);
+    LlmPeer& peer = from_handle<LlmPeer>(handle);
     ContextRunner& runner = *peer.runner;
     const std::string text = to_utf8(env, prompt);
     const GenerationConfig config = to_config(peer, to_numbers(env, settings), temperature);
@@ -140,11 +143,11 @@ void llmGenerate(JNIEnv* env, jclass, jlong handle, jstring prompt, jlongArray s
 }
 
 void prefill(jlong handle, MultimodalInput input) {
-  const LlmPeer& peer = from_handle<LlmPeer>(handle);
+  LlmPeer& peer = from_handle<LlmPeer>(handle);
   const UsesThreads running;
   std::vector<MultimodalInput> inputs;
   inputs.push_back(std::move(input));
-  check(peer.runner->prefill(inputs, peer.num_bos, peer.num_eos).error(), "Prefill failed");
+  check(peer.runner->prefill(inputs, peer.take_num_bos(), peer.num_eos).error(), "Prefill failed");
 }
 
 void llmPrefillText(JNIEnv* env, jclass, jlong handle, jstring prompt) {
@@ -202,14 +205,17 @@ void llmStop(JNIEnv*, jclass, jlong handle) {
 }
 
 void llmReset(JNIEnv* env, jclass, jlong handle) {
-  guarded(env, [&] { runner_of(handle).reset(); });
+  guarded(env, [&] {
+    runner_of(handle).reset();
+    from_handle<LlmPeer>(handle).is_new = true;
+  });
 }
 
 }  // namespace
 
 Natives llm_natives() {
   static const JNINativeMethod kRows[] = {
-      ET_NATIVE(llmCreate, "(ILjava/lang/String;Ljava/lang/String;F[Ljava/lang/String;III)J"),
+      ET_NATIVE(llmCreate, "(ILjava/lang/String;Ljava/lang/String;[Ljava/lang/String;III)J"),
       ET_NATIVE(llmLoad, "(J)V"),
       ET_NATIVE(llmGenerate, "(JLjava/lang/String;[JDLorg/pytorch/executorch/internal/TextSink;)V"),
       ET_NATIVE(llmPrefillText, "(JLjava/lang/String;)V"),

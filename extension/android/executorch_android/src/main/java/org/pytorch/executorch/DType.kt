@@ -39,7 +39,14 @@ enum class DType(
   BITS2X4(19),
   BITS4X2(20),
   BITS8(21),
-  BITS16(22);
+  BITS16(22),
+  FLOAT8_E5M2(23),
+  FLOAT8_E4M3FN(24),
+  FLOAT8_E5M2FNUZ(25),
+  FLOAT8_E4M3FNUZ(26),
+  UINT16(27, "uint16", Storage.SHORT),
+  UINT32(28, "uint32", Storage.INT),
+  UINT64(29, "uint64", Storage.LONG);
 
   companion object {
     private val byCode = values().associateBy { it.jniCode }

@@ -100,21 +100,21 @@ open class Module internal constructor(address: Long) : Closeable {
      */
     @JvmStatic
     @JvmOverloads
-    fun load(modelPath: String, loadMode: Int = LOAD_MODE_FILE, numThreads: Int = 0): Module =
+    fun load(modelPath: String?, loadMode: Int = LOAD_MODE_FILE, numThreads: Int = 0): Module =
       load(modelPath, emptyList(), loadMode, numThreads)
 
     /** Loads a program with its data files (.ptd). */
     @JvmStatic
     @JvmOverloads
     fun load(
-      modelPath: String,
+      modelPath: String?,
       dataFiles: List<String>,
       loadMode: Int = LOAD_MODE_MMAP,
       numThreads: Int = 0
     ): Module {
       ExecuTorchRuntime.validateFilePath(modelPath, "model path")
       dataFiles.forEach { ExecuTorchRuntime.validateFilePath(it, "data path") }
-      return Module(Natives.moduleLoad(modelPath, dataFiles.toTypedArray(), loadMode, numThreads))
+      return Module(Natives.moduleLoad(modelPath!!, dataFiles.toTypedArray(), loadMode, numThreads))
     }
 
     /**

@@ -56,19 +56,19 @@ abstract class Tensor internal constructor(private val dtype: DType, private val
       return BooleanArray(count()) { bytes.get(it) != 0.toByte() }
     }
 
-  /** Of INT16; of HALF and BFLOAT16 their bits. */
+  /** Of INT16 and UINT16; of HALF and BFLOAT16 their bits. */
   val dataAsShortArray: ShortArray
     get() = ShortArray(count()).also {
-      read<ShortBuffer>("short array", DType.HALF, DType.INT16, DType.BFLOAT16).get(it)
+      read<ShortBuffer>("short array", DType.HALF, DType.INT16, DType.UINT16, DType.BFLOAT16).get(it)
     }
 
-  /** Of INT32. */
+  /** Of INT32 and UINT32. */
   val dataAsIntArray: IntArray
-    get() = IntArray(count()).also { read<IntBuffer>("int array", DType.INT32).get(it) }
+    get() = IntArray(count()).also { read<IntBuffer>("int array", DType.INT32, DType.UINT32).get(it) }
 
-  /** Of INT64. */
+  /** Of INT64 and UINT64. */
   val dataAsLongArray: LongArray
-    get() = LongArray(count()).also { read<LongBuffer>("long array", DType.INT64).get(it) }
+    get() = LongArray(count()).also { read<LongBuffer>("long array", DType.INT64, DType.UINT64).get(it) }
 
   /** Of FLOAT; HALF and BFLOAT16 are widened. */
   val dataAsFloatArray: FloatArray
@@ -96,17 +96,17 @@ abstract class Tensor internal constructor(private val dtype: DType, private val
 
   /** See above. */
   fun copyDataInto(buffer: ShortBuffer) {
-    buffer.put(read<ShortBuffer>("short buffer", DType.HALF, DType.INT16, DType.BFLOAT16))
+    buffer.put(read<ShortBuffer>("short buffer", DType.HALF, DType.INT16, DType.UINT16, DType.BFLOAT16))
   }
 
   /** See above. */
   fun copyDataInto(buffer: IntBuffer) {
-    buffer.put(read<IntBuffer>("int buffer", DType.INT32))
+    buffer.put(read<IntBuffer>("int buffer", DType.INT32, DType.UINT32))
   }
 
   /** See above. */
   fun copyDataInto(buffer: LongBuffer) {
-    buffer.put(read<LongBuffer>("long buffer", DType.INT64))
+    buffer.put(read<LongBuffer>("long buffer", DType.INT64, DType.UINT64))
   }
 
   /** See above; HALF and BFLOAT16 are widened. */
@@ -191,7 +191,7 @@ abstract class Tensor internal constructor(private val dtype: DType, private val
     fun fromBlob(data: BooleanArray, shape: LongArray): Tensor =
       copied(DType.BOOL, ByteBuffer.wrap(ByteArray(data.size) { if (data[it]) 1 else 0 }), shape)
 
-    /** The bits of halves; see the next one for INT16 and BFLOAT16. */
+    /** The bits of halves; see the next one for INT16, UINT16 and BFLOAT16. */
     @JvmStatic
     fun fromBlob(data: ShortArray, shape: LongArray): Tensor = fromBlob(data, shape, DType.HALF)
 
@@ -297,7 +297,7 @@ abstract class Tensor internal constructor(private val dtype: DType, private val
     }
 
     private fun ofShorts(dtype: DType): DType {
-      require(dtype.storage == Storage.SHORT) { "Expected HALF, INT16 or BFLOAT16 for shorts, got $dtype" }
+      require(dtype.storage == Storage.SHORT) { "Expected HALF, INT16, UINT16 or BFLOAT16 for shorts, got $dtype" }
       return dtype
     }
 

@@ -184,6 +184,9 @@ public class ModuleTest {
   @Test
   public void filesThatAreNone() throws Exception {
     assertThrows(IllegalArgumentException.class, () -> Module.load(path("none.pte")));
+    assertEquals(
+        "Cannot load model path: path is null",
+        assertThrows(IllegalArgumentException.class, () -> Module.load((String) null)).getMessage());
     File text = File.createTempFile("text", ".pte");
     Files.write(text.toPath(), "This is no program, whatever its name says; it has more than a header's bytes.".getBytes());
     ExecutorchRuntimeException error =

@@ -67,7 +67,6 @@ public final class Natives {
       int modelType,
       String modulePath,
       String tokenizerPath,
-      float temperature,
       String[] dataFiles,
       int numBos,
       int numEos,

@@ -43,7 +43,7 @@ class LlmModule @JvmOverloads constructor(
     ExecuTorchRuntime.validateFilePath(tokenizerPath, "tokenizer path")
     dataFiles.forEach { ExecuTorchRuntime.validateFilePath(it, "data path") }
     val address = Natives.llmCreate(
-      modelType, modulePath, tokenizerPath, temperature, dataFiles.toTypedArray(), numBos, numEos, loadMode
+      modelType, modulePath, tokenizerPath, dataFiles.toTypedArray(), numBos, numEos, loadMode
     )
     handle = NativeHandle(this, address, "LlmModule")
   }

@@ -55,6 +55,38 @@ public class LlmModuleTest {
   }
 
   @Test
+  public void theTemperatureOfACallWins() {
+    LlmGenerationConfig config = LlmGenerationConfig.create().temperature(0f).maxNewTokens(12).echo(false).build();
+    try (LlmModule cold = load();
+        LlmModule warm = new LlmModule(path("llama/llama.pte"), path("llama/tokenizer.json"), 2f)) {
+      assertEquals(generate(cold, PROMPT, config), generate(warm, PROMPT, config));
+      warm.resetContext();
+      StringBuilder text = new StringBuilder();
+      warm.generate(PROMPT, 24, text::append, false); // of the module, which is 2
+      cold.resetContext();
+      StringBuilder greedy = new StringBuilder();
+      cold.generate(PROMPT, 24, greedy::append, false);
+      assertFalse(greedy.toString().equals(text.toString()));
+    }
+  }
+
+  @Test
+  public void tokensThatBeginATextComeOnceInAContext() {
+    String program = path("llama/llama.pte");
+    String tokenizer = path("llama/tokenizer.json");
+    try (LlmModule once = new LlmModule(1, program, tokenizer, 0f, "", 1, 0);
+        LlmModule given = load()) {
+      LlmGenerationConfig first = LlmGenerationConfig.create().temperature(0f).maxNewTokens(4).numBos(1).echo(false).build();
+      for (int round = 0; round < 2; ++round) {
+        assertEquals(generate(given, PROMPT, first), generate(once, PROMPT, greedy(4)));
+        assertEquals(generate(given, PROMPT, greedy(4)), generate(once, PROMPT, greedy(4)));
+        given.resetContext();
+        once.resetContext();
+      }
+    }
+  }
+
+  @Test
   public void afterAResetItIsAsNew() {
     try (LlmModule module = load()) {
       String first = generate(module, PROMPT, greedy(12));
