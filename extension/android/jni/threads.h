@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process's thread pool, whose size Java may change while other threads run methods.
+// The process's thread pool, whose size Java may ask to change while other threads run methods.
 #pragma once
 
 #include <cstdint>
-#include <mutex>
-#include <shared_mutex>
 
 namespace executorch::extension::jni {
 
-// Held while a method runs or is loaded: workers stay.
+// Held while a method runs or is loaded: workers stay. May be nested, as callbacks call other
+// modules.
 class UsesThreads {
  public:
   UsesThreads();
-
- private:
-  std::shared_lock<std::shared_mutex> lock_;
+  ~UsesThreads();
+  UsesThreads(const UsesThreads&) = delete;
+  UsesThreads& operator=(const UsesThreads&) = delete;
 };
 
-// Waits for those who run if the number is another one. 0: half of the logical processors.
+// 0: half of the logical processors. While a method runs, the pool stays as it is, and the log says
+// so: to wait for the end of an answer would be worse.
 void set_num_threads(uint32_t count);
 
 // Physical cores of the fast kinds, less one for the app.

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from executorch.extension.android.test import jvm
 from executorch.tools.android import archive
 from executorch.tools.android.__main__ import main
 from executorch.tools.android.classes import ROOT
@@ -175,7 +178,7 @@ def test_the_jar_for_desktops(classes: Path, tmp_path: Path) -> None:
     assert (tmp_path / "org/pytorch/executorch-jvm" / archive.VERSION / f"{name}.pom").exists()
 
 
-def script(folder: Path, **variables: str) -> tuple[int, str, str]:
+def script(folder: Path, program: str = CMAKE, **variables: str) -> tuple[int, str, str]:
     """The script in a tree of its own, so that nothing of this one is touched; its code, errors and cmake's words."""
     for name in ("bin", "scripts"):
         (folder / name).mkdir(exist_ok=True)
@@ -184,7 +187,7 @@ def script(folder: Path, **variables: str) -> tuple[int, str, str]:
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / name)
     cmake = folder / "bin" / "cmake"
-    cmake.write_text(CMAKE)
+    cmake.write_text(program)
     cmake.chmod(0o755)
     log = folder / "cmake.log"
     kept = {
@@ -300,6 +303,23 @@ def test_the_archive_goes_where_it_is_wanted(ndk: str, tmp_path: Path) -> None:
         == f"-m executorch.tools.android aar --libraries {libraries} --out elsewhere --flavor vulkan"
     )
     assert (libraries / "arm64-v8a" / "libexecutorch.so").exists()
+
+
+@pytest.mark.full
+def test_the_script_makes_an_archive_of_what_was_built(ndk: str, tmp_path: Path) -> None:
+    """The whole script but CMake, whose place has the library for this computer: classes compiled, all of it in."""
+    if reason := jvm.what_is_missing():
+        pytest.skip(reason)
+    copy = f'cp "{jvm.LIBRARY}" "$2/extension/android/libexecutorch.so"'
+    cmake = re.sub(r'echo "library of.*?so"', lambda _: copy, CMAKE)
+    asked = {"ANDROID_ABIS": "x86_64", "PYTHON_EXECUTABLE": sys.executable}
+    code, errors, _ = script(tmp_path, cmake, ANDROID_NDK=ndk, **asked)
+    assert code == 0, errors
+    with zipfile.ZipFile(tmp_path / "aar-out" / "executorch.aar") as aar:
+        assert aar.read("jni/x86_64/libexecutorch.so") == jvm.LIBRARY.read_bytes()
+        (tmp_path / "classes.jar").write_bytes(aar.read("classes.jar"))
+    found = set(archive.names(tmp_path / "classes.jar"))
+    assert {CLASS, "org/pytorch/executorch/extension/llm/LlmModule.class"} <= found
 
 
 @pytest.mark.req("AND-024")

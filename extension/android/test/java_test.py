@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from executorch.extension.android.test.jvm import Jvm
+from executorch.extension.android.test.jvm import LIBRARY, Jvm
+from executorch.tools.android.__main__ import main
+from executorch.tools.android.classes import ROOT
 
 
 @pytest.mark.req("AND-002")
@@ -39,3 +45,20 @@ def test_speech(java: Jvm) -> None:
 
 def test_training(java: Jvm) -> None:
     java.junit("extension.training.TrainingModuleTest")
+
+
+def test_the_guide_from_an_empty_folder(java: Jvm, tmp_path: Path) -> None:
+    """One jar, one file of Java, one command: no class path of Kotlin's, no path of libraries."""
+    jar = tmp_path / "executorch-jvm.jar"
+    words = ["--classes", str(java.classes / "main"), "--library", f"linux-x86_64={LIBRARY}"]
+    assert main(["jvm", "--standalone", *words, "--out", str(jar)]) == 0
+    page = (ROOT / "docs" / "guide" / "java.md").read_text()
+    (code,) = re.findall(r"```java\n(.*?)```", page, re.S)
+    (tmp_path / "Add.java").write_text(code)
+    (command, expected) = re.findall(r"^(java -cp \S+ Add\.java) \S+ +# (\S+)$", page, re.M)[0]
+    program = java.programs / "add.pte"
+    done = subprocess.run(
+        [*command.split(), program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == expected

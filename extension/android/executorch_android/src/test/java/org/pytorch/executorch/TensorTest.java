@@ -129,6 +129,8 @@ public class TensorTest {
     assertEquals(DType.DOUBLE, Tensor.fromBlob(Tensor.allocateDoubleBuffer(4), SHAPE).dtype());
     assertEquals(DType.HALF, Tensor.fromBlob(Tensor.allocateHalfBuffer(4), SHAPE).dtype());
     assertEquals(DType.INT16, Tensor.fromBlob(Tensor.allocateHalfBuffer(4), SHAPE, DType.INT16).dtype());
+    Tensor unsigned = Tensor.fromBlob(new short[] {1, -1, 2, 3}, SHAPE, DType.UINT16);
+    assertArrayEquals(new short[] {1, -1, 2, 3}, Tensor.fromByteArray(unsigned.toByteArray()).getDataAsShortArray());
     assertThrows(IllegalArgumentException.class, () -> Tensor.fromBlob(Tensor.allocateHalfBuffer(4), SHAPE, DType.INT8));
   }
 

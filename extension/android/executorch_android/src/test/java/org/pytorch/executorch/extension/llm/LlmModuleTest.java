@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.Test;
 import org.pytorch.executorch.ExecutorchRuntimeException;
+import org.pytorch.executorch.Module;
 
 public class LlmModuleTest {
   private static final String PROMPT = "The quick";
@@ -208,6 +209,23 @@ public class LlmModuleTest {
                       }));
       assertSame(mine, thrown);
       assertEquals(1, pieces.get());
+    }
+  }
+
+  @Test
+  public void aCallbackMayRunOtherModules() {
+    try (LlmModule llm = load()) {
+      AtomicReference<Float> sum = new AtomicReference<>();
+      llm.generate(
+          PROMPT,
+          greedy(1),
+          result -> {
+            // Asks for another number of threads while this one runs a method.
+            try (Module module = Module.load(path("add.pte"), Module.LOAD_MODE_FILE, 3)) {
+              sum.set(module.forward()[0].toTensor().getDataAsFloatArray()[0]);
+            }
+          });
+      assertEquals(2f, sum.get(), 0);
     }
   }
 
