@@ -197,20 +197,22 @@ class Ones {
 };
 
 jobjectArray moduleExecute(JNIEnv* env, jclass, jlong handle, jstring method, jlongArray header,
-                           jobjectArray objects) {
+                           jobjectArray objects, jboolean in_place) {
   return guarded(env, [&] {
     const std::string name = to_utf8(env, method);
     const std::string what = "failed to execute method " + name;
     Module& module = module_of(handle);
+    const auto memory = in_place == JNI_TRUE ? TensorMemory::Borrowed : TensorMemory::Copied;
     const Inputs inputs(env, header, objects);
     const UsesThreads running;
     const MethodMeta meta = unwrap(module.method_meta(name), what);
     if (inputs.values().empty()) {
-      return to_java(env, unwrap(module.execute(name, Ones(meta).values()), what));
+      return to_java(env, unwrap(module.execute(name, Ones(meta).values()), what), memory);
     }
     auto outputs = module.execute(name, inputs.values());
     const std::string misfit = outputs.ok() ? "" : first_misfit(meta, inputs.values());
-    return to_java(env, unwrap(std::move(outputs), misfit.empty() ? what : what + ": " + misfit));
+    return to_java(env, unwrap(std::move(outputs), misfit.empty() ? what : what + ": " + misfit),
+                   memory);
   });
 }
 
@@ -296,7 +298,7 @@ Natives module_natives() {
       ET_NATIVE(moduleLoad, "(Ljava/lang/String;[Ljava/lang/String;II)J"),
       ET_NATIVE(moduleLoadBuffers, "(Ljava/nio/ByteBuffer;Ljava/nio/ByteBuffer;I)J"),
       ET_NATIVE(moduleLoadMethod, "(JLjava/lang/String;[Ljava/lang/Object;)V"),
-      ET_NATIVE(moduleExecute, "(JLjava/lang/String;[J[Ljava/lang/Object;)[Ljava/lang/Object;"),
+      ET_NATIVE(moduleExecute, "(JLjava/lang/String;[J[Ljava/lang/Object;Z)[Ljava/lang/Object;"),
       ET_NATIVE(moduleMethods, "(J)[Ljava/lang/String;"),
       ET_NATIVE(moduleMethodMeta, "(JLjava/lang/String;)[Ljava/lang/Object;"),
       ET_NATIVE(moduleEtdump, "(JLjava/lang/String;)Z"),

@@ -77,7 +77,7 @@ void copy_elements(const Tensor& tensor, char* out) {
 }
 
 jobject to_buffer(JNIEnv* env, const Tensor& tensor, TensorMemory memory) {
-  if (memory == TensorMemory::Borrowed) {
+  if (memory == TensorMemory::Borrowed && is_contiguous(tensor) && tensor.nbytes() > 0) {
     return made(env, env->NewDirectByteBuffer(tensor.mutable_data_ptr(),
                                               static_cast<jlong>(tensor.nbytes())));
   }

@@ -28,7 +28,8 @@ class Inputs {
 
 enum class TensorMemory {
   Copied,    // into memory of Java's
-  Borrowed,  // the tensor's own, which lives longer than what Java makes of it
+  Borrowed,  // the tensor's own, which lives longer than what Java makes of it; copied where its
+             // elements lie in another order than that of the sizes
 };
 
 // Failure for lists, which Java has no values for.

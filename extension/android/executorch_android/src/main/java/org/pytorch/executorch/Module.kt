@@ -32,7 +32,24 @@ open class Module internal constructor(address: Long) : Closeable {
   /** Runs a method, which is loaded first. */
   fun execute(methodName: String, vararg inputs: EValue): Array<EValue> {
     val packed = Values.pack(inputs)
-    return Values.unpack(handle.use { Natives.moduleExecute(it, methodName, packed.header, packed.objects) })
+    return Values.unpack(handle.use { Natives.moduleExecute(it, methodName, packed.header, packed.objects, false) })
+  }
+
+  /**
+   * Runs a method and gives its outputs to [read] where they lie, without a copy. They are valid until it returns; then
+   * their tensors refuse to be read, and buffers that were taken out of them are another run's. No other method of the
+   * Module can be called from it.
+   */
+  fun <T> executeInPlace(methodName: String, inputs: Array<EValue>, read: (Array<EValue>) -> T): T {
+    val packed = Values.pack(inputs)
+    return handle.use {
+      val outputs = Values.unpack(Natives.moduleExecute(it, methodName, packed.header, packed.objects, true))
+      try {
+        read(outputs)
+      } finally {
+        outputs.filter { output -> output.isTensor }.forEach { output -> output.toTensor().invalidate() }
+      }
+    }
   }
 
   /** Loads a method, so that its first run need not. */

@@ -24,8 +24,11 @@ import org.pytorch.executorch.internal.halfToFloat
  * Warning: this API is experimental and may change without notice.
  */
 @Experimental
-abstract class Tensor internal constructor(private val dtype: DType, private val data: Buffer, shape: LongArray) {
+abstract class Tensor internal constructor(private val dtype: DType, data: Buffer, shape: LongArray) {
   private val shape: LongArray = shape.clone()
+  private var memory: Buffer? = data
+  private val data: Buffer
+    get() = checkNotNull(memory) { "An output in place is valid during its call only: copy what you keep" }
 
   /** Number of elements. */
   fun numel(): Long = numel(shape)
@@ -139,6 +142,11 @@ abstract class Tensor internal constructor(private val dtype: DType, private val
     val sizes = Arrays.toString(shape)
     return if (dtype.storage == null) "Unsupported tensor($sizes, dtype=$dtype)"
     else "Tensor($sizes, dtype=torch.${dtype.torchName})"
+  }
+
+  /** The memory is not the tensor's any more. */
+  internal fun invalidate() {
+    memory = null
   }
 
   private fun count(): Int = Math.toIntExact(numel())

@@ -67,6 +67,39 @@ public class ModuleTest {
   }
 
   @Test
+  public void outputsInPlaceAreTheMethodsMemory() {
+    Module module = Module.load(path("add.pte"));
+    EValue[] inputs = {floats(1), floats(20)};
+    Tensor[] kept = new Tensor[2];
+    float sum =
+        module.executeInPlace(
+            "forward",
+            inputs,
+            outputs -> {
+              kept[0] = outputs[0].toTensor();
+              assertThrows(IllegalStateException.class, () -> module.forward(inputs));
+              return kept[0].getDataAsFloatArray()[0];
+            });
+    assertEquals(21, sum, 0);
+    assertEquals(
+        "An output in place is valid during its call only: copy what you keep",
+        assertThrows(IllegalStateException.class, () -> kept[0].getDataAsFloatArray()).getMessage());
+    // The same memory as in the next run: nothing was copied.
+    Object first = module.executeInPlace("forward", inputs, outputs -> outputs[0].toTensor().getRawDataBuffer());
+    module.executeInPlace(
+        "forward", new EValue[] {floats(2), floats(20)}, outputs -> kept[1] = outputs[0].toTensor());
+    assertEquals(22, ((java.nio.FloatBuffer) first).get(0), 0);
+    module.close();
+    try (Module other = Module.load(path("channels_last.pte"))) { // copied, as Java knows one order
+      Tensor ones = Tensor.ones(new long[] {1, 2, 2, 3}, DType.FLOAT);
+      float[] out =
+          other.executeInPlace(
+              "forward", new EValue[] {EValue.from(ones)}, outputs -> outputs[0].toTensor().getDataAsFloatArray());
+      assertEquals(2, out[11], 0);
+    }
+  }
+
+  @Test
   public void everyTypeComesOut() {
     try (Module module = Module.load(path("types.pte"))) {
       List<DType> types = new ArrayList<>();

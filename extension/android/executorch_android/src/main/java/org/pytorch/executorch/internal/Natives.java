@@ -34,7 +34,9 @@ public final class Natives {
 
   public static native void moduleLoadMethod(long module, String method, Object[] options);
 
-  public static native Object[] moduleExecute(long module, String method, long[] header, Object[] objects);
+  /** With `inPlace`, buffers of outputs are the method's own memory. */
+  public static native Object[] moduleExecute(
+      long module, String method, long[] header, Object[] objects, boolean inPlace);
 
   public static native String[] moduleMethods(long module);
 
