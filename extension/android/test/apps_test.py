@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from executorch.extension.android.test.jvm import APPS, Jvm
+from executorch.extension.android.test.jvm import PROJECTS, Jvm
 
 NAME = "{http://schemas.android.com/apk/res/android}name"
 
@@ -22,15 +23,24 @@ def test_the_segmentation(java: Jvm) -> None:
     java.junit("deeplabv3demo.SegmentationTest")
 
 
+def test_the_benchmark(java: Jvm) -> None:
+    out = java.java("org.junit.runner.JUnitCore", "org.pytorch.minibench.BenchmarkTest")
+    assert "OK (" in out, out
+
+
 def test_the_screens_compile(java: Jvm) -> None:
-    for name in ("llamademo", "deeplabv3demo"):
-        assert (java.classes / "test/org/pytorch/executorch" / name / "MainActivity.class").exists()
+    for name in (
+        "executorch/llamademo/Main",
+        "executorch/deeplabv3demo/Main",
+        "minibench/Benchmark",
+    ):
+        assert (java.classes / "test/org/pytorch" / f"{name}Activity.class").exists()
 
 
 @pytest.mark.req("AND-015", "AND-027")
-@pytest.mark.parametrize("app", ["LlamaDemo", "DeepLabV3Demo"])
-def test_the_projects_take_the_documented_archives(app: str) -> None:
-    build = (APPS / app / "app" / "build.gradle.kts").read_text()
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)
+def test_the_projects_take_the_documented_archives(project: Path) -> None:
+    build = (project / "app" / "build.gradle.kts").read_text()
     wanted = [
         'implementation(files("libs/executorch.aar"))',
         'implementation("org.pytorch:executorch-android:$executorchVersion")',
@@ -38,16 +48,15 @@ def test_the_projects_take_the_documented_archives(app: str) -> None:
         'implementation("com.facebook.fbjni:fbjni:0.7.0")',
         'findProperty("useLocalAar")',
     ]
-    if app == "LlamaDemo":
+    if project.name == "LlamaDemo":
         wanted.append('implementation("com.qualcomm.qti:qnn-runtime:2.37.0")')
     for line in wanted:
         assert line in build, line
     assert build.count("{") == build.count("}")
-    manifest = ElementTree.parse(APPS / app / "app/src/main/AndroidManifest.xml").getroot()
+    manifest = ElementTree.parse(project / "app/src/main/AndroidManifest.xml").getroot()
     (activity,) = manifest.iter("activity")
     (package,) = re.findall(r'namespace = "(.*)"', build)
-    sources = APPS / app / "app/src/main/java" / package.replace(".", "/")
+    sources = project / "app/src/main/java" / package.replace(".", "/")
     assert (sources / f"{activity.get(NAME, '').lstrip('.')}.kt").exists()
-    assert (APPS / app / "build.gradle.kts").exists() and (
-        APPS / app / "settings.gradle.kts"
-    ).exists()
+    assert (project / "build.gradle.kts").exists()
+    assert (project / "settings.gradle.kts").exists()

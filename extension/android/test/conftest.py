@@ -29,7 +29,7 @@ def write_programs(folder: Path, add: Path) -> None:
 def java(program_store: ProgramStore) -> jvm.Jvm:
     if reason := jvm.what_is_missing():
         pytest.skip(reason)
-    made_of = classes.digest(classes.SOURCES, jvm.TESTS, jvm.APPS)
+    made_of = classes.digest(classes.SOURCES, jvm.TESTS, jvm.APPS, jvm.BENCHMARK)
     compiled = program_store.folder(
         "jvm classes", jvm.write_classes, ("tools/android",), made_of=made_of
     )

@@ -23,6 +23,8 @@ from executorch.tools.android.classes import (
 TESTS = PROJECT / "src" / "test" / "java"
 LIBRARY = build_folder() / "extension" / "android" / "libexecutorch.so"
 APPS = ROOT / "examples" / "demo-apps" / "android"
+BENCHMARK = ROOT / "extension" / "benchmark" / "android" / "benchmark"
+PROJECTS = (APPS / "LlamaDemo", APPS / "DeepLabV3Demo", BENCHMARK)
 JARS = Path("/usr/share/java")
 
 
@@ -41,10 +43,10 @@ def junit() -> list[Path]:
 
 
 def write_classes(folder: Path) -> None:
-    """main: the classes; test: their tests, and the apps of examples/demo-apps with theirs."""
+    """main: the classes; test: their tests, and the apps with theirs."""
     main = compile_classes(folder / "main", [SOURCES])
     stubs = compile_classes(folder / "stubs", [APPS / "stubs" / "java"])
-    apps = [APPS / app / "app" / "src" for app in ("LlamaDemo", "DeepLabV3Demo")]
+    apps = [app / "app" / "src" for app in PROJECTS]
     compile_classes(folder / "test", [TESTS, *apps], uses=[main, stubs, *junit()])
 
 

@@ -6,4 +6,8 @@ public class Context {
   public android.content.res.AssetManager getAssets() {
     throw new UnsupportedOperationException();
   }
+
+  public java.io.File getFilesDir() {
+    throw new UnsupportedOperationException();
+  }
 }
