@@ -99,8 +99,10 @@ void llmLoad(JNIEnv* env, jclass, jlong handle) {
   });
 }
 
-// `settings`: seq_len, max_new_tokens, num_bos, num_eos, echo, warming; see LlmModule.kt.
-GenerationConfig to_config(LlmPeer& peer, const std::vector<jlong>& settings, double temperature) {
+// `settings`: seq_len, max_new_tokens, num_bos, num_eos, echo, warming, and maybe seed; see
+// LlmModule.kt.
+GenerationConfig to_config(LlmPeer& peer, const std::vector<jlong>& settings, double temperature,
+                           std::string json_schema) {
   GenerationConfig config;
   config.seq_len = static_cast<int32_t>(settings[0]);
   config.max_new_tokens = static_cast<int32_t>(settings[1]);
@@ -109,19 +111,25 @@ GenerationConfig to_config(LlmPeer& peer, const std::vector<jlong>& settings, do
   config.echo = settings[4] != 0;
   config.warming = settings[5] != 0;
   config.silent = true;  // an app's standard output is nobody's
-  if (temperature >= 0) {
-    config.temperature = static_cast<float>(temperature);
+  config.temperature = static_cast<float>(temperature);
+  if (settings.size() > 6) {
+    config.seed = static_cast<uint64_t>(settings[6]);
+  }
+  if (!json_schema.empty()) {
+    config.grammar = std::move(json_schema);
+    config.grammar_type = "json_schema";
   }
   return config;
 }
 
 void llmGenerate(JNIEnv* env, jclass, jlong handle, jstring prompt, jlongArray settings,
-                 jdouble temperature, jobject sink) {
+                 jdouble temperature, jstring json_schema, jobject sink) {
   guarded(env, [&] {
     LlmPeer& peer = from_handle<LlmPeer>(handle);
     ContextRunner& runner = *peer.runner;
     const std::string text = to_utf8(env, prompt);
-    const GenerationConfig config = to_config(peer, to_numbers(env, settings), temperature);
+    const GenerationConfig config =
+        to_config(peer, to_numbers(env, settings), temperature, to_utf8(env, json_schema));
     const UsesThreads running;
     TextStream stream(env, sink);
     std::string stats;
@@ -217,7 +225,9 @@ Natives llm_natives() {
   static const JNINativeMethod kRows[] = {
       ET_NATIVE(llmCreate, "(ILjava/lang/String;Ljava/lang/String;[Ljava/lang/String;III)J"),
       ET_NATIVE(llmLoad, "(J)V"),
-      ET_NATIVE(llmGenerate, "(JLjava/lang/String;[JDLorg/pytorch/executorch/internal/TextSink;)V"),
+      ET_NATIVE(
+          llmGenerate,
+          "(JLjava/lang/String;[JDLjava/lang/String;Lorg/pytorch/executorch/internal/TextSink;)V"),
       ET_NATIVE(llmPrefillText, "(JLjava/lang/String;)V"),
       ET_NATIVE(llmPrefillImage, "(JLjava/nio/ByteBuffer;IZIII)V"),
       ET_NATIVE(llmPrefillAudio, "(JLjava/nio/ByteBuffer;ZIII)V"),

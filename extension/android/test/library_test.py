@@ -76,7 +76,7 @@ def test_every_native_of_java_has_its_row() -> None:
     rows = {}
     for source in JNI.glob("*.cpp"):
         text = re.sub(r'"\s*\n\s*"', "", source.read_text())
-        rows |= dict(re.findall(r'ET_NATIVE\((\w+),\s*"([^"]*)"\)', text))
+        rows |= dict(re.findall(r'ET_NATIVE\(\s*(\w+),\s*"([^"]*)"\)', text))
         rows |= dict(
             re.findall(r'\{const_cast<char\*>\("(\w+)"\), const_cast<char\*>\("([^"]*)"\)', text)
         )

@@ -77,7 +77,7 @@ public final class Natives {
   public static native void llmLoad(long llm);
 
   public static native void llmGenerate(
-      long llm, String prompt, long[] settings, double temperature, TextSink sink);
+      long llm, String prompt, long[] settings, double temperature, String jsonSchema, TextSink sink);
 
   public static native void llmPrefillText(long llm, String prompt);
 

@@ -25,6 +25,12 @@ class LlmGenerationConfig private constructor(builder: Builder) {
   val numBos: Int = builder.numBos
   val numEos: Int = builder.numEos
 
+  /** A JSON schema that the answer keeps; empty: any text. */
+  val jsonSchema: String = builder.jsonSchema
+
+  /** Of the random numbers: the same seed gives the same answer; null: they go on from those of the last call. */
+  val seed: Long? = builder.seed
+
   class Builder internal constructor() {
     internal var echo = true
     internal var maxNewTokens = -1
@@ -33,6 +39,8 @@ class LlmGenerationConfig private constructor(builder: Builder) {
     internal var temperature = 0.8f
     internal var numBos = 0
     internal var numEos = 0
+    internal var jsonSchema = ""
+    internal var seed: Long? = null
 
     fun echo(echo: Boolean): Builder = apply { this.echo = echo }
 
@@ -47,6 +55,10 @@ class LlmGenerationConfig private constructor(builder: Builder) {
     fun numBos(numBos: Int): Builder = apply { this.numBos = numBos }
 
     fun numEos(numEos: Int): Builder = apply { this.numEos = numEos }
+
+    fun jsonSchema(jsonSchema: String): Builder = apply { this.jsonSchema = jsonSchema }
+
+    fun seed(seed: Long): Builder = apply { this.seed = seed }
 
     fun build(): LlmGenerationConfig = LlmGenerationConfig(this)
   }

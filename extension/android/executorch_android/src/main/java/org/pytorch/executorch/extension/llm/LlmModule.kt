@@ -97,14 +97,19 @@ class LlmModule @JvmOverloads constructor(
     temperature: Float = -1f,
     numBos: Int = 0,
     numEos: Int = 0
-  ) = run(prompt, settings(seqLen, -1, numBos, numEos, echo, false), temperature, llmCallback)
-
-  fun generate(prompt: String, config: LlmGenerationConfig, llmCallback: LlmCallback) = run(
+  ) = run(
     prompt,
-    settings(config.seqLen, config.maxNewTokens, config.numBos, config.numEos, config.echo, config.warming),
-    config.temperature,
+    LlmGenerationConfig.create()
+      .seqLen(seqLen)
+      .echo(echo)
+      .temperature(if (temperature < 0) this.temperature else temperature)
+      .numBos(numBos)
+      .numEos(numEos)
+      .build(),
     llmCallback
   )
+
+  fun generate(prompt: String, config: LlmGenerationConfig, llmCallback: LlmCallback) = run(prompt, config, llmCallback)
 
   /** Appends an image (see [prefillImages]), the prompt and an answer. */
   @JvmOverloads
@@ -197,16 +202,15 @@ class LlmModule @JvmOverloads constructor(
   @Deprecated("Use close()", ReplaceWith("close()"))
   fun resetNative() = close()
 
-  private fun run(prompt: String, settings: LongArray, asked: Float, callback: LlmCallback) {
-    val warmup = settings[5] != 0L
+  private fun run(prompt: String, config: LlmGenerationConfig, callback: LlmCallback) {
     val sink = object : TextSink {
       override fun onText(text: String): Boolean {
-        if (!warmup) callback.onResult(text)
+        if (!config.warming) callback.onResult(text)
         return !isStopped
       }
 
       override fun onStats(json: String) {
-        if (!warmup) callback.onStats(json)
+        if (!config.warming) callback.onStats(json)
       }
     }
     try {
@@ -216,7 +220,7 @@ class LlmModule @JvmOverloads constructor(
           isGenerating = true
         }
         try {
-          Natives.llmGenerate(it, prompt, settings, (if (asked < 0) temperature else asked).toDouble(), sink)
+          Natives.llmGenerate(it, prompt, settings(config), config.temperature.toDouble(), config.jsonSchema, sink)
         } finally {
           synchronized(stopLock) { isGenerating = false }
         }
@@ -238,18 +242,11 @@ class LlmModule @JvmOverloads constructor(
 
     private fun listOfPath(path: String?): List<String> = if (path.isNullOrEmpty()) emptyList() else listOf(path)
 
-    // The order that jni/llm.cpp reads.
-    private fun settings(
-      seqLen: Int,
-      maxNewTokens: Int,
-      numBos: Int,
-      numEos: Int,
-      echo: Boolean,
-      warming: Boolean
-    ): LongArray = longArrayOf(
-      seqLen.toLong(), maxNewTokens.toLong(), numBos.toLong(), numEos.toLong(), if (echo) 1 else 0,
-      if (warming) 1 else 0
-    )
+    // The order that jni/llm.cpp reads; the seed is not there if there is none.
+    private fun settings(config: LlmGenerationConfig): LongArray = listOfNotNull(
+      config.seqLen.toLong(), config.maxNewTokens.toLong(), config.numBos.toLong(), config.numEos.toLong(),
+      if (config.echo) 1L else 0L, if (config.warming) 1L else 0L, config.seed
+    ).toLongArray()
 
     private fun product(vararg sizes: Int): Long {
       require(sizes.all { it > 0 }) { "Sizes must be positive, got ${sizes.joinToString("x")}." }

@@ -72,6 +72,26 @@ public class LlmModuleTest {
   }
 
   @Test
+  public void answersKeepASchemaAndASeedRepeatsThem() {
+    LlmGenerationConfig.Builder hot = LlmGenerationConfig.create().temperature(1.5f).maxNewTokens(40).echo(false);
+    String schema =
+        "{\"type\":\"object\",\"properties\":{\"sure\":{\"type\":\"boolean\"}},\"required\":[\"sure\"],\"additionalProperties\":false}";
+    try (LlmModule module = load()) {
+      String json = generate(module, PROMPT, hot.seed(7).jsonSchema(schema).build());
+      assertTrue(json, json.replace("<|im_end|>", "").matches("\\s*\\{\\s*\"sure\"\\s*:\\s*(true|false)\\s*\\}\\s*"));
+      String[] texts = new String[3];
+      for (int i = 0; i < texts.length; ++i) {
+        module.resetContext();
+        texts[i] = generate(module, PROMPT, hot.jsonSchema("").seed(i < 2 ? 1 : 2).build());
+      }
+      assertEquals(texts[0], texts[1]);
+      assertFalse(texts[0].equals(texts[2]));
+      assertThrows(
+          ExecutorchRuntimeException.class, () -> generate(module, PROMPT, hot.jsonSchema("{no schema").build()));
+    }
+  }
+
+  @Test
   public void tokensThatBeginATextComeOnceInAContext() {
     String program = path("llama/llama.pte");
     String tokenizer = path("llama/tokenizer.json");
