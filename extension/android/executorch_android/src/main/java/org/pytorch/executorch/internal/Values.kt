@@ -14,7 +14,7 @@ import org.pytorch.executorch.Tensor
 internal class Values private constructor(@JvmField val header: LongArray, @JvmField val objects: Array<Any?>) {
   companion object {
     fun pack(values: Array<out EValue>): Values {
-      val header = LongArray(values.sumBy { lengthOf(it) })
+      val header = LongArray(values.map { lengthOf(it) }.sum())
       val objects = arrayOfNulls<Any?>(values.size)
       var at = 0
       values.forEachIndexed { i, value ->
