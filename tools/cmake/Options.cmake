@@ -178,13 +178,18 @@ define_overridable_option(EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER "Runner of speec
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_MODULE "Module API" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TENSOR "TensorPtr API" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TRAINING "Training: extension_training, train_xor" BOOL ${EXECUTORCH_BUILD_TESTS})
-# Tests of the Java interface run where a JDK is.
+# Tests of the Java interface run where a JDK is, and what it is of.
 set(_jni OFF)
 find_program(ET_JAVAC javac HINTS "$ENV{JAVA_HOME}/bin" DOC "Java compiler, beside whose folder jni.h is")
-if(EXECUTORCH_BUILD_TESTS AND ET_JAVAC AND NOT CMAKE_CROSSCOMPILING)
+if(EXECUTORCH_BUILD_TESTS AND ET_JAVAC AND NOT CMAKE_CROSSCOMPILING AND EXECUTORCH_BUILD_EXTENSION_MODULE
+   AND EXECUTORCH_BUILD_EXTENSION_TENSOR AND EXECUTORCH_BUILD_PTHREADPOOL AND EXECUTORCH_BUILD_CPUINFO)
   set(_jni ON)
 endif()
-define_overridable_option(EXECUTORCH_BUILD_LLAMA_JNI "Language models and speech in libexecutorch.so for Java" BOOL ${_jni})
+set(_llama_jni OFF)
+if(_jni AND EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER)
+  set(_llama_jni ON)
+endif()
+define_overridable_option(EXECUTORCH_BUILD_LLAMA_JNI "Language models and speech in libexecutorch.so for Java" BOOL ${_llama_jni})
 define_overridable_option(EXECUTORCH_BUILD_ANDROID_JNI "libexecutorch.so for Java and Kotlin: executorch_jni" BOOL ${_jni})
 define_overridable_option(EXECUTORCH_ANDROID_PROFILING "Every Module of Java keeps the events of its runs, for etdump()" BOOL OFF)
 define_overridable_option(EXECUTORCH_JNI_CUSTOM_LIBRARY "Libraries of your own kernels that libexecutorch.so holds, too" STRING "")
