@@ -10,7 +10,8 @@ set(_kernel_backends backends/cortex_m)
 foreach(folder runtime schema kernels extension devtools codegen ${_kernel_backends})
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
     install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch/${folder}" COMPONENT headers
-      FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE PATTERN "tokenizers" EXCLUDE)
+      FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE PATTERN "tokenizers" EXCLUDE
+      PATTERN "jni" EXCLUDE)
   endif()
 endforeach()
 install(DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
