@@ -7,6 +7,7 @@
 
 #include <jni.h>
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <new>
@@ -110,18 +111,21 @@ std::invoke_result_t<Body> guarded(JNIEnv* env, Body&& body) {
   }
 }
 
-// What handles point at.
+// What handles point at; on 32-bit systems a handle has bits to spare.
 class Peer {
  public:
   virtual ~Peer() = default;
 };
 
 inline jlong to_handle(std::unique_ptr<Peer> peer) {
-  return reinterpret_cast<jlong>(peer.release());
+  return static_cast<jlong>(reinterpret_cast<intptr_t>(peer.release()));
+}
+inline Peer* to_peer(jlong handle) {
+  return reinterpret_cast<Peer*>(static_cast<intptr_t>(handle));
 }
 template <typename T>
 T& from_handle(jlong handle) {
-  return static_cast<T&>(*reinterpret_cast<Peer*>(handle));
+  return static_cast<T&>(*to_peer(handle));
 }
 
 // Keeps a Java object alive; may be destroyed on any thread of Java's.

@@ -56,7 +56,7 @@ jobjectArray logBuffer(JNIEnv* env, jclass) {
 }
 
 void free_peer(JNIEnv*, jclass, jlong handle) {
-  delete reinterpret_cast<Peer*>(handle);
+  delete to_peer(handle);
 }
 
 }  // namespace
