@@ -19,7 +19,7 @@ from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install.options_test import REFUSED, configure
 
 OURS = "linux debug asan ubsan tsan minsize pybind".split()
-DOCUMENTED = """android-arm64-v8a android-x86_64 arm-baremetal ios macos linux llm profiling
+DOCUMENTED = """android-arm64-v8a android-armeabi-v7a android-x86_64 arm-baremetal ios macos linux llm profiling
     zephyr""".split()
 
 # The documented switches of each preset file, without EXECUTORCH_ and BUILD_; those after a dash are off.
@@ -28,7 +28,7 @@ SWITCHES = {
         EXTENSION_FLAT_TENSOR EXTENSION_LLM EXTENSION_LLM_RUNNER EXTENSION_MODULE
         EXTENSION_NAMED_DATA_MAP EXTENSION_RUNNER_UTIL EXTENSION_TENSOR KERNELS_OPTIMIZED
         KERNELS_QUANTIZED KERNELS_LLM XNNPACK""",
-    "android": """ANDROID_JNI ENABLE_LOGGING DEVTOOLS XNNPACK XNNPACK_ENABLE_WEIGHT_CACHE
+    "android": """ANDROID_JNI LLAMA_JNI EXTENSION_ASR_RUNNER ENABLE_LOGGING DEVTOOLS XNNPACK XNNPACK_ENABLE_WEIGHT_CACHE
         XNNPACK_SHARED_WORKSPACE EXTENSION_DATA_LOADER EXTENSION_FLAT_TENSOR EXTENSION_LLM
         EXTENSION_LLM_RUNNER EXTENSION_MODULE EXTENSION_NAMED_DATA_MAP EXTENSION_RUNNER_UTIL
         EXTENSION_TENSOR EXTENSION_TRAINING KERNELS_LLM KERNELS_OPTIMIZED KERNELS_QUANTIZED""",
@@ -106,6 +106,7 @@ def test_the_command_line_wins_over_a_preset(tmp_path: Path) -> None:
 
 REFUSALS = {
     "android-arm64-v8a": "the presets for Android need the Android NDK: set ANDROID_NDK",
+    "android-armeabi-v7a": "the presets for Android need the Android NDK: set ANDROID_NDK",
     "android-x86_64": "the presets for Android need the Android NDK: set ANDROID_NDK",
     "ios": "the presets ios and macos need macOS with Xcode; this is Linux",
     "macos": "the presets ios and macos need macOS with Xcode; this is Linux",
@@ -120,11 +121,13 @@ def test_a_preset_whose_tools_are_missing_says_which(name: str, tmp_path: Path) 
     assert code != 0 and REFUSALS[name] in text
 
 
-@pytest.mark.req("BLD-029")
+@pytest.mark.req("AND-023", "BLD-029")
 def test_an_android_preset_takes_the_toolchain_of_the_ndk(tmp_path: Path) -> None:
     toolchain = tmp_path / "ndk/build/cmake/android.toolchain.cmake"
     toolchain.parent.mkdir(parents=True)
-    toolchain.write_text('message(STATUS "NDK for ${ANDROID_ABI}, ${ANDROID_PLATFORM}")\n')
+    toolchain.write_text(
+        'set(ANDROID ON)\nmessage(STATUS "NDK for ${ANDROID_ABI}, ${ANDROID_PLATFORM}")\n'
+    )
     without = [f"-DEXECUTORCH_BUILD_{name}=OFF" for name in ("XNNPACK", "KERNELS_TORCHAO")]
     words = "cmake", "--preset", "android-arm64-v8a", "-B", tmp_path / "b", *without
     code, text = run(*words, ANDROID_NDK=str(tmp_path / "ndk"))

@@ -25,10 +25,13 @@ CPP_LAYERS = {
 KERNEL_EXTENSIONS = ("extension/kernel_util/", "extension/threadpool/", "extension/parallel/")
 
 # What stands above the developer tools, at the paths that are documented: the Python runtime and BundledModule; and the
-# C interface, which has events.
+# interfaces for C and Java, which have events.
 ABOVE_DEVTOOLS = (
-    "extension/pybindings/", "extension/module/bundled_module", "extension/c/parts/events.cpp"
-)  # fmt: skip
+    "extension/pybindings/",
+    "extension/module/bundled_module",
+    "extension/c/parts/events.cpp",
+    "extension/android/jni/etdump.cpp",
+)
 
 # A documented header that reads files for the runtime and returns its errors; it is compiled into the core.
 PART_OF_RUNTIME = ("schema/extended_header.h", "schema/extended_header.cpp")

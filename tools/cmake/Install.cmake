@@ -11,6 +11,7 @@ foreach(folder runtime schema kernels extension devtools codegen ${_kernel_backe
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
     install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch/${folder}" COMPONENT headers
       FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE PATTERN "tokenizers" EXCLUDE
+      PATTERN "jni" EXCLUDE
       REGEX "/extension/c$" EXCLUDE)  # executorch/c/executorch.h is all of it that others include
   endif()
 endforeach()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Android phones and their emulators, for Java and for C++.
 set_preset_option(EXECUTORCH_BUILD_ANDROID_JNI ON)
+set_preset_option(EXECUTORCH_BUILD_LLAMA_JNI ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER ON)
 set_preset_option(EXECUTORCH_ENABLE_LOGGING ON)
 set_preset_option(EXECUTORCH_BUILD_DEVTOOLS ON)
 set_preset_option(EXECUTORCH_BUILD_EXTENSION_DATA_LOADER ON)
@@ -12,8 +14,12 @@ set_preset_option(EXECUTORCH_BUILD_EXTENSION_NAMED_DATA_MAP ON)
 set_preset_option(EXECUTORCH_BUILD_EXTENSION_RUNNER_UTIL ON)
 set_preset_option(EXECUTORCH_BUILD_EXTENSION_TENSOR ON)
 set_preset_option(EXECUTORCH_BUILD_EXTENSION_TRAINING ON)
-set_preset_option(EXECUTORCH_BUILD_KERNELS_LLM ON)
-set_preset_option(EXECUTORCH_BUILD_KERNELS_OPTIMIZED ON)
+set(_et_fast ON)
+if(ANDROID_ABI STREQUAL "armeabi-v7a")  # the optimized kernels know no vectors of 32-bit Arm
+  set(_et_fast OFF)
+endif()
+set_preset_option(EXECUTORCH_BUILD_KERNELS_LLM ${_et_fast})
+set_preset_option(EXECUTORCH_BUILD_KERNELS_OPTIMIZED ${_et_fast})
 set_preset_option(EXECUTORCH_BUILD_KERNELS_QUANTIZED ON)
 set_preset_option(EXECUTORCH_BUILD_EXECUTOR_RUNNER OFF)
 set_preset_option(EXECUTORCH_LOG_LEVEL Info)

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the apps call of Android's class: enough to compile them where no SDK is.
+package android.os;
+
+public class Bundle {}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the apps call of Android's class: enough to compile them where no SDK is.
+package android.widget;
+
+public class Button extends TextView {
+  public Button(android.content.Context context) {
+    super(context);
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+pluginManagement {
+    repositories {
+        google()
+        mavenCentral()
+        gradlePluginPortal()
+    }
+}
+dependencyResolutionManagement {
+    repositories {
+        google()
+        mavenCentral()
+    }
+}
+rootProject.name = "minibench"
+include(":app")
