@@ -19,8 +19,8 @@ from executorch.backends.test.suite.rows import compare, make_row, problem_of
 from executorch.test.e2e.cpp_calls import POISON, CallFailed, call_in_cpp
 
 # The inputs of a network; it runs once more with the first. What rounding to 8 bits costs differs threefold from
-# input to input, there and in the exported program, so that sums over many are compared. A mean, or a scale found in the
-# input, would undo what moves or scales all of it: others have noise, too.
+# input to input, there and in the exported program, so that sums over many are compared. Others are moved, which a mean
+# undoes, and have noise.
 INPUTS, QUANTIZED_INPUTS = 2, 16
 CRASHED, WRONG, FAILED, REFUSED, RIGHT = "crashed", "wrong", "failed", "refused", "right"
 BAD = (CRASHED, WRONG, FAILED)
