@@ -204,7 +204,7 @@ def test_operators_inside_a_delegate(delegated: Run) -> None:
     inside = [event for event in block.events if event.is_delegated_op]
     assert {event.delegate_backend_name for event in inside} == {"XnnpackBackend"}
     kinds = {event.name.partition(" (")[0] for event in inside}
-    assert {"Convolution", "Mean", "Fully Connected"} <= kinds, kinds
+    assert {"Convolution", "Mean", "Matmul"} <= kinds, kinds
     (call,) = (event for event in block.events if event.name == "DELEGATE_CALL")
     assert "aten.convolution.default" in call.op_types
     total = sum(event.perf_data.raw[-1] for event in inside)
@@ -246,8 +246,7 @@ def test_operators_inside_a_delegate_have_their_lines(delegated: Run) -> None:
             "Transpose": ["aten.convolution.default", "aten.relu.default"],  # of the input
             "Convolution": ["aten.convolution.default", "aten.relu.default"],
             "Mean": ["aten.mean.dim"],
-            "Copy": ["aten.mean.dim"],  # the reshape
-            "Fully Connected": ["aten.linear.default"],
+            "Matmul": ["aten.linear.default"],
         }.items()
     }
     assert [event.name.partition(" (")[0] for event in inside] == list(lines)
@@ -278,7 +277,7 @@ def test_the_operators_of_a_network_fit_into_its_time(partitioner: Any) -> None:
         inspector = Inspector(etdump_path=dump.name, etrecord=program.get_etrecord())
     (block,) = (block for block in inspector.event_blocks if block.name == "Execute")
     parts = [e for e in block.events if e.is_delegated_op or e.name.startswith("native_call_")]
-    assert len(parts) > 60 and all(event.stack_traces for event in parts)
+    assert len(parts) > 50 and all(event.stack_traces for event in parts)
     whole = block.events[-1].perf_data.raw
     sums = [sum(e.perf_data.raw[run] for e in parts) for run in range(5)]
     assert all(0 < operators <= 1.03 * run for operators, run in zip(sums, whole)), (sums, whole)

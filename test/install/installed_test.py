@@ -103,7 +103,9 @@ def test_what_runs_is_what_was_installed() -> None:
     """Neither the package under test nor any module of it comes from this tree."""
     assert Path(executorch.exir.__file__).parents[1] == Path(INSTALLED or "")
     assert INSTALLED in map(str, Path(sys.prefix).rglob("site-packages/executorch"))
-    support = ("test", "tools", "kernels/test", "extension/text/tokenizers/test")
+    support = (
+        "test", "tools", "kernels/test", "extension/text/tokenizers/test", "extension/android/test"
+    )  # fmt: skip
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if not name.startswith("executorch.") or file is None:

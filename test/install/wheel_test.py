@@ -53,6 +53,8 @@ def is_data(path: Path) -> bool:
         "exir/_native",
         "extension/text/tokenizers/pytorch_tokenizers",
         "extension/text/tokenizers/test",
+        "extension/android/test",
+        "extension/c/examples/run.py",
     )
     suffixes = (".py", ".fbs", ".yaml", ".json", ".typed")
     test = path.name.endswith(("_test.py", "_bench.py")) or path.name.startswith(

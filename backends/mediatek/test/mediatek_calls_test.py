@@ -202,7 +202,7 @@ def test_inputs_that_lie_channels_last_are_left() -> None:
 def test_linear_layers_are_decomposed_for_a_converter_that_has_none() -> None:
     with recording():
         assert models_in(lowered(nn.Linear(8, 4), X)) == [f"{OPTIONS}\naten.linear.default"]
-        import mtk_converter
+        mtk_converter = import_module("mtk_converter")
 
         mtk_converter.refused = {"aten.linear.default"}
         assert models_in(lowered(nn.Linear(8, 4), X)) == [f"{OPTIONS}\n{PERMUTED}"]
@@ -241,7 +241,7 @@ def test_without_the_wheels_they_are_named() -> None:
 
 def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with recording():
-        import mtk_neuron
+        mtk_neuron = import_module("mtk_neuron")
 
         monkeypatch.setattr(mtk_neuron, "__version__", "7.2.4")
         with pytest.raises(MissingCompiler, match="expected mtk_neuron >=8.2,<9, found 7.2.4"):

@@ -95,8 +95,16 @@ def test_payloads_are_read_back_and_corrupted_ones_refused() -> None:
 # ---- The door ----
 
 
-def test_without_the_sdk_models_are_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(door, "is_installed", lambda: False)
+@pytest.fixture
+def without_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where tests of networks have put the stand-in on the path."""
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(stand_in.SDK)])
+    for name in [each for each in sys.modules if each.startswith(door.SDK)]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.usefixtures("without_the_sdk")
+def test_without_the_sdk_models_are_left(tmp_path: Path) -> None:
     for options in ({}, {"intermediates_dir": str(tmp_path)}):
         with pytest.raises(MissingCompiler) as caught:
             lower(**options)
@@ -108,10 +116,8 @@ def test_without_the_sdk_models_are_left(monkeypatch: pytest.MonkeyPatch, tmp_pa
         NeutronConverterManager().get_converter()
 
 
-def test_without_the_sdk_programs_are_partitioned_and_written(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(door, "is_installed", lambda: False)
+@pytest.mark.usefixtures("without_the_sdk")
+def test_without_the_sdk_programs_are_partitioned_and_written() -> None:
     edge = to_edge(quantized())
     reasons = NeutronPartitioner().why_not_delegated(edge)
     assert all("quantize" in node.name for node in reasons)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,10 @@ def recording() -> Iterator[list[Any]]:
     """What the two modules are asked, in order."""
     samsung.__path__.append(FOLDER)
     try:
-        from executorch.backends.samsung.python import LOG
-
-        LOG.clear()
+        log = import_module(f"{samsung.__name__}.python").LOG
+        log.clear()
         COMPILER._made.clear()
-        yield LOG
+        yield log
     finally:
         samsung.__path__.remove(FOLDER)
         for name in [each for each in sys.modules if each.startswith(f"{samsung.__name__}.python")]:

@@ -7,6 +7,7 @@ writes the files of WRITERS anew. A language is a table of types, a writer and a
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -163,7 +164,12 @@ def text_of(writer: Callable[[Header], Iterator[str]], header: Path = HEADER) ->
     return "\n".join(writer(read(header))) + "\n"
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description="Writes the raw declarations of the C interface for other languages anew.",
+        epilog="Example: python -m executorch.extension.c.bindings.declarations",
+    )
+    parser.parse_args(argv)
     for place, writer in WRITERS.items():
         (FOLDER / place).write_text(text_of(writer))
 

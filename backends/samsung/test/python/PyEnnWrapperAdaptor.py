@@ -4,7 +4,7 @@ operators of which it makes nothing, as the library does: it only logs. `tail`: 
 
 from __future__ import annotations
 
-from executorch.backends.samsung.python import LOG
+from . import LOG
 
 refused: set[str] = set()
 tail = b""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch.backends.samsung.python import LOG
+from . import LOG
 
 
 class OpParamWrapper:
