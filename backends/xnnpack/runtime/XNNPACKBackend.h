@@ -26,9 +26,9 @@ constexpr char pack_at_load_option_key[] = "pack_at_load";
 /// an output is off by about 1/2048 of its size times that square root. Its weights are packed by
 /// one thread and neither shared nor in a file.
 constexpr char compute_precision_option_key[] = "compute_precision";
-/// bool, true unless set: whether kernels of this runtime compute the layers of floats that they
-/// have (linear ones, convolutions by one pixel, and by 3 x 3), with the elementwise nodes behind
-/// them. False: all is XNNPACK's.
+/// bool, true unless set: whether kernels of this runtime compute layers of floats (linear ones,
+/// convolutions but for depthwise and transposed ones, products of two values), with the
+/// elementwise nodes behind them. False: all is XNNPACK's.
 constexpr char own_kernels_option_key[] = "own_kernels_enabled";
 /// bool, true unless set: whether convolutions of floats by 3 x 3 pixels may be computed with 2.25
 /// times fewer multiplications (Winograd's algorithm, where it is faster). False: as sums of

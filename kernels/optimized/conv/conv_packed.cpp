@@ -29,7 +29,7 @@ constexpr int64_t kMinColumns = 32;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Shorter ones cost more to begin than to copy: where no two outputs read the same, all taps of one
-// are copied together.
+// are copied together, if they are of one block.
 constexpr int64_t kShortRun = 64;
 
 // The function for groups of so few channels that a vector holds several, or null.
@@ -62,14 +62,20 @@ struct Runs {
       length /= c.kernel_w;
     }
     const bool are_patches = c.stride_h >= c.kernel_h && c.stride_w >= c.kernel_w;
-    if (are_patches && count > 1 && length < kShortRun) {
+    if (are_patches && count > 1 && length < kShortRun && count * length <= kPackedBlockK) {
       is_unfolded = true;
       length *= count;
       count = 1;
     }
   }
-  int64_t in_block() const { return std::max<int64_t>(1, kPackedBlockK / length); }
 };
+
+// Values of a block of the packed filter: whole rows of taps, and so whole runs of each kind. That
+// strides and dilations do not count lets convolutions share what is packed.
+int64_t values_of_block(const Conv& c) {
+  const int64_t of_row = c.kernel_w * c.in_channels / c.groups;
+  return std::min(c.kernel_h, std::max<int64_t>(1, kPackedBlockK / of_row)) * of_row;
+}
 
 // What a task reads, in the input or in a copy.
 struct Image {
@@ -264,7 +270,7 @@ class PackedConv {
       }
       return;
     }
-    const int64_t in_block = std::min(runs_.count, runs_.in_block());
+    const int64_t in_block = values_of_block(c_) / runs_.length;
     const int64_t step =
         std::max<int64_t>(1, kFilterFloats / (in_block * runs_.length * width_)) * width_;
     for (int64_t n = task.channels.begin; n < task.channels.end; n += step) {
@@ -428,13 +434,12 @@ void pack_conv(const Conv& c, float* packed) {
     pack_groups(c, packed);
     return;
   }
-  const Runs runs(c);
   Gemm g;
   g.n = c.out_channels / c.groups;
-  g.k = g.ldb = runs.count * runs.length;
+  g.k = g.ldb = c.kernel_h * c.kernel_w * c.in_channels / c.groups;
   const Panels panels(g.n, gemm_kernels().lanes);
   const int64_t of_group = num_panels(g.n);
-  const int64_t step = runs.in_block() * runs.length;
+  const int64_t step = values_of_block(c);
   parallel_for(0, c.groups * of_group, 1, [&](int64_t first, int64_t last) {
     for (int64_t index = first; index < last; ++index) {
       const int64_t group = index / of_group;

@@ -55,6 +55,7 @@ constexpr Case kCases[] = {
     {1, 2, 6, 8, {9, 2, 3, 2, 0, 1}, {8, 2, 2, 2, 2, 0}},
     {2, 16, 32, 32, {6, 3, 1, 1, 1, 1}, {7, 3, 2, 1, 1, 1}},
     {1, 8, 32, 32, {5, 3, 2, 1, 3, 3}, {15, 2, 1, 2, 1, 1}},
+    {1, 1, 1, 60, {41, 40, 1, 1, 0, 0}, {41, 40, 1, 1, 0, 0}},
     {1, 12, 96, 96, {4, 3, 1, 2, 2, 2}, {9, 5, 1, 1, 2, 2}},
 };
 
@@ -162,6 +163,20 @@ TEST_P(ConvPackedTest, AddsWhatTheDefinitionAdds) {
       output_.assign(wanted.size(), NAN);
       ASSERT_EQ(run(), wanted);
     });
+  }
+}
+
+// So that those of one filter, with whatever strides, may share what is packed.
+TEST_P(ConvPackedTest, IsPackedAlikeForAllStridesAndDilations) {
+  std::vector<float> packed(num_conv_packed(c_));
+  pack_conv(c_, packed.data());
+  for (const int64_t step : {1, 2, 50}) {
+    Conv other = c_;
+    other.stride_h = other.stride_w = step;
+    other.dilation_h = other.dilation_w = 3 - std::min<int64_t>(step, 2);
+    std::vector<float> others(num_conv_packed(other));
+    pack_conv(other, others.data());
+    EXPECT_EQ(others, packed) << step;
   }
 }
 

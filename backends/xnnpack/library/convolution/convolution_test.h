@@ -123,27 +123,6 @@ class ConvolutionTest : public ::testing::Test {
     return output;
   }
 
-  Operator create_linear(const Image& c) const {
-    xnn_operator_t op = nullptr;
-    EXPECT_EQ(xnn_create_fully_connected_nc_f32(c.inputs, c.outputs, c.input_stride(),
-                                                c.output_stride(), filters_.data(), bias_.data(),
-                                                c.min, c.max, c.flags, nullptr, nullptr, &op),
-              xnn_status_success);
-    return Operator(op);
-  }
-
-  std::vector<float> computed_linear(
-      const Image& c, xnn_operator_t op, size_t num_threads,
-      decltype(xnn_reshape_fully_connected_nc_f32)* reshape = xnn_reshape_fully_connected_nc_f32) {
-    const Pool pool(pthreadpool_create(num_threads));
-    std::vector<float> output(c.width * c.output_stride(), kUntouched);
-    EXPECT_EQ(reshape(op, c.width, pool.get()), xnn_status_success);
-    EXPECT_EQ(xnn_setup_fully_connected_nc_f32(op, input_.data(), output.data()),
-              xnn_status_success);
-    EXPECT_EQ(xnn_run_operator(op, pool.get()), xnn_status_success);
-    return output;
-  }
-
   /// The definition: for each output `finish(sum, terms, channel)`, the latter what the terms are
   /// without their signs; `untouched` between pixels. Filters are [outputs, kernel, kernel,
   /// inputs].

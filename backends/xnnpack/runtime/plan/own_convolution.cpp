@@ -52,34 +52,69 @@ Conv conv_of(const GraphNode& node, const Shapes& shapes) {
   return conv;
 }
 
-class Winograd final : public OwnLayer {
- public:
-  Winograd(const Definitions& definitions, size_t begin, size_t end)
-      : OwnLayer(definitions, begin, end, kSeed),
+class OwnConvolution : public OwnLayer {
+ protected:
+  OwnConvolution(const Definitions& definitions, size_t begin, size_t end, uint32_t seed)
+      : OwnLayer(definitions, begin, end, seed),
         conv_(conv_of(definitions.graph().nodes[begin], definitions.graph().shapes)) {}
 
- private:
-  static constexpr uint32_t kSeed = 0x57494E4F;
-
-  void set_shapes(const GraphNode& node, const Shapes& shapes) override {
-    conv_ = conv_of(node, shapes);
+  /// With the pointers of a run.
+  Conv conv_for(const Run& run) const {
+    Conv conv = conv_;
+    conv.input = run.input;
+    conv.output = run.output;
+    conv.bias = run.bias;
+    return conv;
   }
-  size_t num_packed() const override { return num_winograd_packed(conv_); }
-  Error pack_filter(const float* filter, float* to, MemoryAllocator& scratch) override {
-    Conv source = conv_;
-    source.weight = filter;
-    KernelRuntimeContext context(nullptr, &scratch);
-    return pack_winograd(context, source, to);
-  }
-  Error compute(const Run& run, MemoryAllocator& scratch) override {
-    conv_.input = run.input;
-    conv_.output = run.output;
-    conv_.bias = run.bias;
-    KernelRuntimeContext context(nullptr, &scratch);
-    return winograd_conv(context, conv_, run.packed, run.limits.min, run.limits.max, run.epilogue);
+  Conv conv_with(const float* filter) const {
+    Conv conv = conv_;
+    conv.weight = filter;
+    return conv;
   }
 
   Conv conv_;
+
+ private:
+  void set_shapes(const GraphNode& node, const Shapes& shapes) final {
+    conv_ = conv_of(node, shapes);
+  }
+};
+
+class Winograd final : public OwnConvolution {
+ public:
+  Winograd(const Definitions& definitions, size_t begin, size_t end)
+      : OwnConvolution(definitions, begin, end, /*seed=*/0x57494E4F) {}
+
+ private:
+  size_t num_packed() const override { return num_winograd_packed(conv_); }
+  Error pack_filter(const float* filter, float* to, MemoryAllocator& scratch) override {
+    KernelRuntimeContext context(nullptr, &scratch);
+    return pack_winograd(context, conv_with(filter), to);
+  }
+  Error compute(const Run& run, MemoryAllocator& scratch) override {
+    KernelRuntimeContext context(nullptr, &scratch);
+    return winograd_conv(context, conv_for(run), run.packed, run.limits.min, run.limits.max,
+                         run.epilogue);
+  }
+};
+
+/// As sums of products.
+class Direct final : public OwnConvolution {
+ public:
+  Direct(const Definitions& definitions, size_t begin, size_t end)
+      : OwnConvolution(definitions, begin, end, /*seed=*/0x434F4E56) {}
+
+ private:
+  size_t num_packed() const override { return num_conv_packed(conv_); }
+  Error pack_filter(const float* filter, float* to, MemoryAllocator&) override {
+    pack_conv(conv_with(filter), to);
+    return Error::Ok;
+  }
+  Error compute(const Run& run, MemoryAllocator& scratch) override {
+    KernelRuntimeContext context(nullptr, &scratch);
+    return packed_conv(context, conv_for(run), run.packed, run.limits.min, run.limits.max,
+                       run.epilogue);
+  }
 };
 
 bool suits_winograd(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {
@@ -91,37 +126,6 @@ bool suits_winograd(const Graph& graph, const GraphNode& node, const OwnChoice& 
   return is_winograd(conv) && conv.in_channels >= kMinChannels &&
          conv.out_channels >= kMinChannels && cost_of_winograd(conv) < kMaxCost;
 }
-
-/// As sums of products.
-class Convolution final : public OwnLayer {
- public:
-  Convolution(const Definitions& definitions, size_t begin, size_t end)
-      : OwnLayer(definitions, begin, end, kSeed),
-        conv_(conv_of(definitions.graph().nodes[begin], definitions.graph().shapes)) {}
-
- private:
-  static constexpr uint32_t kSeed = 0x434F4E56;
-
-  void set_shapes(const GraphNode& node, const Shapes& shapes) override {
-    conv_ = conv_of(node, shapes);
-  }
-  size_t num_packed() const override { return num_conv_packed(conv_); }
-  Error pack_filter(const float* filter, float* to, MemoryAllocator&) override {
-    Conv source = conv_;
-    source.weight = filter;
-    pack_conv(source, to);
-    return Error::Ok;
-  }
-  Error compute(const Run& run, MemoryAllocator& scratch) override {
-    conv_.input = run.input;
-    conv_.output = run.output;
-    conv_.bias = run.bias;
-    KernelRuntimeContext context(nullptr, &scratch);
-    return packed_conv(context, conv_, run.packed, run.limits.min, run.limits.max, run.epilogue);
-  }
-
-  Conv conv_;
-};
 
 bool suits_convolution(const Graph& graph, const GraphNode& node, const OwnChoice&) {
   return node.node->xnode_union_type() == XNodeUnion::XNNConv2d &&
@@ -138,6 +142,6 @@ std::unique_ptr<OwnStep> make(const Definitions& definitions, size_t begin, size
 const OwnKind kOwnWinograd = {"Convolution (Winograd, F32)", suits_winograd,
                               FusedElementwise::takes, /*runs_unpacked=*/false, make<Winograd>};
 const OwnKind kOwnConvolution = {"Convolution (F32)", suits_convolution, FusedElementwise::takes,
-                                 /*runs_unpacked=*/false, make<Convolution>};
+                                 /*runs_unpacked=*/false, make<Direct>};
 
 }  // namespace executorch::backends::xnnpack

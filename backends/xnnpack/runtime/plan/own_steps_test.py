@@ -118,6 +118,20 @@ class Kept(nn.Module):
         return y, y.neg()
 
 
+class Tridents(nn.Module):
+    """One filter with strides and dilations of several kinds, as in TridentNet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filter = nn.Parameter(0.05 * torch.randn(80, 128, 3, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        conv = nn.functional.conv2d
+        y = conv(x, self.filter, None, 2, 1)
+        y = y + conv(x, self.filter, None, 2, 2, 2)
+        return y + conv(x, self.filter, None, 2, 3, 3)
+
+
 class Attention(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         weights = (x @ x.transpose(1, 2) * 0.3 + x.new_ones(9, 1)).softmax(-1)
@@ -189,6 +203,11 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = 
         lambda: nn.Sequential(nn.Conv2d(24, 40, 3, 2, 1), nn.SiLU(), nn.Conv2d(40, 8, 1, 2)),
         (2, 24, 9, 10),
         ["Convolution + Sigmoid + Multiply", "Convolution"],
+    ),
+    "one filter": (
+        Tridents,
+        (1, 128, 9, 11),
+        ["Convolution", "Convolution + Add", "Convolution + Add"],
     ),
     "dilation": (lambda: nn.Conv2d(24, 40, (2, 3), 1, 2, 2), (1, 24, 9, 8), ["Convolution"]),
     "groups": (lambda: nn.Conv2d(24, 48, 3, groups=3), (2, 24, 9, 8), ["Convolution"]),

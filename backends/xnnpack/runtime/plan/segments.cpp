@@ -114,8 +114,7 @@ std::vector<SegmentArgument> arguments_of(const Graph& graph, const std::vector<
   return arguments;
 }
 
-}  // namespace
-
+/// Whether a segment of this node alone may be a view.
 bool can_be_view(const Graph& graph, const GraphNode& node) {
   const Operands& operands = node.operands;
   const uint32_t input = operands.inputs[0];
@@ -125,6 +124,8 @@ bool can_be_view(const Graph& graph, const GraphNode& node) {
          std::none_of(graph.externals.begin(), graph.externals.end(),
                       [&](const External& external) { return external.value == operands.output; });
 }
+
+}  // namespace
 
 Segment whole_graph(const Graph& graph) {
   Segment segment{0, graph.nodes.size(), {}};

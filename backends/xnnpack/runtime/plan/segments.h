@@ -28,9 +28,6 @@ struct Segment {
   bool is_view = false;          // of a node whose output is its input's memory
 };
 
-/// Whether a segment of this node alone may be a view.
-bool can_be_view(const Graph& graph, const GraphNode& node);
-
 /// All nodes as one segment, whose arguments are the delegate's in their order.
 Segment whole_graph(const Graph& graph);
 
