@@ -6,14 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from torch.export import ExportedProgram
 from typing_extensions import Self
 
 from executorch.backends.nxp.aot.compiler import payloads
 from executorch.backends.nxp.aot.options import NeutronOptions
 from executorch.backends.nxp.aot.payload import PayloadComposer
-from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.external.preprocess import CompiledTogether
 
 __all__ = [
     "NeutronBackend",
@@ -90,24 +89,7 @@ def generate_neutron_compile_spec(
     return builder.build()
 
 
-class NeutronBackend(BackendDetails):
+class NeutronBackend(CompiledTogether):
     """Takes the programs that NeutronPartitioner cuts out."""
 
-    @staticmethod
-    def preprocess(
-        edge_program: ExportedProgram, compile_spec: list[CompileSpec]
-    ) -> PreprocessResult:
-        (result,) = payloads([edge_program], [compile_spec])
-        return result
-
-    @classmethod
-    def preprocess_multimethod(
-        cls,
-        edge_programs: dict[str, list[ExportedProgram]],
-        compile_specs: dict[str, list[list[CompileSpec]]],
-    ) -> dict[str, list[PreprocessResult]]:
-        """All at once, so that without the SDK the TFLite models of all are left."""
-        programs = [each for of_method in edge_programs.values() for each in of_method]
-        specs = [each for method in edge_programs for each in compile_specs[method]]
-        made = iter(payloads(programs, specs))
-        return {method: [next(made) for _ in each] for method, each in edge_programs.items()}
+    payloads = staticmethod(payloads)

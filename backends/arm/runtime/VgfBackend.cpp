@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/arm/runtime/VgfBackend.h>
 #include <executorch/backends/arm/runtime/vgf/model.h>
+#include <executorch/runtime/backend/delegate_backend.h>
 #include <executorch/runtime/backend/delegate_event.h>
-#include <executorch/runtime/backend/interface.h>
 
 namespace executorch::backends::arm {
 
@@ -30,7 +30,7 @@ Result<Device*> device_with_graphs() {
   return *device;
 }
 
-class VgfBackend final : public runtime::BackendInterface {
+class VgfBackend final : public runtime::DelegateBackend<vgf::Model> {
  public:
   bool is_available() const override { return device_with_graphs().ok(); }
 
@@ -43,16 +43,7 @@ class VgfBackend final : public runtime::BackendInterface {
     Device& device = *ET_UNWRAP(open_device(tracer));
     auto model = ET_UNWRAP(create(device, std::move(payload), tracer));
     processed->Free();
-    return static_cast<runtime::DelegateHandle*>(model.release());
-  }
-
-  Error execute(runtime::BackendExecutionContext& context, runtime::DelegateHandle* handle,
-                Span<runtime::EValue*> args) const override {
-    return static_cast<vgf::Model*>(handle)->execute(args, context.event_tracer());
-  }
-
-  void destroy(runtime::DelegateHandle* handle) const override {
-    delete static_cast<vgf::Model*>(handle);
+    return handle_of(std::move(model));
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/mediatek/runtime/delegate.h>
 #include <executorch/backends/mediatek/runtime/neuron_backend.h>
-#include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/backend/delegate_backend.h>
 
 namespace executorch::backends::neuron {
 
@@ -10,7 +10,7 @@ using runtime::Result;
 
 namespace {
 
-class NeuropilotBackend final : public runtime::BackendInterface {
+class NeuropilotBackend final : public runtime::DelegateBackend<Delegate> {
  public:
   bool is_available() const override { return find_library().ok(); }
 
@@ -21,20 +21,9 @@ class NeuropilotBackend final : public runtime::BackendInterface {
     const Api& api = *ET_UNWRAP(find_library());
     NeuronOptions options;
     ET_CHECK_OK_OR_RETURN_ERROR(runtime::read_compile_specs(kNeuronTable, specs, options));
-    auto delegate =
+    return handle_of(
         Delegate::create(api, {static_cast<const uint8_t*>(processed->data()), processed->size()},
-                         context.get_named_data_map(), options);
-    ET_CHECK_OK_OR_RETURN_ERROR(delegate.error());
-    return delegate->release();
-  }
-
-  Error execute(runtime::BackendExecutionContext&, runtime::DelegateHandle* handle,
-                runtime::Span<runtime::EValue*> args) const override {
-    return static_cast<Delegate*>(handle)->execute(args);
-  }
-
-  void destroy(runtime::DelegateHandle* handle) const override {
-    delete static_cast<Delegate*>(handle);
+                         context.get_named_data_map(), options));
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/samsung/runtime/delegate.h>
 #include <executorch/backends/samsung/runtime/enn_backend.h>
-#include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/backend/delegate_backend.h>
 
 namespace executorch::backends::enn {
 
@@ -10,7 +10,7 @@ using runtime::Result;
 
 namespace {
 
-class EnnBackend final : public runtime::BackendInterface {
+class EnnBackend final : public runtime::DelegateBackend<Delegate> {
  public:
   bool is_available() const override { return find_library().ok(); }
 
@@ -19,19 +19,8 @@ class EnnBackend final : public runtime::BackendInterface {
                                         runtime::FreeableBuffer* processed,
                                         runtime::ArrayRef<runtime::CompileSpec>) const override {
     const Api& api = *ET_UNWRAP(find_library());
-    auto delegate =
-        Delegate::create(api, {static_cast<const uint8_t*>(processed->data()), processed->size()});
-    ET_CHECK_OK_OR_RETURN_ERROR(delegate.error());
-    return delegate->release();
-  }
-
-  Error execute(runtime::BackendExecutionContext&, runtime::DelegateHandle* handle,
-                runtime::Span<runtime::EValue*> args) const override {
-    return static_cast<Delegate*>(handle)->execute(args);
-  }
-
-  void destroy(runtime::DelegateHandle* handle) const override {
-    delete static_cast<Delegate*>(handle);
+    return handle_of(
+        Delegate::create(api, {static_cast<const uint8_t*>(processed->data()), processed->size()}));
   }
 };
 

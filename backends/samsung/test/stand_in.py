@@ -14,9 +14,9 @@ import torch
 from torch import nn
 
 from executorch.backends import samsung
-from executorch.backends.samsung import enn_preprocess
 from executorch.backends.samsung.aot.compiler import COMPILER, graph_of
 from executorch.backends.samsung.aot.graph import Graph
+from executorch.backends.samsung.enn_preprocess import EnnBackend
 from executorch.backends.samsung.partition.enn_partitioner import EnnPartitioner
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.backend.backend_details import PreprocessResult
@@ -54,9 +54,9 @@ def graphs_of(model: nn.Module, *inputs: Any) -> tuple[list[Graph], EdgeProgramM
         found.extend(map(graph_of, programs))
         return [PreprocessResult(b"none") for _ in programs]
 
-    before = enn_preprocess.payloads
-    enn_preprocess.payloads = payloads
+    before = EnnBackend.payloads
+    EnnBackend.payloads = staticmethod(payloads)
     try:
         return found, lowered(model, *inputs)
     finally:
-        enn_preprocess.payloads = before
+        EnnBackend.payloads = staticmethod(before)

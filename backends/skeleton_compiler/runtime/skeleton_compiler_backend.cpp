@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/skeleton_compiler/runtime/delegate.h>
 #include <executorch/backends/skeleton_compiler/runtime/skeleton_compiler_backend.h>
-#include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/backend/delegate_backend.h>
 
 namespace executorch::backends::skeleton_compiler {
 
@@ -10,7 +10,7 @@ using runtime::Result;
 
 namespace {
 
-class SkeletonCompilerBackend final : public runtime::BackendInterface {
+class SkeletonCompilerBackend final : public runtime::DelegateBackend<Delegate> {
  public:
   bool is_available() const override { return library().ok(); }
 
@@ -20,21 +20,11 @@ class SkeletonCompilerBackend final : public runtime::BackendInterface {
     const Api& api = *ET_UNWRAP(library());
     const auto options = ET_UNWRAP(
         runtime::read_compile_options("SkeletonCompilerBackend", specs, kSkeletonCompilerOptions));
-    auto delegate =
+    auto delegate = ET_UNWRAP(
         Delegate::create(api, {static_cast<const uint8_t*>(processed->data()), processed->size()},
-                         context.get_named_data_map(), options);
-    ET_CHECK_OK_OR_RETURN_ERROR(delegate.error());
+                         context.get_named_data_map(), options));
     processed->Free();
-    return delegate->release();
-  }
-
-  Error execute(runtime::BackendExecutionContext&, runtime::DelegateHandle* handle,
-                runtime::Span<runtime::EValue*> args) const override {
-    return static_cast<Delegate*>(handle)->execute(args);
-  }
-
-  void destroy(runtime::DelegateHandle* handle) const override {
-    delete static_cast<Delegate*>(handle);
+    return handle_of(std::move(delegate));
   }
 };
 
