@@ -38,7 +38,7 @@ class DelegateBackend : public BackendInterface {
     return delegate.execute(args, context.event_tracer());
   }
   template <typename Each>
-  static Error execute_on(Each& delegate, BackendExecutionContext&, Span<EValue*> args, long) {
+  static Error execute_on(Each& delegate, BackendExecutionContext&, Span<EValue*> args, ...) {
     return delegate.execute(args);
   }
 };

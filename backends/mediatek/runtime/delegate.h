@@ -4,7 +4,7 @@
 
 #include <executorch/backends/mediatek/runtime/library.h>
 #include <executorch/backends/mediatek/runtime/options.h>
-#include <executorch/runtime/backend/byte_arguments.h>
+#include <executorch/runtime/backend/ports/byte_arguments.h>
 #include <executorch/runtime/core/freeable_buffer.h>
 #include <executorch/runtime/core/named_data_map.h>
 

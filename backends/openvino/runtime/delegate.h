@@ -5,7 +5,7 @@
 
 #include <executorch/backends/openvino/runtime/OpenvinoApi.h>
 #include <executorch/runtime/backend/interface.h>
-#include <executorch/runtime/backend/ports.h>
+#include <executorch/runtime/backend/ports/ports.h>
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/samsung/runtime/delegate.h>
-#include <executorch/runtime/backend/byte_arguments.h>
+#include <executorch/runtime/backend/ports/byte_arguments.h>
 
 #include <cstdint>
 #include <cstring>

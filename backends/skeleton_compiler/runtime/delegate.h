@@ -4,7 +4,7 @@
 
 #include <executorch/backends/skeleton_compiler/runtime/library.h>
 #include <executorch/backends/skeleton_compiler/runtime/options.h>
-#include <executorch/runtime/backend/ports.h>
+#include <executorch/runtime/backend/ports/ports.h>
 #include <executorch/runtime/core/freeable_buffer.h>
 #include <executorch/runtime/core/named_data_map.h>
 

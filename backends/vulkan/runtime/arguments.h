@@ -3,7 +3,7 @@
 #pragma once
 
 #include <executorch/backends/vulkan/runtime/graph/graph.h>
-#include <executorch/runtime/backend/ports.h>
+#include <executorch/runtime/backend/ports/ports.h>
 
 namespace executorch::backends::vulkan {
 

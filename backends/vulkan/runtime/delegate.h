@@ -4,7 +4,7 @@
 
 #include <executorch/backends/vulkan/runtime/graph/runner.h>
 #include <executorch/runtime/backend/interface.h>
-#include <executorch/runtime/backend/ports.h>
+#include <executorch/runtime/backend/ports/ports.h>
 
 #include <memory>
 #include <string>

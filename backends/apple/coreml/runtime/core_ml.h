@@ -5,7 +5,7 @@
 // Errors come with a text in the log; nothing throws.
 #pragma once
 
-#include <executorch/runtime/backend/ports.h>
+#include <executorch/runtime/backend/ports/ports.h>
 #include <executorch/runtime/core/result.h>
 
 #include <functional>

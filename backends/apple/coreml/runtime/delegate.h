@@ -7,7 +7,7 @@
 #include <executorch/backends/apple/coreml/runtime/payload.h>
 #include <executorch/backends/apple/coreml/runtime/settings.h>
 #include <executorch/runtime/backend/files/disk_cache.h>
-#include <executorch/runtime/backend/ports.h>
+#include <executorch/runtime/backend/ports/ports.h>
 
 #include <memory>
 #include <optional>

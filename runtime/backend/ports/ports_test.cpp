@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ports of a delegate: what tensors become for a library, and the text of each mistake.
-#include <executorch/runtime/backend/ports.h>
+#include <executorch/runtime/backend/ports/ports.h>
 #include <executorch/runtime/core/exec_aten/testing_util/tensor_factory.h>
 #include <executorch/runtime/platform/runtime.h>
 

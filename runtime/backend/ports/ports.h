@@ -25,7 +25,7 @@
 #include <vector>
 
 #include <executorch/runtime/backend/element_copy.h>
-#include <executorch/runtime/backend/port_sizes.h>
+#include <executorch/runtime/backend/ports/port_sizes.h>
 #include <executorch/runtime/backend/tensor_arguments.h>
 
 namespace executorch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/runtime/backend/byte_arguments.h>
+#include <executorch/runtime/backend/ports/byte_arguments.h>
 #include <executorch/runtime/core/exec_aten/testing_util/tensor_factory.h>
 #include <executorch/runtime/platform/runtime.h>
 
