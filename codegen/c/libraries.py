@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The libraries of kernels that programs are written for as source: one row each. tools/cmake/Install.cmake installs
-the sources of the same folders."""
+"""The libraries of kernels that programs are written for as source: one row each. A CMake prefix has the sources of
+the same folders (Install.cmake)."""
 
 from __future__ import annotations
 

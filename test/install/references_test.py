@@ -28,6 +28,7 @@ _FIRMWARE = "codegen/c/project.py"
 _OTHERWISE = {
     ("examples/demo/demo.py", "`make build`"),
     ("exir/_serialize/schema_generator.py", "exir/schema.py"),
+    ("backends/qualcomm/device/adb.py", "examples/qualcomm/executor_runner"),
 }
 
 

@@ -22,7 +22,7 @@ SDK, DISTRIBUTION, VERSIONS = "eiq_neutron_sdk", "eiq-neutron-sdk", ">=3.1,<4"
 INDEX_VARIABLE = "EIQ_PYPI_URL"
 GET_SDK = (
     f"pip install --index-url ${INDEX_VARIABLE} '{DISTRIBUTION}{VERSIONS}', from the package index that NXP names to "
-    "its users (examples/nxp/setup.sh does so)"
+    "its users"
 )
 _SCRIPT = Path(__file__).with_name("convert_model.py")
 _LEFT_OUT_PASSES = "HoistSliceAboveTranspose,MergeTranspose"

@@ -15,7 +15,7 @@ PACKAGE = "executorch.backends.samsung.python"
 GRAPH_MODULE, COMPILER_MODULE = f"{PACKAGE}.PyGraphWrapperAdaptor", f"{PACKAGE}.PyEnnWrapperAdaptor"
 GET_SDK = (
     "put PyGraphWrapperAdaptor and PyEnnWrapperAdaptor, which are built with Samsung's Exynos AI LiteCore "
-    "(EXYNOS_AI_LITECORE_ROOT), into backends/samsung/python of this package"
+    f"(EXYNOS_AI_LITECORE_ROOT), into the package {PACKAGE}"
 )
 
 

@@ -157,7 +157,7 @@ def test_without_the_sdk_graphs_are_left() -> None:
     with pytest.raises(MissingCompiler) as caught:
         lowered(small(), IMAGE)
     text = str(caught.value)
-    for expected in ("LiteCore is needed", "EXYNOS_AI_LITECORE_ROOT", "backends/samsung/python"):
+    for expected in ("LiteCore is needed", "EXYNOS_AI_LITECORE_ROOT", "backends.samsung.python"):
         assert expected in text
     folder = re.search(r"graphs that it is to compile are in (.+)$", text).group(1)
     (file,) = Path(folder).iterdir()
