@@ -28,7 +28,9 @@ struct Conv {
 // Every kernel takes scratch memory from ctx: MemoryAllocationFailed when there is none, with
 // nothing written. All are threaded.
 
-// 2-D, channels last, groups == in_channels == out_channels.
+// Whether a convolution of one or two dimensions, channels last, has a filter for each channel.
+bool is_depthwise(const Conv& conv);
+// Only if is_depthwise().
 [[nodiscard]] runtime::Error depthwise_nhwc_conv(runtime::KernelRuntimeContext& ctx,
                                                  const Conv& conv);
 

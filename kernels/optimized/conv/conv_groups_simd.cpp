@@ -5,6 +5,7 @@
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/bounds-inl.h>
 #include <executorch/kernels/optimized/conv/conv_groups.h>
 #include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
@@ -104,10 +105,8 @@ HWY_INLINE void outputs_of(const GroupRow& r, int64_t first) {
   }
   float* const output = r.output + first * r.output_step;
 #pragma GCC unroll 6
-  for (int i = 0; i < kCount; ++i) {  // a NaN is neither below nor above
-    V value = hn::IfThenElse(hn::Lt(sum[i], low), low, sum[i]);
-    value = hn::IfThenElse(hn::Gt(value, high), high, value);
-    hn::StoreU(value, d, output + i * r.output_step);
+  for (int i = 0; i < kCount; ++i) {
+    hn::StoreU(keep_within(low, high, sum[i]), d, output + i * r.output_step);
   }
 }
 

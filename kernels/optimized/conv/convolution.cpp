@@ -34,6 +34,7 @@ using executorch::kernels::optimized::direct_conv;
 using executorch::kernels::optimized::has_bfloat16_conv;
 using executorch::kernels::optimized::is_channels_last;
 using executorch::kernels::optimized::is_contiguous;
+using executorch::kernels::optimized::is_depthwise;
 using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::is_pointwise;
@@ -174,10 +175,7 @@ Error convolve(KernelRuntimeContext& ctx, const Conv& c, bool transposed) {
   if (is_pointwise(c)) {
     return pointwise_conv(ctx, c);
   }
-  const bool depthwise = c.groups > 1 && c.groups == c.in_channels && c.groups == c.out_channels;
-  return depthwise && c.channels_last && c.kernel_d == 1 && c.in_d == 1
-             ? depthwise_nhwc_conv(ctx, c)
-             : direct_conv(ctx, c);
+  return c.groups > 1 && is_depthwise(c) ? depthwise_nhwc_conv(ctx, c) : direct_conv(ctx, c);
 }
 
 // False when it is not a bfloat16 convolution of the processor's, with nothing written.

@@ -5,6 +5,7 @@
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/bounds-inl.h>
 #include <executorch/kernels/optimized/conv/winograd_tile.h>
 #include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
@@ -122,11 +123,6 @@ void points_to_outputs(const float* HWY_RESTRICT points, int64_t stride, int64_t
   const D d;
   const V low = hn::Set(d, min);
   const V high = hn::Set(d, max);
-  // A NaN is neither below nor above.
-  const auto clamp = [&](V value) HWY_ATTR {
-    value = hn::IfThenElse(hn::Lt(value, low), low, value);
-    return hn::IfThenElse(hn::Gt(value, high), high, value);
-  };
   for_each_vector(channels, [&](auto load, auto store, int64_t at) HWY_ATTR {
     V by_row[kOutputs][kTile];
 #pragma GCC unroll 4
@@ -144,7 +140,7 @@ void points_to_outputs(const float* HWY_RESTRICT points, int64_t stride, int64_t
       for (int col = 0; col < kOutputs; ++col) {
         float* const to = outputs[row * kOutputs + col];
         if (to != nullptr) {
-          store(clamp(out[col]), to + at);
+          store(keep_within(low, high, out[col]), to + at);
         }
       }
     }

@@ -7,6 +7,7 @@
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/bounds-inl.h>
 #include <executorch/kernels/optimized/gemm/dots-inl.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
@@ -65,7 +66,6 @@ HWY_INLINE void load_tile(const GemmTile& t, V (&sum)[kRows][kVectors]) {
   }
 }
 
-// A NaN is neither below nor above.
 template <int kRows, int kVectors>
 HWY_INLINE void bound_tile(const GemmTile& t, V (&sum)[kRows][kVectors]) {
   const D d;
@@ -75,8 +75,7 @@ HWY_INLINE void bound_tile(const GemmTile& t, V (&sum)[kRows][kVectors]) {
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j) {
-      sum[i][j] = hn::IfThenElse(hn::Lt(sum[i][j], low), low, sum[i][j]);
-      sum[i][j] = hn::IfThenElse(hn::Gt(sum[i][j], high), high, sum[i][j]);
+      sum[i][j] = keep_within(low, high, sum[i][j]);
     }
   }
 }
