@@ -27,7 +27,7 @@ constexpr char pack_at_load_option_key[] = "pack_at_load";
 /// one thread and neither shared nor in a file.
 constexpr char compute_precision_option_key[] = "compute_precision";
 /// bool, true unless set: whether kernels of this runtime compute layers of floats (linear ones,
-/// convolutions but for depthwise and transposed ones, products of two values), with the
+/// convolutions but for transposed ones, products of two values), with the
 /// elementwise nodes behind them. False: all is XNNPACK's.
 constexpr char own_kernels_option_key[] = "own_kernels_enabled";
 /// bool, true unless set: whether convolutions of floats by 3 x 3 pixels may be computed with 2.25

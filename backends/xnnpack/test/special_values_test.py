@@ -62,7 +62,7 @@ PRODUCERS: dict[str, tuple[nn.Module | Callable[..., torch.Tensor], list[tuple[i
     "global_average": (nn.AdaptiveAvgPool2d(1), [X]),
     "bmm": (torch.bmm, [(3, 4, 5), (3, 5, 6)]),
 }
-RINGS = nn.Sequential(  # a matmul that is computed into a ring buffer of rows, with what reads it
+BOTTLENECK = nn.Sequential(  # of a MobileNet
     nn.Conv2d(16, 96, 1),
     nn.ReLU6(),
     nn.Conv2d(96, 96, 3, padding=1, groups=96),
@@ -178,12 +178,12 @@ def test_nan_times_a_weight_of_zero_is_nan() -> None:
 
 
 @needs_runtime
-def test_lines_keep_nan() -> None:
+def test_a_bottleneck_keeps_nan() -> None:
     x = torch.randn(1, 16, 56, 56)
-    run = lowered(RINGS, (x,))
+    run = lowered(BOTTLENECK, (x,))
     x[0, 3, 20, 30] = NAN
     with torch.no_grad():
-        expected = RINGS(x)
+        expected = BOTTLENECK(x)
     assert torch.equal(run(x).isnan(), expected.isnan()) and expected.isnan().any()
 
 

@@ -4,12 +4,16 @@
 #include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
 
 #include <executorch/kernels/optimized/conv/conv_packed.h>
+#include <executorch/kernels/optimized/conv/depthwise/depthwise.h>
 #include <executorch/kernels/optimized/conv/winograd.h>
+
+#include <algorithm>
 
 namespace executorch::backends::xnnpack {
 
 using fb_xnnpack::XNodeUnion;
 using kernels::optimized::Conv;
+using kernels::optimized::Depthwise;
 using runtime::Error;
 using runtime::KernelRuntimeContext;
 using runtime::MemoryAllocator;
@@ -117,6 +121,28 @@ class Direct final : public OwnConvolution {
   }
 };
 
+/// A filter for each channel.
+class ByChannel final : public OwnConvolution {
+ public:
+  ByChannel(const Definitions& definitions, size_t begin, size_t end)
+      : OwnConvolution(definitions, begin, end, /*seed=*/0x44455054) {}
+
+ private:
+  size_t num_packed() const override {
+    return static_cast<size_t>(conv_.kernel_h * conv_.kernel_w * conv_.in_channels);
+  }
+  Error pack_filter(const float* filter, float* to, MemoryAllocator&) override {
+    std::copy_n(filter, num_packed(), to);
+    return Error::Ok;
+  }
+  Error compute(const Run& run, MemoryAllocator& scratch) override {
+    KernelRuntimeContext context(nullptr, &scratch);
+    const Depthwise depthwise = {conv_for(run), run.packed != nullptr ? run.packed : run.filter,
+                                 run.limits.min, run.limits.max, run.epilogue};
+    return depthwise_conv(context, depthwise);
+  }
+};
+
 bool suits_winograd(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {
   if (!choice.winograd || node.node->xnode_union_type() != XNodeUnion::XNNConv2d ||
       !is_layer_of_floats(graph, node)) {
@@ -132,6 +158,11 @@ bool suits_convolution(const Graph& graph, const GraphNode& node, const OwnChoic
          is_layer_of_floats(graph, node) && is_packable(conv_of(node, graph.shapes));
 }
 
+bool suits_depthwise(const Graph& graph, const GraphNode& node, const OwnChoice&) {
+  return node.node->xnode_union_type() == XNodeUnion::XNNDepthwiseConv2d &&
+         is_layer_of_floats(graph, node) && is_depthwise(conv_of(node, graph.shapes));
+}
+
 template <typename Layer>
 std::unique_ptr<OwnStep> make(const Definitions& definitions, size_t begin, size_t end) {
   return std::make_unique<Layer>(definitions, begin, end);
@@ -143,5 +174,7 @@ const OwnKind kOwnWinograd = {"Convolution (Winograd, F32)", suits_winograd,
                               FusedElementwise::takes, /*runs_unpacked=*/false, make<Winograd>};
 const OwnKind kOwnConvolution = {"Convolution (F32)", suits_convolution, FusedElementwise::takes,
                                  /*runs_unpacked=*/false, make<Direct>};
+const OwnKind kOwnDepthwise = {"Depthwise convolution (F32)", suits_depthwise,
+                               FusedElementwise::takes, /*runs_unpacked=*/true, make<ByChannel>};
 
 }  // namespace executorch::backends::xnnpack

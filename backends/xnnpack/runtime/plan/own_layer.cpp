@@ -15,8 +15,8 @@ using runtime::MemoryAllocator;
 namespace {
 
 /// The first that suits a node computes it.
-const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd, &kOwnMatmul, &kOwnConvolution,
-                                 &kOwnBatchMatmul};
+const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd,  &kOwnMatmul,
+                                 &kOwnConvolution,    &kOwnDepthwise, &kOwnBatchMatmul};
 
 }  // namespace
 

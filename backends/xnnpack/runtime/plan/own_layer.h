@@ -56,5 +56,6 @@ extern const OwnKind kOwnBFloat16Matmul;
 extern const OwnKind kOwnMatmul;
 extern const OwnKind kOwnBatchMatmul;
 extern const OwnKind kOwnConvolution;
+extern const OwnKind kOwnDepthwise;
 
 }  // namespace executorch::backends::xnnpack

@@ -204,25 +204,8 @@ bool looks_at_one_position(const GraphNode& node) {
          n.subsampling_height() == 1 && n.subsampling_width() == 1;
 }
 
-/// XNNPACK computes the two by rows that stay in a core's own cache (library/fusion/ring_buffer.h).
-bool is_before_depthwise(const Graph& graph, const GraphNode& node) {
-  constexpr uint64_t kMinBytes = 3 << 19;
-  const uint32_t output = node.operands.output;
-  if (graph.shapes[output].num_elements() * sizeof(float) < kMinBytes) {
-    return false;
-  }
-  for (const GraphNode& each : graph.nodes) {
-    if (each.node->xnode_union_type() == XNodeUnion::XNNDepthwiseConv2d &&
-        each.operands.inputs[0] == output) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool suits_matmul(const Graph& graph, const GraphNode& node, const OwnChoice&) {
-  return looks_at_one_position(node) && is_layer_of_floats(graph, node) &&
-         !is_before_depthwise(graph, node);
+  return looks_at_one_position(node) && is_layer_of_floats(graph, node);
 }
 
 bool suits_bfloat16(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {

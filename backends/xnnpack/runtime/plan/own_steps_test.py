@@ -25,6 +25,10 @@ def conv(inputs: int = 32, outputs: int = 32) -> nn.Conv2d:
     return nn.Conv2d(inputs, outputs, 3, padding=1)
 
 
+def depthwise(channels: int = 96, taps: int = 3) -> nn.Conv2d:
+    return nn.Conv2d(channels, channels, taps, padding=taps // 2, groups=channels)
+
+
 class Residual(nn.Module):
     """Two of them in a row, a sum of what the first reads and the second writes, with and without bounds."""
 
@@ -221,6 +225,23 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = 
         (1, 3, 300),
         ["Convolution"],
     ),
+    "by channel": (
+        lambda: nn.Sequential(nn.Conv2d(24, 24, 3, 2, 1, groups=24), nn.Hardswish()),
+        (2, 24, 15, 20),
+        ["Depthwise convolution + Hardswish"],
+    ),
+    "bottleneck": (
+        lambda: nn.Sequential(
+            nn.Conv2d(16, 96, 1), nn.ReLU6(), depthwise(), nn.ReLU6(), nn.Conv2d(96, 24, 1)
+        ),
+        (1, 16, 40, 41),
+        ["Matmul", "Depthwise convolution", "Matmul"],
+    ),
+    "by channel of one dimension": (
+        lambda: nn.Conv1d(24, 24, 31, 1, 15, groups=24),
+        (1, 24, 77),
+        ["Depthwise convolution"],
+    ),
     "between": (
         lambda: Named(lambda x: torch.minimum(torch.maximum(x, -x), x * x)),
         (7, 24),
@@ -273,9 +294,10 @@ def test_numbers_are_eagers(name: str) -> None:
             check(method, module, torch.randn_like(x))
 
 
-def test_sizes_change_with_each_run() -> None:
+@pytest.mark.parametrize("make", [Residual, lambda: depthwise(32, 5)])
+def test_sizes_change_with_each_run(make: Callable[[], nn.Module]) -> None:
     torch.manual_seed(0)
-    module = Residual()
+    module = make()
     sizes = {
         2: torch.export.Dim("height", min=4, max=40),
         3: torch.export.Dim("width", min=4, max=40),
