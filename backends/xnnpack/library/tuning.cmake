@@ -12,15 +12,14 @@ xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_conn
 xnnpack_replaces(operators operators/reduce-nd.c xnn_reshape_reduce_nd BY row_sums.cpp)
 xnnpack_replaces(operators operators/convolution-nhwc.c
   xnn_create_convolution2d_nhwc_qs8_qc8w
-  xnn_reshape_convolution2d_nhwc_f16 xnn_reshape_convolution2d_nhwc_f32
   xnn_reshape_convolution2d_nhwc_qs8 xnn_reshape_convolution2d_nhwc_qs8_qc8w
   BY convolution/filter_rows.cpp convolution/indirection_free.cpp convolution/depthwise_rows.cpp
   tile_order.cpp)
-xnnpack_replaces(XNNPACK configs/dwconv-config.c xnn_init_f32_dwconv_config xnn_init_qs8_qc8w_dwconv_config
+xnnpack_replaces(XNNPACK configs/dwconv-config.c xnn_init_qs8_qc8w_dwconv_config
   BY convolution/depthwise_taps.cpp)
 set_property(SOURCE "${library}/runtime.c" TARGET_DIRECTORY subgraph APPEND PROPERTY
   COMPILE_DEFINITIONS EXECUTORCH_XNNPACK_TUNING)
-xnnpack_sources(unary/byte_table.cpp fusion/fusion.cpp fusion/steps.cpp fusion/ring_buffer.cpp fusion/elementwise.cpp
+xnnpack_sources(unary/byte_table.cpp fusion/fusion.cpp fusion/steps.cpp fusion/elementwise.cpp
   fusion/elementwise_group.cpp fusion/parallel_layers.cpp)
 if(NOT is_x86)
   return()

@@ -2,6 +2,7 @@
 // A convolution or linear layer by XNNPACK's functions, and by its definition, for tests.
 #pragma once
 
+#include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 
 #include "xnnpack/operator.h"
@@ -105,9 +106,17 @@ class ConvolutionTest : public ::testing::Test {
     return Operator(op);
   }
 
-  std::vector<float> computed(
-      const Image& c, xnn_operator_t op, size_t num_threads,
-      ReshapeConvolution* reshape = xnn_reshape_convolution2d_nhwc_f32) const {
+  static xnn_status reshape_floats(xnn_operator_t op, size_t batch, size_t height, size_t width,
+                                   size_t* workspace_size, size_t* workspace_alignment,
+                                   size_t* output_height, size_t* output_width,
+                                   pthreadpool_t threadpool) {
+    return reshape_convolution(xnn_reshape_convolution2d_nhwc_f32, op, batch, height, width,
+                               workspace_size, workspace_alignment, output_height, output_width,
+                               threadpool);
+  }
+
+  std::vector<float> computed(const Image& c, xnn_operator_t op, size_t num_threads,
+                              ReshapeConvolution* reshape = reshape_floats) const {
     const Pool pool(pthreadpool_create(num_threads));
     size_t workspace_size = 0, alignment = 0, height = 0, width = 0;
     EXPECT_EQ(reshape(op, c.batch, c.height, c.width, &workspace_size, &alignment, &height, &width,

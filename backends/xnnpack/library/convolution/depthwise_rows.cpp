@@ -24,8 +24,7 @@ constexpr size_t kBlock = 8;  // outputs whose pointers are found at once
 /// with the one before once.
 class Row {
  public:
-  /// `ring` is the number of rows that the image has room for.
-  Row(const dwconv_indirection_init_context& of, size_t row, size_t ring)
+  Row(const dwconv_indirection_init_context& of, size_t row)
       : of_(of), zeros_(reinterpret_cast<uintptr_t>(of.zero_buffer)) {
     for (size_t y = 0; y < of.kernel_height; ++y) {
       // Wraps around ahead of the image.
@@ -33,7 +32,7 @@ class Row {
           row * of.stride_height + y * of.dilation_height - of.input_padding_top;
       const bool is_inside = input_row < of.input_height;
       lines_[y] = is_inside ? reinterpret_cast<uintptr_t>(of.input) +
-                                  input_row % ring * of.input_width * of.input_pixel_stride
+                                  input_row * of.input_width * of.input_pixel_stride
                             : zeros_;
       steps_[y] = is_inside ? of.input_pixel_stride : 0;
     }
@@ -106,9 +105,11 @@ class Row {
   size_t distances_[kBlock * kMaxTapsDown];  // from a pointer to that of the output kBlock further
 };
 
-void compute(const Depthwise& d, size_t image, size_t row, size_t ring) {
-  const dwconv_context& c = d.dwconv;
-  const Row found(d.indirection, row, ring);
+}  // namespace
+
+void compute_row(const Depthwise* d, size_t image, size_t row) {
+  const dwconv_context& c = d->dwconv;
+  const Row found(d->indirection, row);
   uintptr_t pointers[kMaxPointers];
   auto** const input = reinterpret_cast<const void**>(pointers);
   auto* output = static_cast<uint8_t*>(c.output) + image * c.output_batch_stride +
@@ -124,16 +125,6 @@ void compute(const Depthwise& d, size_t image, size_t row, size_t ring) {
     first += outputs;
     output += outputs * pixel_stride;
   }
-}
-
-}  // namespace
-
-void compute_row(const Depthwise* d, size_t image, size_t row) {
-  compute(*d, image, row, SIZE_MAX);
-}
-
-void compute_row_of_ring(const Depthwise& d, size_t row, size_t ring_rows) {
-  compute(d, 0, row, ring_rows);
 }
 
 bool fits_rows(const xnn_operator* op) {

@@ -23,10 +23,6 @@ static_assert(offsetof(Depthwise, indirection) ==
 /// A row of outputs of an image.
 void compute_row(const Depthwise* d, size_t image, size_t row);
 
-/// The same of the first image, a ring buffer in which row n takes the place of row n -
-/// `ring_rows`.
-void compute_row_of_ring(const Depthwise& d, size_t row, size_t ring_rows);
-
 /// Whether the pointers of an output fit onto the stack of a thread.
 bool fits_rows(const xnn_operator* op);
 

@@ -15,9 +15,7 @@ namespace executorch::backends::xnnpack {
 
 namespace {
 
-const DepthwiseKernels kDepthwiseAny{compute_depthwise<Floats, 2>, compute_depthwise<Bytes, 2>};
-
-const DepthwiseKernels& kernels() {
+DepthwiseKernel* kernel() {
 #if XNN_ARCH_X86_64
   const xnn_hardware_config& hardware = *xnn_init_hardware_config();
   if (hardware.use_x86_avx512skx) {
@@ -27,20 +25,11 @@ const DepthwiseKernels& kernels() {
     return kDepthwiseAvx2;
   }
 #endif
-  return kDepthwiseAny;
+  return compute_depthwise<2>;
 }
 
 /// A filter takes the next of these; weights of the taps that it does not have are zero.
 using Tiles = std::index_sequence<32, 49, 64, 81, 121, 169, 225>;
-
-template <size_t kTaps>
-void convolve_f32(size_t channels, size_t outputs, const float** input, const float* weights,
-                  float* output, intptr_t input_stride, size_t output_increment,
-                  size_t input_offset, const float* zero, const xnn_f32_minmax_params* params) {
-  kernels().f32({kTaps, channels, outputs, reinterpret_cast<const void**>(input), weights, output,
-                 input_stride, output_increment, input_offset, zero, params->scalar.min,
-                 params->scalar.max, 0});
-}
 
 template <size_t kTaps>
 void convolve_s8(size_t channels, size_t outputs, const int8_t** input, const void* weights,
@@ -48,10 +37,10 @@ void convolve_s8(size_t channels, size_t outputs, const int8_t** input, const vo
                  size_t input_offset, const int8_t* zero,
                  const xnn_qs8_qc8w_conv_minmax_params* params) {
   const auto& p = params->fp32_scalar;
-  kernels().s8({kTaps, channels, outputs, reinterpret_cast<const void**>(input), weights, output,
-                input_stride, output_increment, input_offset, zero,
-                static_cast<float>(p.output_min - p.output_zero_point),
-                static_cast<float>(p.output_max - p.output_zero_point), p.output_zero_point});
+  kernel()({kTaps, channels, outputs, reinterpret_cast<const void**>(input), weights, output,
+            input_stride, output_increment, input_offset, zero,
+            static_cast<float>(p.output_min - p.output_zero_point),
+            static_cast<float>(p.output_max - p.output_zero_point), p.output_zero_point});
 }
 
 /// Puts ours into the free places behind theirs.
@@ -94,21 +83,7 @@ using namespace executorch::backends::xnnpack;
 extern "C" {
 
 /// XNNPACK's own under other names (tuning.cmake).
-decltype(xnn_init_f32_dwconv_config) xnn_init_f32_dwconv_config_any;
 decltype(xnn_init_qs8_qc8w_dwconv_config) xnn_init_qs8_qc8w_dwconv_config_any;
-
-const xnn_dwconv_config* xnn_init_f32_dwconv_config() {
-  const xnn_dwconv_config* const theirs = xnn_init_f32_dwconv_config_any();
-  if (theirs == nullptr) {
-    return nullptr;
-  }
-  static const Configs<XNN_MAX_F32_DWCONV_UKERNELS> ours(theirs, [&](auto taps, auto& config) {
-    config.minmax.unipass =
-        reinterpret_cast<xnn_dwconv_unipass_ukernel_fn>(convolve_f32<decltype(taps)::value>);
-    config.init.f32 = theirs[0].init.f32;
-  });
-  return ours.of;
-}
 
 const xnn_dwconv_config* xnn_init_qs8_qc8w_dwconv_config() {
   const xnn_dwconv_config* const theirs = xnn_init_qs8_qc8w_dwconv_config_any();

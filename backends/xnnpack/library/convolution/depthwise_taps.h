@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Depthwise convolutions of more taps than XNNPACK has kernels for, 25: it computes them as grouped
-// matmuls of one column, of which a vector leaves all lanes but one unused. Compiled once for each
-// instruction set: include nothing here whose inline functions others may link to.
+// Depthwise convolutions of bytes of more taps than XNNPACK has kernels for, 25: it computes them
+// as grouped matmuls of one column, of which a vector leaves all lanes but one unused. Compiled
+// once for each instruction set: include nothing here whose inline functions others may link to.
 #pragma once
 
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 namespace executorch::backends::xnnpack {
 
-/// Channels of a block of packed weights: their biases, then their weights, tap after tap, then for
-/// bytes their scales.
+/// Channels of a block of packed weights: their biases, then their weights, tap after tap, then
+/// their scales.
 constexpr size_t kDepthwiseBlock = 16;
 constexpr size_t kMaxDepthwiseTaps = 255;  // XNNPACK counts them in a byte
 
@@ -24,16 +24,13 @@ struct DepthwiseLine {
   intptr_t input_stride;
   size_t output_increment, input_offset;
   const void* zero;  // the one pixel that `input_offset` is not added to
-  // Of results; of bytes before the zero point is added.
-  float min, max;
+  float min, max;    // before the zero point is added
   int32_t zero_point;
 };
 
 using DepthwiseKernel = void(const DepthwiseLine& line);
-struct DepthwiseKernels {
-  DepthwiseKernel *f32, *s8;
-};
-extern const DepthwiseKernels kDepthwiseAvx2, kDepthwiseAvx512;
+extern DepthwiseKernel* const kDepthwiseAvx2;
+extern DepthwiseKernel* const kDepthwiseAvx512;
 
 namespace {
 
@@ -48,54 +45,32 @@ struct Lanes {
   }
 };
 
-struct Floats {
-  using Value = float;
-  using Sum = float;
-  static constexpr size_t kScaleBytes = 0;
+template <size_t kLanes>
+inline auto multiply(const void* pixel, const void* weights) {
+  using Shorts = typename Lanes<int16_t, kLanes>::Vector;
+  using Ints = typename Lanes<int32_t, kLanes>::Vector;
+  const auto x = __builtin_convertvector(Lanes<int8_t, kLanes>::load(pixel), Shorts);
+  const auto w = __builtin_convertvector(Lanes<int8_t, kLanes>::load(weights), Shorts);
+  return __builtin_convertvector(x * w, Ints);
+}
 
-  template <size_t kLanes>
-  static inline auto multiply(const void* pixel, const void* weights) {
-    return Lanes<float, kLanes>::load(pixel) * Lanes<float, kLanes>::load(weights);
-  }
-  template <size_t kLanes, typename Sums>
-  static inline void store(Sums sums, const void*, const DepthwiseLine& line, void* to) {
-    sums = sums < line.min ? line.min - Sums{} : sums;  // NaN is not below
-    sums = sums > line.max ? line.max - Sums{} : sums;
-    memcpy(to, &sums, sizeof(sums));
-  }
-};
-
-struct Bytes {
-  using Value = int8_t;
-  using Sum = int32_t;
-  static constexpr size_t kScaleBytes = sizeof(float);
-
-  template <size_t kLanes>
-  static inline auto multiply(const void* pixel, const void* weights) {
-    using Shorts = typename Lanes<int16_t, kLanes>::Vector;
-    using Ints = typename Lanes<int32_t, kLanes>::Vector;
-    const auto x = __builtin_convertvector(Lanes<int8_t, kLanes>::load(pixel), Shorts);
-    const auto w = __builtin_convertvector(Lanes<int8_t, kLanes>::load(weights), Shorts);
-    return __builtin_convertvector(x * w, Ints);
-  }
-  /// Scaled, and rounded to the nearest integer, ties to even: a float of 1.5 * 2^23 and more has
-  /// no bits for fractions.
-  template <size_t kLanes, typename Sums>
-  static inline void store(Sums sums, const void* scales, const DepthwiseLine& line, void* to) {
-    using Scaled = typename Lanes<float, kLanes>::Vector;
-    constexpr float kMagic = 12582912.0f;
-    constexpr int32_t kMagicBits = 0x4B400000;
-    auto scaled = __builtin_convertvector(sums, Scaled) * Lanes<float, kLanes>::load(scales);
-    scaled = scaled < line.min ? line.min - Scaled{} : scaled;
-    scaled = scaled > line.max ? line.max - Scaled{} : scaled;
-    scaled += kMagic;
-    Sums rounded;
-    memcpy(&rounded, &scaled, sizeof(rounded));
-    const auto bytes = __builtin_convertvector(rounded - (kMagicBits - line.zero_point),
-                                               typename Lanes<int8_t, kLanes>::Vector);
-    memcpy(to, &bytes, sizeof(bytes));
-  }
-};
+/// Scaled, and rounded to the nearest integer, ties to even: a float of 1.5 * 2^23 and more has no
+/// bits for fractions.
+template <size_t kLanes, typename Sums>
+inline void store(Sums sums, const void* scales, const DepthwiseLine& line, void* to) {
+  using Scaled = typename Lanes<float, kLanes>::Vector;
+  constexpr float kMagic = 12582912.0f;
+  constexpr int32_t kMagicBits = 0x4B400000;
+  auto scaled = __builtin_convertvector(sums, Scaled) * Lanes<float, kLanes>::load(scales);
+  scaled = scaled < line.min ? line.min - Scaled{} : scaled;
+  scaled = scaled > line.max ? line.max - Scaled{} : scaled;
+  scaled += kMagic;
+  Sums rounded;
+  memcpy(&rounded, &scaled, sizeof(rounded));
+  const auto bytes = __builtin_convertvector(rounded - (kMagicBits - line.zero_point),
+                                             typename Lanes<int8_t, kLanes>::Vector);
+  memcpy(to, &bytes, sizeof(bytes));
+}
 
 inline const uint8_t* bytes_at(const void* base, size_t offset) {
   return static_cast<const uint8_t*>(base) + offset;
@@ -103,51 +78,47 @@ inline const uint8_t* bytes_at(const void* base, size_t offset) {
 
 /// kLanes channels of kOutputs pixels. `weights` and `scales` are those of the block's lane;
 /// `pixels` are [kOutputs, taps].
-template <typename Kind, size_t kLanes, size_t kOutputs>
+template <size_t kLanes, size_t kOutputs>
 inline void add_taps(const DepthwiseLine& line, const void* const* pixels, size_t channel,
                      const uint8_t* block, void* const* outputs) {
-  constexpr size_t kValue = sizeof(typename Kind::Value), kSum = sizeof(typename Kind::Sum);
   const size_t lane = channel % kDepthwiseBlock;
-  const uint8_t* weights = block + kDepthwiseBlock * kSum + lane * kValue;
-  typename Lanes<typename Kind::Sum, kLanes>::Vector sums[kOutputs];
+  const uint8_t* weights = block + kDepthwiseBlock * sizeof(int32_t) + lane;
+  typename Lanes<int32_t, kLanes>::Vector sums[kOutputs];
   for (auto& sum : sums) {
-    sum = Lanes<typename Kind::Sum, kLanes>::load(block + lane * kSum);
+    sum = Lanes<int32_t, kLanes>::load(block + lane * sizeof(int32_t));
   }
-  for (size_t tap = 0; tap < line.taps; ++tap, weights += kDepthwiseBlock * kValue) {
+  for (size_t tap = 0; tap < line.taps; ++tap, weights += kDepthwiseBlock) {
     for (size_t i = 0; i < kOutputs; ++i) {
       const void* const pixel = pixels[i * line.taps + tap];
-      sums[i] += Kind::template multiply<kLanes>(bytes_at(pixel, channel * kValue), weights);
+      sums[i] += multiply<kLanes>(bytes_at(pixel, channel), weights);
     }
   }
-  const void* const scales = weights + lane * (Kind::kScaleBytes - kValue);
+  const void* const scales = weights + lane * (sizeof(float) - 1);
   for (size_t i = 0; i < kOutputs; ++i) {
-    Kind::template store<kLanes>(sums[i], scales, line,
-                                 static_cast<uint8_t*>(outputs[i]) + channel * kValue);
+    store<kLanes>(sums[i], scales, line, static_cast<uint8_t*>(outputs[i]) + channel);
   }
 }
 
 /// `count` channels of a block, by vectors of kLanes and then of half as many.
-template <typename Kind, size_t kLanes, size_t kOutputs>
+template <size_t kLanes, size_t kOutputs>
 inline void add_taps_of_block(const DepthwiseLine& line, const void* const* pixels, size_t channel,
                               size_t count, const uint8_t* block, void* const* outputs) {
   if (count >= kLanes) {
-    add_taps<Kind, kLanes, kOutputs>(line, pixels, channel, block, outputs);
+    add_taps<kLanes, kOutputs>(line, pixels, channel, block, outputs);
     channel += kLanes;
     count -= kLanes;
   }
   if constexpr (kLanes > 1) {
     if (count != 0) {
-      add_taps_of_block<Kind, kLanes / 2, kOutputs>(line, pixels, channel, count, block, outputs);
+      add_taps_of_block<kLanes / 2, kOutputs>(line, pixels, channel, count, block, outputs);
     }
   }
 }
 
-template <typename Kind, size_t kOutputs>
+template <size_t kOutputs>
 void compute_depthwise(const DepthwiseLine& line) {
-  const size_t block_bytes =
-      kDepthwiseBlock *
-      (sizeof(typename Kind::Sum) + line.taps * sizeof(typename Kind::Value) + Kind::kScaleBytes);
-  const size_t pixel_bytes = line.channels * sizeof(typename Kind::Value) + line.output_increment;
+  const size_t block_bytes = kDepthwiseBlock * (sizeof(int32_t) + line.taps + sizeof(float));
+  const size_t pixel_bytes = line.channels + line.output_increment;
   const void* pixels[kOutputs * kMaxDepthwiseTaps];
   for (size_t first = 0; first < line.outputs; first += kOutputs) {
     void* outputs[kOutputs];
@@ -164,7 +135,7 @@ void compute_depthwise(const DepthwiseLine& line) {
     const auto* block = static_cast<const uint8_t*>(line.weights);
     for (size_t channel = 0; channel < line.channels; channel += kDepthwiseBlock) {
       const size_t left = line.channels - channel;
-      add_taps_of_block<Kind, kDepthwiseBlock, kOutputs>(
+      add_taps_of_block<kDepthwiseBlock, kOutputs>(
           line, pixels, channel, left < kDepthwiseBlock ? left : kDepthwiseBlock, block, outputs);
       block += block_bytes;
     }

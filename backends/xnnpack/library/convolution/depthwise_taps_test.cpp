@@ -11,15 +11,11 @@ class DepthwiseTaps : public ByteConvolutionTest {
     SCOPED_TRACE(::testing::PrintToString(c));
     draw_for(c);
     draw_bytes();
-    const Operator op = create(c);
-    const Operator byte_op = create_bytes(c, xnn_create_convolution2d_nhwc_qs8_qc8w);
+    const Operator op = create_bytes(c, xnn_create_convolution2d_nhwc_qs8_qc8w);
     EXPECT_EQ(op->ukernel.type, xnn_microkernel_type_dwconv);
-    EXPECT_EQ(byte_op->ukernel.type, xnn_microkernel_type_dwconv);
-    const auto floats = expected(c);
     const auto bytes = expected_bytes(c);
     for (const size_t num_threads : {1, 3}) {
-      EXPECT_THAT(computed(c, op.get(), num_threads), SumsAre(floats));
-      EXPECT_EQ(computed_bytes(c, byte_op.get(), num_threads), bytes);
+      EXPECT_EQ(computed_bytes(c, op.get(), num_threads), bytes);
     }
   }
 };
@@ -51,13 +47,6 @@ TEST_F(DepthwiseTaps, AreAllAdded) {
   for (const Image& c : {strided, dilated, bounded, bare}) {
     check(c);
   }
-}
-
-TEST_F(DepthwiseTaps, FollowTheSizeOfTheImage) {
-  Image c{1, 20, 20, 24, 24, {3, 3, 3, 3}};
-  c.groups = 24;
-  c.kernel = 7;
-  check_sizes(c, {20, 5, 31, 20});
 }
 
 }  // namespace

@@ -228,8 +228,6 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
   }
 
 extern "C" {
-RESHAPE_WITHOUT_TABLE(f16)
-RESHAPE_WITHOUT_TABLE(f32)
 RESHAPE_WITHOUT_TABLE(qs8)
 RESHAPE_WITHOUT_TABLE(qs8_qc8w)
 }

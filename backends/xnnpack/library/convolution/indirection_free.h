@@ -34,7 +34,7 @@ constexpr size_t kMaxPointers = 1024;    // of a tile, on the stack of its threa
 constexpr size_t kMaxRows = XNN_MAX_MR;  // of a tile
 
 /// The type of XNNPACK's functions that give a convolution the size of its input.
-using ReshapeConvolution = decltype(xnn_reshape_convolution2d_nhwc_f32);
+using ReshapeConvolution = decltype(xnn_reshape_convolution2d_nhwc_qs8);
 
 /// What `reshape` does with these arguments, but without a table where that can be.
 xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op, size_t batch,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolutions that find their inputs as they go beside XNNPACK's with a table: the same numbers.
+// It does not matter to them of what type the numbers are; these are floats, which no rounding
+// hides.
 #include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
-
-extern "C" executorch::backends::xnnpack::ReshapeConvolution xnn_reshape_convolution2d_nhwc_f32_any;
 
 namespace executorch::backends::xnnpack::testing {
 namespace {
@@ -46,7 +46,7 @@ TEST_F(IndirectionFree, InputsAreThoseOfTheTable) {
     c.gap = 5;
     draw_for(c);
     const Operator table = create(c);
-    const auto expected = computed(c, table.get(), 1, xnn_reshape_convolution2d_nhwc_f32_any);
+    const auto expected = computed(c, table.get(), 1, xnn_reshape_convolution2d_nhwc_f32);
     EXPECT_NE(table->indirection_buffer, nullptr);
     const Operator op = create(c);
     for (const size_t num_threads : {1, 3}) {
@@ -60,7 +60,7 @@ TEST_F(IndirectionFree, InputsAreThoseOfTheTable) {
 TEST_F(IndirectionFree, InputsFollowTheSizeOfTheInput) {
   check_sizes(with({1, 20, 20, 8, 16, {1, 1, 1, 1}}, 3, 2, 1, 1), {20, 4, 11, 20},
               [this](const Image& c) {
-                return computed(c, create(c).get(), 2, xnn_reshape_convolution2d_nhwc_f32_any);
+                return computed(c, create(c).get(), 2, xnn_reshape_convolution2d_nhwc_f32);
               });
 }
 

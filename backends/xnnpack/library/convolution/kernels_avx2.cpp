@@ -4,6 +4,6 @@
 
 namespace executorch::backends::xnnpack {
 
-const DepthwiseKernels kDepthwiseAvx2{compute_depthwise<Floats, 4>, compute_depthwise<Bytes, 4>};
+DepthwiseKernel* const kDepthwiseAvx2 = compute_depthwise<4>;
 
 }  // namespace executorch::backends::xnnpack

@@ -4,6 +4,6 @@
 
 namespace executorch::backends::xnnpack {
 
-const DepthwiseKernels kDepthwiseAvx512{compute_depthwise<Floats, 8>, compute_depthwise<Bytes, 8>};
+DepthwiseKernel* const kDepthwiseAvx512 = compute_depthwise<8>;
 
 }  // namespace executorch::backends::xnnpack

@@ -7,6 +7,8 @@ namespace executorch::backends::xnnpack::testing {
 namespace {
 
 class ElementwiseGroup : public FusionTest, public ::testing::WithParamInterface<bool> {};
+/// Convolutions of floats are no operators of XNNPACK's that take part.
+class ElementwiseGroupOfBytes : public FusionTest {};
 
 /// What a layer is activated by and added to: its own sigmoid, another value, a number for each
 /// channel. Behind it something reads the result twice.
@@ -29,21 +31,21 @@ TEST_P(ElementwiseGroup, FollowsALinearLayer) {
   }
 }
 
-TEST_P(ElementwiseGroup, FollowsAConvolution) {
+TEST_F(ElementwiseGroupOfBytes, FollowsAConvolution) {
   for (const auto& [batch, size, kernel] :
        std::initializer_list<std::array<size_t, 3>>{{1, 19, 1}, {1, 14, 5}, {2, 13, 5}}) {
     const size_t inputs = 24, outputs = 40;
     const Dims dims = {batch, size, size, outputs};
-    Graph graph(GetParam());
+    Graph graph(/*is_bytes=*/true);
     const uint32_t input = graph.input({batch, size, size, inputs});
     finish(graph, graph.convolution(input, inputs, outputs, kernel, kernel / 2), dims);
     check(graph, kFinish);
   }
 }
 
-TEST_P(ElementwiseGroup, FollowsAConvolutionByTiles) {
+TEST_F(ElementwiseGroupOfBytes, FollowsAConvolutionByTiles) {
   for (const size_t size : {8, 13, 30}) {
-    Graph graph(GetParam());
+    Graph graph(/*is_bytes=*/true);
     const Dims dims = {2, size, size + 1, 48};
     finish(graph, graph.convolution(graph.input({2, size, size + 1, 32}), 32, 48, 3, 1), dims);
     check(graph, kFinish);
@@ -51,16 +53,16 @@ TEST_P(ElementwiseGroup, FollowsAConvolutionByTiles) {
 }
 
 /// By a filter so large that threads compute parts of the outputs of a pixel.
-TEST_P(ElementwiseGroup, FollowsALargeConvolutionByTiles) {
-  Graph graph(GetParam());
+TEST_F(ElementwiseGroupOfBytes, FollowsALargeConvolutionByTiles) {
+  Graph graph(/*is_bytes=*/true);
   const Dims dims = {1, 14, 15, 256};
   finish(graph, graph.convolution(graph.input({1, 14, 15, 192}), 192, 256, 3, 1), dims);
   check(graph, kFinish);
 }
 
-TEST_P(ElementwiseGroup, FollowsADepthwiseConvolution) {
+TEST_F(ElementwiseGroupOfBytes, FollowsADepthwiseConvolution) {
   for (const size_t batch : {1, 3}) {
-    Graph graph(GetParam());
+    Graph graph(/*is_bytes=*/true);
     const Dims dims = {batch, 11, 14, 29};
     finish(graph, graph.depthwise(graph.input(dims), 29), dims);
     check(graph, kFinish);

@@ -2,7 +2,6 @@
 #include <executorch/backends/xnnpack/library/fusion/elementwise_group.h>
 #include <executorch/backends/xnnpack/library/fusion/fusion.h>
 #include <executorch/backends/xnnpack/library/fusion/parallel_layers.h>
-#include <executorch/backends/xnnpack/library/fusion/ring_buffer.h>
 #include <executorch/backends/xnnpack/library/fusion/steps.h>
 
 #include "xnnpack/operator.h"
@@ -22,7 +21,6 @@ struct Kind {
 
 /// The first that fits.
 constexpr Kind kKinds[] = {
-    {ring_buffers_at, plan_ring_buffers, run_ring_buffers},
     {elementwise_group_at, plan_together, run_elementwise_group},
     {parallel_layers_at, plan_together, run_parallel_layers},
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operators that run as one. XNNPACK runs one after another, each over all of its output; here some
-// that follow each other share tiles that stay in a core's own cache (ring_buffer.h,
-// elementwise_group.h). What runs so is decided when the workspace is planned. Included from C.
+// that follow each other share tiles that stay in a core's own cache (elementwise_group.h). What
+// runs so is decided when the workspace is planned. Included from C.
 #pragma once
 
 #include "xnnpack/memory-planner.h"
