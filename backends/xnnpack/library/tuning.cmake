@@ -26,7 +26,6 @@ if(NOT is_x86)
 endif()
 
 xnnpack_sources(convolution/kernels_avx2.cpp convolution/kernels_avx512.cpp)
-xnnpack_replaces(XNNPACK configs/maxpool-config.c xnn_init_f32_maxpool_config BY max_pool.cpp max_pool_avx.cpp)
 xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_exp_config
   BY unary/exponential.cpp unary/exponential_avx512.cpp)
 xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qd8_f32_qb4w_gemm_config

@@ -57,5 +57,6 @@ extern const OwnKind kOwnMatmul;
 extern const OwnKind kOwnBatchMatmul;
 extern const OwnKind kOwnConvolution;
 extern const OwnKind kOwnDepthwise;
+extern const OwnKind kOwnMaxPool;
 
 }  // namespace executorch::backends::xnnpack

@@ -242,6 +242,11 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = 
         (1, 24, 77),
         ["Depthwise convolution"],
     ),
+    "pool": (
+        lambda: nn.Sequential(nn.Conv2d(24, 40, 1), nn.MaxPool2d(3, 2, 1), nn.Hardswish()),
+        (2, 24, 15, 20),
+        ["Matmul", "Max pool + Hardswish"],
+    ),
     "between": (
         lambda: Named(lambda x: torch.minimum(torch.maximum(x, -x), x * x)),
         (7, 24),
