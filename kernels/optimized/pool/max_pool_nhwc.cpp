@@ -23,7 +23,7 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
 // What a window sees: `rows` times `cols` pixels from `input` on.
-struct Window {
+struct PoolWindow {
   const float* input;
   int64_t rows, cols, row_step, col_step;
   float* output;
@@ -31,7 +31,7 @@ struct Window {
 
 // Of kVectors whole vectors, or of one that has `count` channels.
 template <int kVectors, bool kAll>
-HWY_INLINE void largest_of(const MaxPool& p, const Window& w, int64_t channel, size_t count) {
+HWY_INLINE void largest_of(const MaxPool& p, const PoolWindow& w, int64_t channel, size_t count) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V largest[kVectors];
@@ -62,7 +62,7 @@ HWY_INLINE void largest_of(const MaxPool& p, const Window& w, int64_t channel, s
   }
 }
 
-void largest_of_window(const MaxPool& p, const Window& w) {
+void largest_of_window(const MaxPool& p, const PoolWindow& w) {
   constexpr int kVectors = 4;
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
   int64_t channel = 0;
@@ -78,10 +78,11 @@ void largest_of_window(const MaxPool& p, const Window& w) {
 }
 
 // The taps that lie in the image, and where the first of them does.
-struct Taps {
+struct PoolTaps {
   int64_t count, first;
 
-  Taps(int64_t output, int64_t in, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
+  PoolTaps(int64_t output, int64_t in, int64_t kernel, int64_t stride, int64_t pad,
+           int64_t dilation) {
     const int64_t start = output * stride - pad;
     const int64_t before = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
     const int64_t room = in - 1 - start;
@@ -92,10 +93,10 @@ struct Taps {
 };
 
 void pool_row(const MaxPool& p, int64_t row) {
-  const Taps rows(row % p.out_h, p.in_h, p.kernel_h, p.stride_h, p.pad_h, p.dilation_h);
+  const PoolTaps rows(row % p.out_h, p.in_h, p.kernel_h, p.stride_h, p.pad_h, p.dilation_h);
   const float* const image = p.input + row / p.out_h * p.in_h * p.in_w * p.channels;
   for (int64_t col = 0; col < p.out_w; ++col) {
-    const Taps cols(col, p.in_w, p.kernel_w, p.stride_w, p.pad_w, p.dilation_w);
+    const PoolTaps cols(col, p.in_w, p.kernel_w, p.stride_w, p.pad_w, p.dilation_w);
     const bool is_empty = rows.count * cols.count == 0;
     largest_of_window(p,
                       {is_empty ? image : image + (rows.first * p.in_w + cols.first) * p.channels,
