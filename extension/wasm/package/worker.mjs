@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs in a thread of their own: `const et = await loadInWorker()`, then the interface with promises. The same file is the worker.
+import { load } from "./index.mjs";
+
+const IS_WORKER = typeof WorkerGlobalScope !== "undefined" && self instanceof WorkerGlobalScope && self.name === "executorch";
+
+/** Tensors between threads: what a message can hold. */
+const packed = (value) => (value !== null && typeof value === "object" && value.scalarType !== undefined
+  ? { sizes: value.sizes, data: value.data, dtype: value.scalarType.name, dimOrder: value.dimOrder } : value);
+
+function unpacked(value, et) {
+  return value !== null && typeof value === "object" && value.dtype !== undefined
+    ? new et.Tensor(et.ScalarType[value.dtype], value.sizes, value.data, value.dimOrder) : value;
+}
+
+const listOf = (inputs) => (Array.isArray(inputs) ? inputs : [inputs]);
+
+function serve() {
+  const modules = new Map();
+  let et = null;
+  const calls = {
+    start: async (options) => { et = await load(options); return et.version; },
+    load: (id, data, files) => { modules.set(id, et.Module.load(data, files)); },
+    getMethods: (id) => modules.get(id).getMethods(),
+    loadMethod: (id, name) => modules.get(id).loadMethod(name),
+    execute: (id, name, inputs) => modules.get(id).execute(name, inputs.map((each) => unpacked(each, et))).map(packed),
+    delete: (id) => { modules.get(id).delete(); modules.delete(id); },
+  };
+  self.onmessage = async ({ data: { number, call, values } }) => {
+    try {
+      self.postMessage({ number, result: await calls[call](...values) });
+    } catch (error) {
+      self.postMessage({ number, error: { name: error.name, message: error.message, code: error.code, reason: error.reason } });
+    }
+  };
+}
+
+if (IS_WORKER) {
+  serve();
+}
+
+/** Starts a worker; terminate() ends it. Tensors are {sizes, data, dtype: name of a ScalarType, dimOrder}. */
+export async function loadInWorker(options = {}) {
+  const worker = new Worker(new URL(import.meta.url), { type: "module", name: "executorch" });
+  const waiting = new Map();
+  let last = 0;
+  worker.onmessage = ({ data: { number, result, error } }) => {
+    const { resolve, reject } = waiting.get(number);
+    waiting.delete(number);
+    if (error === undefined) {
+      resolve(result);
+    } else {
+      reject(Object.assign(new Error(error.message), error));
+    }
+  };
+  worker.onerror = (event) => waiting.forEach(({ reject }) => reject(new Error(event.message)));
+  const call = (name, ...values) => new Promise((resolve, reject) => {
+    waiting.set(++last, { resolve, reject });
+    worker.postMessage({ number: last, call: name, values });
+  });
+  const version = await call("start", options);
+  return {
+    version,
+    async load(data, files = []) {
+      const id = ++last;
+      await call("load", id, data, files);
+      return {
+        getMethods: () => call("getMethods", id),
+        loadMethod: (name) => call("loadMethod", id, name),
+        execute: (name, inputs = []) => call("execute", id, name, listOf(inputs).map(packed)),
+        forward: (inputs = []) => call("execute", id, "forward", listOf(inputs).map(packed)),
+        delete: () => call("delete", id),
+      };
+    },
+    terminate: () => worker.terminate(),
+  };
+}
