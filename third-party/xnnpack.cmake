@@ -63,7 +63,9 @@ if(EMSCRIPTEN)
   endforeach()
   list(TRANSFORM kernels PREPEND "${fetched}/xnnpack/")
   target_sources(microkernels-prod PRIVATE ${kernels})
-  set_property(SOURCE ${kernels} TARGET_DIRECTORY microkernels-prod APPEND PROPERTY COMPILE_OPTIONS -fno-math-errno)
+  # Two include Arm's header, of which they use nothing and Debian's Emscripten has a part: as if it were there.
+  set_property(SOURCE ${kernels} TARGET_DIRECTORY microkernels-prod APPEND PROPERTY COMPILE_OPTIONS
+    -fno-math-errno -DSIMDE_ARM_NEON_H)
 endif()
 
 # What is ours of it: results that were wrong, in any build, and what makes it faster.

@@ -23,6 +23,8 @@ function serve() {
     load: (id, data, files) => { modules.set(id, et.Module.load(data, files)); },
     getMethods: (id) => modules.get(id).getMethods(),
     loadMethod: (id, name) => modules.get(id).loadMethod(name),
+    getMethodMeta: (id, name) => modules.get(id).getMethodMeta(name),
+    memoryUsed: () => et.memoryUsed(),
     execute: (id, name, inputs) => modules.get(id).execute(name, inputs.map((each) => unpacked(each, et))).map(packed),
     delete: (id) => { modules.get(id).delete(); modules.delete(id); },
   };
@@ -67,11 +69,13 @@ export async function loadInWorker(options = {}) {
       return {
         getMethods: () => call("getMethods", id),
         loadMethod: (name) => call("loadMethod", id, name),
+        getMethodMeta: (name) => call("getMethodMeta", id, name),
         execute: (name, inputs = []) => call("execute", id, name, listOf(inputs).map(packed)),
         forward: (inputs = []) => call("execute", id, "forward", listOf(inputs).map(packed)),
         delete: () => call("delete", id),
       };
     },
+    memoryUsed: () => call("memoryUsed"),
     terminate: () => worker.terminate(),
   };
 }

@@ -79,7 +79,7 @@ export class Core {
   }
 
   allocate(size) {
-    const address = this.runtime.malloc(Math.max(size, 1));
+    const address = this.runtime.malloc(Math.max(size, 1)) >>> 0;  // beyond 2 GB it comes as a negative number
     if (address === 0) {
       throw new ExecuTorchError(CONSTANTS.MEMORY_ALLOCATION_FAILED, `expected memory for ${size} bytes, found none`);
     }

@@ -247,7 +247,7 @@ export function moduleClass(core) {
     /** numInstructions, and how often each operator and each delegate is called. */
     #calls(name) {
       return core.scope((scope) => {
-        const text = core.runtime.callsOf(this.#owned.program, scope.text(name));
+        const text = core.runtime.callsOf(this.#owned.program, scope.text(name)) >>> 0;
         try {
           return JSON.parse(core.text(text));
         } finally {
