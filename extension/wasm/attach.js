@@ -10,6 +10,8 @@ addOnInit(function () {
     callsOf: _executorch_wasm_calls,
     addFunction: addFunction,
     readFile: function (path) { return FS.readFile(path); },
+    writeFile: function (path, bytes) { FS.writeFile(path, bytes, { canOwn: true }); },
+    removeFile: function (path) { FS.unlink(path); },
     recordsEvents: EVENTS,
   }));
 });

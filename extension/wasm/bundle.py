@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SOURCES = ("raw", "memory", "dtypes", "tensor", "module", "interface")  # each after those that it imports
+SOURCES = ("raw", "memory", "dtypes", "tensor", "module", "text", "interface")  # each after those that it imports
 LINE = re.compile(r"^import .*?;\n|^export ", re.M | re.S)
 
 

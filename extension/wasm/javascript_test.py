@@ -59,6 +59,7 @@ const et = createInterface(runtime);
 const own = (value) => Object.getOwnPropertyNames(value).filter((name) => !["constructor", "length", "name", "prototype"].includes(name));
 console.log(JSON.stringify({{
   ExecuTorch: own(et), ModuleClass: own(et.Module), Module: own(et.Module.prototype), TensorClass: own(et.Tensor),
+  TextSession: own(et.TextSession.prototype), TextSessionClass: own(et.TextSession),
   Tensor: [...own(et.Tensor.prototype), ...own(et.Tensor.ones([1]))],
   ScalarType: own(et.ScalarType), Tag: own(et.Tag),
 }}));

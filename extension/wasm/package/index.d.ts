@@ -111,6 +111,63 @@ export interface ModuleClass {
   load(data: Source, dataFiles?: Source[]): Module;
 }
 
+export interface Message {
+  role: "system" | "user" | "assistant";
+  content: string;
+}
+
+/** What is not given is the program's, or the runner's. A temperature of 0 takes the best token. */
+export interface GenerateOptions {
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  repetitionPenalty?: number;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  maxNewTokens?: number;
+  seed?: number | bigint;
+  numBos?: number;
+  numEos?: number;
+  ignoresEnd?: boolean;
+  promptLookup?: number;
+  stops?: string[];
+  grammar?: string;
+  grammarType?: "json_schema" | "gbnf";
+  /** Of chat(): chatml, llama3 or gemma; that of the program without. */
+  format?: string;
+}
+
+export interface Answer {
+  text: string;
+  reason: "nothing" | "end_of_text" | "length" | "context_full" | "stopped" | "stop_text";
+  promptTokens: number;
+  newTokens: number;
+  promptSeconds: number;
+  answerSeconds: number;
+}
+
+/** A context, behind which each prompt and answer goes. In a program built with EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER. */
+export interface TextSession {
+  readonly position: number;
+  /** onText gets each piece, of whole characters; false ends the answer. */
+  generate(prompt: string, options?: GenerateOptions, onText?: (piece: string) => unknown): Answer;
+  chat(messages: Message[], options?: GenerateOptions, onText?: (piece: string) => unknown): Answer;
+  rewind(position: number): void;
+  encode(text: string): bigint[];
+  decode(ids: ArrayLike<bigint>): string;
+  delete(): void;
+}
+
+export interface TextSessionClass {
+  /** Bytes of a .pte; of a tokenizer, where the program carries none, and the file name that says its kind. */
+  load(
+    program: Uint8Array | ArrayBuffer,
+    options?: {
+      tokenizer?: Uint8Array | ArrayBuffer; tokenizerName?: string; dataFiles?: (Uint8Array | ArrayBuffer)[];
+    }): TextSession;
+}
+
 export interface ExecuTorchError extends Error {
   /** A number of executorch::runtime::Error. */
   code: number;
@@ -124,6 +181,7 @@ export interface ExecuTorch {
   Tensor: TensorClass;
   ScalarType: Readonly<Record<ScalarTypeName, Named>>;
   Tag: Readonly<Record<TagName, Named>>;
+  TextSession: TextSessionClass;
   ExecuTorchError: { new (code: number, message: string, doing?: string): ExecuTorchError };
   version: string;
   memoryUsed(): number;

@@ -10,6 +10,7 @@ export class FakeRuntime {
     this.memory = { buffer: new ArrayBuffer(1 << 16) };
     this.blocks = new Map();
     this.handles = new Map();
+    this.files = new Map();
     this.end = 8;
     this.last = 0n;
     this.fails = {};
@@ -101,6 +102,42 @@ export class FakeRuntime {
     const address = this.text(this.handles.get(handle).message);
     this.blocks.delete(address);  // the status's own
     return address;
+  }
+
+  addFunction(called) {
+    return this.functions.push(called) - 1;
+  }
+
+  writeFile(path, bytes) {
+    this.files.set(path, bytes);
+  }
+
+  removeFile(path) {
+    this.files.delete(path);
+  }
+
+  text_new(options, count, out) {
+    return this.result(out, { files: this.files.size });
+  }
+
+  /** Says each word of the prompt, until it is told to end. */
+  text_generate(session, prompt, options, result) {
+    const called = this.functions[this.view.getUint32(options + offsetOf("ExecuTorchGenerateOptions", "on_text"), true)];
+    const bytes = new Uint8Array(this.memory.buffer);
+    const words = new TextDecoder().decode(bytes.slice(prompt, bytes.indexOf(0, prompt))).split(" ");
+    let count = 0;
+    for (const word of words) {
+      const address = this.text(word);
+      const ends = called(0, address, word.length);
+      this.free(address);
+      ++count;
+      if (ends !== 0) {
+        break;
+      }
+    }
+    this.view.setInt32(result + offsetOf("ExecuTorchTextResult", "reason"), count === words.length ? 1 : 4, true);
+    this.view.setBigInt64(result + offsetOf("ExecuTorchTextResult", "new_tokens"), BigInt(count), true);
+    return 0n;
   }
 
   module_load(options, out) {

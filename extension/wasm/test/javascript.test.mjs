@@ -95,3 +95,19 @@ test("no memory is an error", () => {
   runtime.isFull = true;
   assert.throws(() => et.Module.load(new Uint8Array(3)), { codeName: "MEMORY_ALLOCATION_FAILED" });
 });
+
+test("an answer comes in pieces, and ends when the receiver says so or fails", () => {
+  const { runtime, et } = made();
+  const session = et.TextSession.load(new Uint8Array(3), { tokenizer: new ArrayBuffer(2) });
+  assert.equal(runtime.handles.get(1n).files, 2);
+  assert.equal(runtime.files.size, 0);
+  const pieces = [];
+  const answer = session.generate("a b c", { temperature: 0, stops: ["x"] }, (piece) => pieces.push(piece));
+  assert.deepEqual([pieces, answer.text, answer.reason, answer.newTokens], [["a", "b", "c"], "abc", "end_of_text", 3]);
+  const { text, reason } = session.generate("a b c", {}, (piece) => piece !== "b");
+  assert.deepEqual([text, reason], ["ab", "stopped"]);
+  assert.throws(() => session.generate("a b c", {}, () => { throw new Error("no"); }), { message: "no" });
+  assert.equal(session.generate("a b").text, "ab");
+  session.delete();
+  assert.deepEqual([runtime.blocks.size, runtime.handles.size], [0, 0]);
+});
