@@ -47,7 +47,7 @@ def members(text: str, interface: str) -> set[str]:
 
 @needs_node
 def test_declarations_are_the_interface(tmp_path: Path) -> None:
-    """Each member that index.d.ts declares is there, and no other that is public."""
+    """Each member that index.d.mts declares is there, and no other that is public."""
     source = tmp_path / "names.mjs"
     source.write_text(
         f"""
@@ -66,7 +66,7 @@ console.log(JSON.stringify({{
 """
     )
     found = {name: set(each) for name, each in json.loads(node(source)).items()}
-    text = (HERE / "package" / "index.d.ts").read_text()
+    text = (HERE / "package" / "index.d.mts").read_text()
     for name in ("ScalarType", "Tag"):
         (union,) = re.findall(rf"export type {name}Name =(.*?);", text, re.S)
         assert found.pop(name) == set(re.findall(r'"(\w+)"', union)), name

@@ -26,11 +26,18 @@ function serve() {
     getMethodMeta: (id, name) => modules.get(id).getMethodMeta(name),
     memoryUsed: () => et.memoryUsed(),
     execute: (id, name, inputs) => modules.get(id).execute(name, inputs.map((each) => unpacked(each, et))).map(packed),
+    loadText: (id, program, options) => { modules.set(id, et.TextSession.load(program, options)); },
     delete: (id) => { modules.get(id).delete(); modules.delete(id); },
+  };
+  // Those whose result comes in pieces before it is there.
+  const answers = {
+    generate: (id, prompt, options, onText) => modules.get(id).generate(prompt, options, onText),
+    chat: (id, messages, options, onText) => modules.get(id).chat(messages, options, onText),
   };
   self.onmessage = async ({ data: { number, call, values } }) => {
     try {
-      self.postMessage({ number, result: await calls[call](...values) });
+      const result = call in answers ? answers[call](...values, (piece) => { self.postMessage({ number, piece }); }) : await calls[call](...values);
+      self.postMessage({ number, result });
     } catch (error) {
       self.postMessage({ number, error: { name: error.name, message: error.message, code: error.code, reason: error.reason } });
     }
@@ -46,8 +53,12 @@ export async function loadInWorker(options = {}) {
   const worker = new Worker(new URL(import.meta.url), { type: "module", name: "executorch" });
   const waiting = new Map();
   let last = 0;
-  worker.onmessage = ({ data: { number, result, error } }) => {
-    const { resolve, reject } = waiting.get(number);
+  worker.onmessage = ({ data: { number, result, error, piece } }) => {
+    const { resolve, reject, onText } = waiting.get(number);
+    if (piece !== undefined) {
+      onText?.(piece);
+      return;
+    }
     waiting.delete(number);
     if (error === undefined) {
       resolve(result);
@@ -56,10 +67,11 @@ export async function loadInWorker(options = {}) {
     }
   };
   worker.onerror = (event) => waiting.forEach(({ reject }) => reject(new Error(event.message)));
-  const call = (name, ...values) => new Promise((resolve, reject) => {
-    waiting.set(++last, { resolve, reject });
+  const answer = (onText, name, ...values) => new Promise((resolve, reject) => {
+    waiting.set(++last, { resolve, reject, onText });
     worker.postMessage({ number: last, call: name, values });
   });
+  const call = (name, ...values) => answer(undefined, name, ...values);
   const version = await call("start", options);
   return {
     version,
@@ -72,6 +84,16 @@ export async function loadInWorker(options = {}) {
         getMethodMeta: (name) => call("getMethodMeta", id, name),
         execute: (name, inputs = []) => call("execute", id, name, listOf(inputs).map(packed)),
         forward: (inputs = []) => call("execute", id, "forward", listOf(inputs).map(packed)),
+        delete: () => call("delete", id),
+      };
+    },
+    /** A session over a language model; onText gets pieces of the answer as they come. */
+    async loadText(program, options = {}) {
+      const id = ++last;
+      await call("loadText", id, program, options);
+      return {
+        generate: (prompt, settings = {}, onText = undefined) => answer(onText, "generate", id, prompt, settings),
+        chat: (messages, settings = {}, onText = undefined) => answer(onText, "chat", id, messages, settings),
         delete: () => call("delete", id),
       };
     },
