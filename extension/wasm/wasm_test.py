@@ -144,7 +144,8 @@ def site(package: Path) -> Iterator[str]:
     handler = partial(Quiet, directory=str(package))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        host, port = server.server_address[:2]
+        yield f"http://{host}:{port}"
         server.shutdown()
 
 
