@@ -12,6 +12,6 @@ addOnInit(function () {
     readFile: function (path) { return FS.readFile(path); },
     writeFile: function (path, bytes) { FS.writeFile(path, bytes, { canOwn: true }); },
     removeFile: function (path) { FS.unlink(path); },
-    recordsEvents: EVENTS,
+    recordsEvents: "@events@" === "true",
   }));
 });

@@ -118,7 +118,9 @@ export class Core {
 
   error(doing, status) {
     const code = this.runtime.table.get(this.table.status_code)(status);
-    const message = this.text(this.runtime.table.get(this.table.status_message)(status));
+    // The first line has the function and the code, which the error has already.
+    const message = this.text(this.runtime.table.get(this.table.status_message)(status))
+      .replace(/^\w+: Error::\w+ \(0x[0-9a-f]+\)\n\s*/, "");
     this.release(status);
     return new ExecuTorchError(code, message, doing);
   }
