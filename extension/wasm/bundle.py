@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The interface's sources as one script, which Emscripten puts ahead of its own, and the package that npm takes:
-
-    python bundle.py script OUT
-    python bundle.py package CORE.js FOLDER"""
+`python bundle.py script OUT`, `python bundle.py package CORE.js FOLDER`."""
 
 from __future__ import annotations
 
@@ -13,14 +11,19 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SOURCES = ("raw", "memory", "dtypes", "tensor", "module", "text", "interface")  # each after those that it imports
+# Each after those that it imports.
+SOURCES = "raw memory dtypes tensor module text interface".split()
 LINE = re.compile(r"^import .*?;\n|^export ", re.M | re.S)
 
 
 def script() -> str:
     """A function createExecuTorch(runtime), within which all other names are."""
     bodies = [LINE.sub("", (HERE / "src" / f"{name}.mjs").read_text()) for name in SOURCES]
-    return "const createExecuTorch = (() => {\n" + "\n".join(bodies) + "\nreturn createInterface;\n})();\n"
+    return (
+        "const createExecuTorch = (() => {\n"
+        + "\n".join(bodies)
+        + "\nreturn createInterface;\n})();\n"
+    )
 
 
 def package(core: Path, folder: Path) -> None:
@@ -34,7 +37,9 @@ def package(core: Path, folder: Path) -> None:
         shutil.copy(file, folder / file.name)
     version = (HERE.parents[1] / "version.txt").read_text().strip()
     described = json.loads((HERE / "package" / "package.json").read_text())
-    (folder / "package.json").write_text(json.dumps({**described, "version": version}, indent=2) + "\n")
+    (folder / "package.json").write_text(
+        json.dumps({**described, "version": version}, indent=2) + "\n"
+    )
 
 
 def main(argv: list[str]) -> None:

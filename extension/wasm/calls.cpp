@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a method calls, for pages that show a program: the number of its instructions, and how often each operator and each
-// delegate is called, as JSON.
+// What a method calls, for pages that show a program: the number of its instructions, and how often
+// each operator and each delegate is called, as JSON.
 #include <executorch/schema/program_generated.h>
 
 #include <cstdlib>
@@ -52,8 +52,8 @@ std::string json_of(const Counts& counts) {
 }  // namespace
 }  // namespace executorch::extension
 
-/// Of a program that was loaded, so that its bytes are known to be one. The text is the caller's, to be freed; null if there is no
-/// memory.
+/// Of a program that was loaded, so that its bytes are known to be one. The text is the caller's,
+/// to be freed; null if there is no memory.
 extern "C" char* executorch_wasm_calls(const void* program, const char* method) {
   namespace et = ::executorch::extension;
   et::Counts operators;

@@ -56,7 +56,8 @@ import {{ createInterface }} from "{HERE}/src/interface.mjs";
 const runtime = new FakeRuntime();
 runtime.recordsEvents = true;
 const et = createInterface(runtime);
-const own = (value) => Object.getOwnPropertyNames(value).filter((name) => !["constructor", "length", "name", "prototype"].includes(name));
+const language = ["constructor", "length", "name", "prototype"];
+const own = (value) => Object.getOwnPropertyNames(value).filter((name) => !language.includes(name));
 console.log(JSON.stringify({{
   ExecuTorch: own(et), ModuleClass: own(et.Module), Module: own(et.Module.prototype), TensorClass: own(et.Tensor),
   TextSession: own(et.TextSession.prototype), TextSessionClass: own(et.TextSession),
@@ -81,7 +82,9 @@ def test_the_package_names_its_files() -> None:
     text = json.dumps([package["main"], package["module"], package["types"], package["exports"]])
     assert set(re.findall(r"\./([\w.]+)", text)) - {"worker"} <= there
     for place in sorted((HERE / "package").glob("*.?js")):
-        imported = re.findall(r'(?:from|import\(|require\(|URL\()\s*"\./([\w.]+)"', place.read_text())
+        imported = re.findall(
+            r'(?:from|import\(|require\(|URL\()\s*"\./([\w.]+)"', place.read_text()
+        )
         assert set(imported) <= there, place.name
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The build by Emscripten: the documented behaviours in Node, networks beside this machine's numbers, a selective build, the page
-in a browser, the documents' commands."""
+"""The build by Emscripten: the documented behaviours in Node, networks beside this machine's numbers, a selective build,
+the page in a browser, the guide's commands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import http.server
 import json
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -16,19 +15,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models import make_example
 from executorch.examples.models.example import Method
 from executorch.examples.xnnpack.quantization import quantized_method
 from executorch.exir import to_edge_transform_and_lower
+from executorch.extension.llm.runner.test import tiny_llama
 from executorch.extension.wasm.bundle import HERE
 from executorch.extension.wasm.test import programs
 from executorch.test.documents.commands import commands_of
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.e2e.chromium import Chromium, needs_chromium
 from executorch.test.e2e.cpp_calls import call_in_cpp
+from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.install.commands import beside, command
 
 pytestmark = [
@@ -124,8 +124,32 @@ def test_a_selective_build_runs_its_network(package: Path, tmp_path: Path) -> No
     expected = method.eager()[0][0].numpy().ravel()
     assert np.abs(outputs - expected).max() < 1e-4 * max(1.0, np.abs(expected).max())
     sizes = [(each / "executorch.wasm").stat().st_size for each in (package, small)]
-    print(f"executorch.wasm: {sizes[0] // 1024} KiB with all kernels, {sizes[1] // 1024} KiB selected")
+    print(
+        f"executorch.wasm: {sizes[0] // 1024} KiB with all kernels, {sizes[1] // 1024} KiB selected"
+    )
     assert sizes[1] < sizes[0] / 3
+
+
+TEXT = ("EXTENSION_LLM_RUNNER", "KERNELS_LLM", "KERNELS_TORCHAO")
+PROMPT = "The quick brown fox"
+
+
+def test_a_language_model_writes_the_same_text(
+    tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore
+) -> None:
+    """Beside transformers' 40 best tokens; in pieces, and again after the context went back."""
+    llama = tiny_llama.kept(tmp_path_factory.mktemp("llama"), program_store)
+    with_text = built(beside("wasm-text"), *(f"-DEXECUTORCH_BUILD_{name}=ON" for name in TEXT))
+    expected = llama.decode(llama.greedy(llama.encode(PROMPT), 40))
+    answer = json.loads(
+        command(
+            "node", ROOT / "examples" / "wasm" / "write.mjs", with_text / "page", llama.program,
+            llama.tokenizer, PROMPT, 40,
+        )
+    )  # fmt: skip
+    assert answer["text"] == expected and "".join(answer["pieces"]) == expected
+    assert len(answer["pieces"]) > 1 and answer["newTokens"] == 40
+    assert answer["ids"] == llama.encode(PROMPT) and answer["again"] == expected
 
 
 @pytest.fixture
@@ -149,9 +173,38 @@ def site(package: Path) -> Iterator[str]:
         server.shutdown()
 
 
+SCRIPT = """
+const et = require(process.argv[1]);
+et.onRuntimeInitialized = () => {
+  const module = et.Module.load(require("fs").readFileSync(process.argv[2]));
+  const [sum] = module.forward([et.Tensor.ones([2, 2]), et.Tensor.full([2, 2], 2)]);
+  console.log(et.ScalarType.Float.value, Array.from(sum.data).join());
+};
+"""
+
+
+def test_the_documented_target(package: Path, small: Path) -> None:
+    """An executable that links executorch_wasm: the names are on the module object. Emscripten 3.1.6 takes Node's fetch
+    for a browser's."""
+    script = built(beside("wasm"), target="executorch_wasm_lib") / "executorch_wasm_lib.js"
+    words = "node", "--no-experimental-fetch", "-e", SCRIPT, script, small / "add.pte"
+    assert command(*words) == "6 3,3,3,3\n"
+
+
+def test_the_guides_commands(package: Path) -> None:
+    """What the fixture did, in the guide's words; the folder is there."""
+    commands = " ".join(commands_of("other_languages", "Browsers and Node"))
+    assert "--preset wasm" in commands and "--target executorch_wasm_page" in commands
+    assert {"index.mjs", "executorch.wasm", "index.html"} <= {
+        each.name for each in package.iterdir()
+    }
+
+
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_runs_a_program(site: str, package: Path, small: Path, width: int, tmp_path: Path) -> None:
+def test_the_page_runs_a_program(
+    site: str, package: Path, small: Path, width: int, tmp_path: Path
+) -> None:
     shutil.copy(small / "add_mul.pte", package / "add_mul.pte")
     (package / "wrong.pte").write_bytes(bytes(64))
     with Chromium(tmp_path / "profile") as page:
@@ -165,5 +218,7 @@ def test_the_page_runs_a_program(site: str, package: Path, small: Path, width: i
         assert page.value("document.documentElement.scrollWidth") == width
         page.open(f"{site}/index.html?program=wrong.pte")
         page.wait_for("document.querySelector('#status').className === 'bad'")
-        assert "Failed to load program, error: 0x23" in page.value("document.querySelector('#status').innerText")
+        assert "Failed to load program, error: 0x23" in page.value(
+            "document.querySelector('#status').innerText"
+        )
         assert not page.exceptions
