@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The build by Emscripten: the documented behaviours in Node, networks beside this machine's numbers, a selective build,
-the page in a browser, the guide's commands."""
+"""The build by Emscripten: documented behaviours in Node, networks beside this machine's numbers, a selective build,
+text, the page in a browser, the guide's commands."""
 
 from __future__ import annotations
 
@@ -100,6 +100,7 @@ def run_in_node(package: Path, folder: Path, runs: int = 1) -> tuple[np.ndarray,
     return np.fromfile(folder / "outputs", np.float32), json.loads(text)
 
 
+@pytest.mark.req("XQ-011")
 def test_a_network_gives_the_native_numbers(package: Path, network: Path) -> None:
     outputs, times = run_in_node(package, network)
     expected = np.fromfile(network / "expected", np.float32)
