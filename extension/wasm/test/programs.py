@@ -62,7 +62,7 @@ def write(folder: Path) -> None:
     save("test", {"forward": add, "add_all": add_all})
     tensors = tuple(torch.ones(3).to(dtype) for dtype in DTYPES.values())
     save("dtypes", {"forward": torch.export.export(AllTypes(), tensors)})
-    image = torch.ones(1, 2, 2, 3).to(memory_format=torch.channels_last)
+    image = torch.ones(1, 3, 2, 2).to(memory_format=torch.channels_last)
     save("image", {"forward": torch.export.export(Image(), (image,))})
 
 
