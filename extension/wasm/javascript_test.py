@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from executorch.extension.wasm.bundle import HERE, SOURCES, script
+from executorch.test.repository.sources import ROOT
 
+HERE = ROOT / "extension" / "wasm"
+BUNDLE = runpy.run_path(str(HERE / "bundle.py"))  # no part of the installed package
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs Node (scripts/apt-packages.txt)")
 
@@ -32,11 +35,11 @@ def test_the_interface_on_a_fake_program() -> None:
 @needs_node
 def test_the_joined_script_has_one_name(tmp_path: Path) -> None:
     """Every source is in it, in an order in which it runs."""
-    assert sorted(f"{name}.mjs" for name in SOURCES) == sorted(
+    assert sorted(f"{name}.mjs" for name in BUNDLE["SOURCES"]) == sorted(
         path.name for path in (HERE / "src").iterdir()
     )
     joined = tmp_path / "interface.cjs"
-    joined.write_text(script() + "console.log(typeof createExecuTorch, typeof Tensor);\n")
+    joined.write_text(BUNDLE["script"]() + "console.log(typeof createExecuTorch, typeof Tensor);\n")
     assert node(joined) == "function undefined\n"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import runpy
 import shutil
 import threading
 from collections.abc import Iterator
@@ -22,14 +23,15 @@ from executorch.examples.models.example import Method
 from executorch.examples.xnnpack.quantization import quantized_method
 from executorch.exir import to_edge_transform_and_lower
 from executorch.extension.llm.runner.test import tiny_llama
-from executorch.extension.wasm.bundle import HERE
-from executorch.extension.wasm.test import programs
 from executorch.test.documents.commands import commands_of
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.e2e.chromium import Chromium, needs_chromium
 from executorch.test.e2e.cpp_calls import call_in_cpp
 from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.install.commands import beside, command
+
+HERE = ROOT / "extension" / "wasm"
+PROGRAMS = runpy.run_path(str(HERE / "test" / "programs.py"))  # no part of the installed package
 
 pytestmark = [
     pytest.mark.full,
@@ -59,7 +61,7 @@ def package() -> Path:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("programs")
-    programs.write(folder)
+    PROGRAMS["write"](folder)
     return folder
 
 
