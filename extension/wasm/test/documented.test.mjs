@@ -2,7 +2,7 @@
 // What the documents say of the interface, on the package in EXECUTORCH_WASM with the programs of programs.py in PROGRAMS:
 // node --test
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import test from "node:test";
@@ -206,6 +206,13 @@ test("channels last", () => using("image", (module) => {
   const [result] = module.forward(Tensor.fromArray([1, 3, 2, 2], Array.from({ length: 12 }, (_, i) => i), ScalarType.Float, [0, 2, 3, 1]));
   assert.deepEqual([result.dimOrder, list(result)], [[0, 2, 3, 1], Array.from({ length: 12 }, (_, i) => 2 * i)]);
 }));
+test("data files", () => {
+  const data = readFileSync(join(process.env.PROGRAMS, readdirSync(process.env.PROGRAMS).find((name) => name.endsWith(".ptd"))));
+  const module = Module.load(bytes("scaled"), [data]);
+  assert.deepEqual(list(module.forward(Tensor.fromArray([2], [1, 2]))[0]), [2, 6]);
+  module.delete();
+  using("scaled", (without) => assert.throws(() => without.forward(Tensor.ones([2])), { name: "ExecuTorchError" }));
+});
 test("after delete", () => {
   const module = Module.load(bytes("add"));
   module.delete();

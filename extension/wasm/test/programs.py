@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from executorch.exir import to_edge_transform_and_lower
+from executorch.exir import ExecutorchBackendConfig, to_edge_transform_and_lower
 
 DTYPES = {
     "Byte": torch.uint8, "Char": torch.int8, "Short": torch.int16, "Int": torch.int32, "Long": torch.int64,
@@ -39,6 +39,17 @@ class AllTypes(torch.nn.Module):
         return tuple(torch.cat([each, each]) for each in tensors)
 
 
+class Scaled(torch.nn.Module):
+    """Its weight is in a data file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor([2.0, 3.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight
+
+
 class Image(torch.nn.Module):
     """Channels last in and out."""
 
@@ -64,6 +75,10 @@ def write(folder: Path) -> None:
     save("dtypes", {"forward": torch.export.export(AllTypes(), tensors)})
     image = torch.ones(1, 3, 2, 2).to(memory_format=torch.channels_last)
     save("image", {"forward": torch.export.export(Image(), (image,))})
+    scaled = to_edge_transform_and_lower(torch.export.export(Scaled(), (torch.ones(2),)))
+    program = scaled.to_executorch(ExecutorchBackendConfig(external_constants=True))
+    (folder / "scaled.pte").write_bytes(program.buffer)
+    program.write_tensor_data_to_file(str(folder))
 
 
 if __name__ == "__main__":
