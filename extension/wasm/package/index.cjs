@@ -9,7 +9,8 @@ async function load({ wasm } = {}) {
     return loadCore({ wasmBinary: wasm });
   }
   const { readFile } = require("fs/promises");
-  return loadCore({ wasmBinary: await readFile(wasm || require("path").join(__dirname, "executorch.wasm")) });
+  const place = wasm === undefined ? require("path").join(__dirname, "executorch.wasm") : wasm;
+  return loadCore({ wasmBinary: await readFile(String(place).startsWith("file:") ? new URL(place) : place) });
 }
 
 module.exports = load;
