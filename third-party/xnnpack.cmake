@@ -41,10 +41,31 @@ set(FP16_SOURCE_DIR "${fetched}/fp16")
 set(Python_EXECUTABLE "${PYTHON_EXECUTABLE}")
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
+if(EMSCRIPTEN)  # which it does not know
+  set(CMAKE_SYSTEM_NAME Linux)
+endif()
 add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
+if(EMSCRIPTEN)
+  set(CMAKE_SYSTEM_NAME Emscripten)
+endif()
 if(NOT EXECUTORCH_XNNPACK_LOG_LEVEL STREQUAL "")
   set_target_properties(logging PROPERTIES COMPILE_DEFINITIONS "XNN_LOG_LEVEL=${EXECUTORCH_XNNPACK_LOG_LEVEL}"
     INTERFACE_COMPILE_DEFINITIONS "XNN_LOG_LEVEL=${EXECUTORCH_XNNPACK_LOG_LEVEL}")
+endif()
+
+# Its own build knows no WebAssembly; its sources do.
+if(EMSCRIPTEN)
+  set(kernels "")
+  foreach(family wasm wasmsimd)
+    include("${fetched}/xnnpack/cmake/gen/${family}_microkernels.cmake")
+    string(TOUPPER ${family} family)
+    list(APPEND kernels ${PROD_${family}_MICROKERNEL_SRCS})
+  endforeach()
+  list(TRANSFORM kernels PREPEND "${fetched}/xnnpack/")
+  target_sources(microkernels-prod PRIVATE ${kernels})
+  # Two include Arm's header, of which they use nothing and Debian's Emscripten has a part: as if it were there.
+  set_property(SOURCE ${kernels} TARGET_DIRECTORY microkernels-prod APPEND PROPERTY COMPILE_OPTIONS
+    -fno-math-errno -DSIMDE_ARM_NEON_H)
 endif()
 
 # What is ours of it: results that were wrong, in any build, and what makes it faster.

@@ -76,18 +76,18 @@ struct TrueDiv {
 template <typename F>
 constexpr bool takes_exact_number_v = false;
 template <>
-constexpr bool takes_exact_number_v<Mul> = true;
+inline constexpr bool takes_exact_number_v<Mul> = true;
 template <>
-constexpr bool takes_exact_number_v<TrueDiv> = true;
+inline constexpr bool takes_exact_number_v<TrueDiv> = true;
 
 template <>
-constexpr bool takes_complex_v<Add> = true;
+inline constexpr bool takes_complex_v<Add> = true;
 template <>
-constexpr bool takes_complex_v<Sub> = true;
+inline constexpr bool takes_complex_v<Sub> = true;
 template <>
-constexpr bool takes_complex_v<Mul> = true;
+inline constexpr bool takes_complex_v<Mul> = true;
 template <>
-constexpr bool takes_complex_v<TrueDiv> = true;
+inline constexpr bool takes_complex_v<TrueDiv> = true;
 struct TruncDiv {
   template <typename T>
   T operator()(T a, T b) const {
@@ -140,9 +140,9 @@ struct FloorDiv {
   }
 };
 template <>
-constexpr bool takes_exact_number_v<TruncDiv> = true;
+inline constexpr bool takes_exact_number_v<TruncDiv> = true;
 template <>
-constexpr bool takes_exact_number_v<FloorDiv> = true;
+inline constexpr bool takes_exact_number_v<FloorDiv> = true;
 struct Pow {
   template <typename T>
   T operator()(T base, T exponent) const {
@@ -224,9 +224,9 @@ struct NotEqual {
   }
 };
 template <>
-constexpr bool takes_complex_v<Equal> = true;
+inline constexpr bool takes_complex_v<Equal> = true;
 template <>
-constexpr bool takes_complex_v<NotEqual> = true;
+inline constexpr bool takes_complex_v<NotEqual> = true;
 struct Less {
   template <typename T>
   uint8_t operator()(T a, T b) const {

@@ -232,12 +232,11 @@ Tensor& scatter(const OpCall& call, const Tensor& self, int64_t dim, const Tenso
   const StridedView to = at_least_1d(out);
   // Lines along `dim` stay in their own line of out; lines across it may meet.
   const Lines order = d == at.ndim - 1 ? Lines::kInParallel : Lines::kInOrder;
-  const int64_t size = std::is_same<T, char>::value ? to.element_size : 1;
   for_each_index(
       call, order, index, at, to, from, d,
-      [put, to = reinterpret_cast<T*>(to.data), from = reinterpret_cast<const T*>(from.data), size](
-          int64_t target, int64_t source) {
-        const int64_t step = std::is_same<T, char>::value ? size : 1;
+      [put, to = reinterpret_cast<T*>(to.data), from = reinterpret_cast<const T*>(from.data),
+       element_size = to.element_size](int64_t target, int64_t source) {
+        const int64_t step = std::is_same<T, char>::value ? element_size : 1;
         put(to + target * step, from + source * step);
       });
   return out;

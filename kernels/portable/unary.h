@@ -54,7 +54,7 @@ ET_MATH_FUNCTOR(GeluTanh,
 
 #define ET_TAKES_COMPLEX(Name) \
   template <>                  \
-  constexpr bool takes_complex_v<Name> = true;
+  inline constexpr bool takes_complex_v<Name> = true;
 ET_TAKES_COMPLEX(Acos)
 ET_TAKES_COMPLEX(Acosh)
 ET_TAKES_COMPLEX(Asin)

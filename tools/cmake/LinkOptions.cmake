@@ -22,6 +22,8 @@ function(executorch_target_link_options_symbol target symbol)
     target_link_options(${target} INTERFACE "LINKER:-u,_${symbol}")
   elseif(MSVC)
     target_link_options(${target} INTERFACE "LINKER:/INCLUDE:${symbol}")
+  elseif(EMSCRIPTEN)  # whose linker drops the file again if nothing is exported that uses it
+    target_link_options(${target} INTERFACE "SHELL:LINKER:-u,${symbol} LINKER:--export=${symbol}")
   else()
     target_link_options(${target} INTERFACE "LINKER:-u,${symbol}")
   endif()

@@ -149,7 +149,7 @@ define_overridable_option(EXECUTORCH_BUILD_TESTS "Unit tests" BOOL OFF)
 define_overridable_option(EXECUTORCH_BUILD_PORTABLE_OPS "Portable kernels" BOOL ON)
 # Where vectors are always there: not on 32-bit Arm and RISC-V.
 set(_has_vectors OFF)
-if(APPLE OR CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64|ARM64)$")
+if(APPLE OR CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64|ARM64|wasm32)$")
   set(_has_vectors ON)
 endif()
 set(_optimized OFF)
@@ -164,8 +164,12 @@ if(EXECUTORCH_BUILD_TESTS AND EXECUTORCH_BUILD_KERNELS_OPTIMIZED)
 endif()
 define_overridable_option(EXECUTORCH_BUILD_KERNELS_LLM "Operators of language models (custom_ops)" BOOL ${_llm_kernels})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_LLM "Tokenizers and sampler of language models" BOOL ${EXECUTORCH_BUILD_TESTS})
-define_overridable_option(EXECUTORCH_BUILD_PTHREADPOOL "Thread pool" BOOL ${desktop})
-define_overridable_option(EXECUTORCH_BUILD_CPUINFO "Core counting with cpuinfo" BOOL ${desktop})
+set(_threads ${desktop})
+if(EMSCRIPTEN)  # one thread, which needs no headers of the page's server
+  set(_threads OFF)
+endif()
+define_overridable_option(EXECUTORCH_BUILD_PTHREADPOOL "Thread pool" BOOL ${_threads})
+define_overridable_option(EXECUTORCH_BUILD_CPUINFO "Core counting with cpuinfo" BOOL ${_threads})
 if(NOT EXECUTORCH_BUILD_PTHREADPOOL OR NOT EXECUTORCH_BUILD_CPUINFO)
   set(_llm_kernels OFF)
 endif()
@@ -182,6 +186,7 @@ if(EXECUTORCH_BUILD_TESTS AND EXECUTORCH_BUILD_EXTENSION_MODULE AND EXECUTORCH_B
   set(_c_interface ON)
 endif()
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_C "C interface of all that is built: libexecutorch_c" BOOL ${_c_interface})
+define_overridable_option(EXECUTORCH_BUILD_WASM "JavaScript interface: executorch_wasm (Emscripten)" BOOL OFF)
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TRAINING "Training: extension_training, train_xor" BOOL ${EXECUTORCH_BUILD_TESTS})
 # Tests of the Java interface run where a JDK is, and what it is of.
 set(_jni OFF)
@@ -233,6 +238,7 @@ check_required_options_on(IF_ON EXECUTORCH_BUILD_LLAMA_JNI REQUIRES EXECUTORCH_B
 check_required_options_on(IF_ON EXECUTORCH_BUILD_ANDROID_JNI REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE
   EXECUTORCH_BUILD_EXTENSION_TENSOR EXECUTORCH_BUILD_PTHREADPOOL EXECUTORCH_BUILD_CPUINFO)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER REQUIRES EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER)
+check_required_options_on(IF_ON EXECUTORCH_BUILD_WASM REQUIRES EXECUTORCH_BUILD_EXTENSION_C)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_C REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE
   EXECUTORCH_BUILD_EXTENSION_TENSOR)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER REQUIRES EXECUTORCH_BUILD_EXTENSION_LLM

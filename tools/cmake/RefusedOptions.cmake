@@ -33,7 +33,6 @@ set(_et_refused
   "EXECUTORCH_BUILD_WEBGPU|BOOL|OFF|the WebGPU delegate is a later part"
   "EXECUTORCH_BUILD_WEBGPU_TEST|BOOL|OFF|the WebGPU delegate is a later part"
   "EXECUTORCH_BUILD_WEBGPU_PROFILING|BOOL|OFF|the WebGPU delegate is a later part"
-  "EXECUTORCH_BUILD_WASM|BOOL|OFF|the JavaScript interface is a later part"
   "EXECUTORCH_BUILD_TOKENIZERS_WASM|BOOL|OFF|the JavaScript interface is a later part"
   "EXECUTORCH_BUILD_WHEEL_DO_NOT_USE|BOOL|OFF|the wheel is built by pip alone: pip wheel ."
   "EXECUTORCH_XNNPACK_ENABLE_KLEIDI|BOOL|OFF|KleidiAI, which no package registry has as sources"

@@ -75,6 +75,7 @@ PROOFS = {
     "macos": Proof(""),
     "arm-baremetal": Proof(PRESETS, *["backends/arm/test/arm_firmware_test.py"] * 2),
     "zephyr": Proof(PRESETS, BUILT, BUILT),
+    "wasm": Proof(*["extension/wasm/wasm_test.py"] * 3),
 }
 
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#if __has_include(<sys/mman.h>)
+#if defined(EXECUTORCH_XNNPACK_MAPS_PAGES)
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -30,7 +30,7 @@ struct alignas(kHeapAlignment) Header {
 constexpr size_t kRoom = sizeof(Header) + kBlockAlignment - kHeapAlignment;
 
 void* map(size_t size) {
-#if __has_include(<sys/mman.h>)
+#if defined(EXECUTORCH_XNNPACK_MAPS_PAGES)
   void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return pages == MAP_FAILED ? nullptr : pages;
 #else
@@ -40,7 +40,7 @@ void* map(size_t size) {
 }
 
 void unmap(void* pages, size_t size) {
-#if __has_include(<sys/mman.h>)
+#if defined(EXECUTORCH_XNNPACK_MAPS_PAGES)
   static_cast<void>(::munmap(pages, size));
 #else
   static_cast<void>(pages);
@@ -97,7 +97,7 @@ void free_block(void* block) {
 }
 
 void forget_block(void* block) {
-#if __has_include(<sys/mman.h>) && defined(MADV_DONTNEED)
+#if defined(EXECUTORCH_XNNPACK_MAPS_PAGES) && defined(MADV_DONTNEED)
   if (block == nullptr || !header_of(block)->is_mapped) {
     return;
   }

@@ -7,6 +7,12 @@
 
 #include <cstddef>
 
+// Pages take memory when they are written, and may be given back. In WebAssembly what is mapped is
+// the heap's at once, and parts are not given back.
+#if __has_include(<sys/mman.h>) && !defined(__EMSCRIPTEN__)
+#define EXECUTORCH_XNNPACK_MAPS_PAGES
+#endif
+
 namespace executorch::backends::xnnpack {
 
 /// Alignment of every block: a cache line, the most that XNNPACK asks for on the processors of

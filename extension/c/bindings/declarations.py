@@ -153,10 +153,56 @@ def write_go(header: Header) -> Iterator[str]:
         yield "}"
 
 
+# ---- JavaScript: places in the memory of a WebAssembly program, whose pointers are of 32 bits
+
+_WASM = {
+    "double": "f64",
+    **{f"{name}_t": name.replace("uint", "u").replace("int", "i") for name in _INTEGERS},
+}
+
+
+def _wasm(kind: str | Function, layouts: dict[str, tuple[int, int]]) -> tuple[str, int, int]:
+    """The word for a member's type, its size and its alignment in bytes."""
+    if isinstance(kind, Function) or kind.endswith("*") or kind == "size_t":
+        return "u32", 4, 4
+    if kind in layouts:
+        return kind, *layouts[kind]
+    word = _WASM.get(kind, "u64")  # others are handles
+    size = int(word[1:]) // 8
+    return word, size, size
+
+
+def write_javascript(header: Header) -> Iterator[str]:
+    yield "// SPDX-License-Identifier: BSD-3-Clause"
+    yield f"// {NOTE}"
+    yield "// Members are [name, offset, type]."
+    yield ""
+    yield f"export const API_VERSION = {header.version};"
+    yield "export const CONSTANTS = {"
+    for name, value in header.constants:
+        yield f"  {name.removeprefix('EXECUTORCH_')}: {value},"
+    yield "};"
+    yield "export const STRUCTS = {"
+    layouts: dict[str, tuple[int, int]] = {}
+    for struct in header.structs:
+        end, widest, rows = 0, 1, []
+        for member in struct.members:
+            word, size, alignment = _wasm(member.type, layouts)
+            offset = -(-end // alignment) * alignment
+            rows.append(f'      ["{member.name}", {offset}, "{word}"],')
+            end, widest = offset + size, max(widest, alignment)
+        layouts[struct.name] = (-(-end // widest) * widest, widest)
+        yield f"  {struct.name}: {{ size: {layouts[struct.name][0]}, members: ["
+        yield from rows
+        yield "  ] },"
+    yield "};"
+
+
 WRITERS: dict[str, Callable[[Header], Iterator[str]]] = {
     "python/raw.py": write_python,
     "rust/src/raw.rs": write_rust,
     "go/calls.h": write_go,
+    "../wasm/src/raw.mjs": write_javascript,
 }
 
 

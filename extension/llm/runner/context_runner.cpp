@@ -75,7 +75,8 @@ Error ContextRunner::begin(GenerationConfig* wanted) {
                            "Expected a repetition penalty above 0, got %f",
                            static_cast<double>(config.repetition_penalty));
   ET_CHECK_OR_RETURN_ERROR(
-      std::isfinite(config.frequency_penalty) && std::isfinite(config.presence_penalty),
+      std::isfinite(float{config.frequency_penalty}) &&
+          std::isfinite(float{config.presence_penalty}),
       InvalidArgument, "Expected finite frequency and presence penalties, got %f and %f",
       static_cast<double>(config.frequency_penalty), static_cast<double>(config.presence_penalty));
   should_stop_.store(false);

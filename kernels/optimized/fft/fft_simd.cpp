@@ -24,8 +24,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-constexpr int kMaxFftRadix = 31;
-
 HWY_INLINE int64_t width() {
   return static_cast<int64_t>(hn::Lanes(D()));
 }
@@ -132,7 +130,7 @@ void run_stage(const Stage& stage, const float* in, float* out) {
   }
 }
 
-// The same for any prime up to kMaxFftRadix.
+// The same for any prime up to 31.
 void run_prime_stage(const Stage& stage, int radix, const float* in, float* out) {
   const int64_t size = 2 * width();
   const int64_t m = stage.n / radix;

@@ -42,13 +42,13 @@ constexpr bool takes_complex_v = false;
 template <typename C>
 constexpr ComputeType compute_type_v = ComputeType::kInt64;
 template <>
-constexpr ComputeType compute_type_v<uint8_t> = ComputeType::kBool;
+inline constexpr ComputeType compute_type_v<uint8_t> = ComputeType::kBool;
 template <>
-constexpr ComputeType compute_type_v<float> = ComputeType::kFloat;
+inline constexpr ComputeType compute_type_v<float> = ComputeType::kFloat;
 template <>
-constexpr ComputeType compute_type_v<double> = ComputeType::kDouble;
+inline constexpr ComputeType compute_type_v<double> = ComputeType::kDouble;
 template <>
-constexpr ComputeType compute_type_v<Complex> = ComputeType::kComplex;
+inline constexpr ComputeType compute_type_v<Complex> = ComputeType::kComplex;
 
 inline size_t compute_size(ComputeType type) {
   return type == ComputeType::kBool      ? 1

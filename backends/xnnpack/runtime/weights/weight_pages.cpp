@@ -14,14 +14,14 @@
 #include <mutex>
 #include <vector>
 
-#if __has_include(<sys/mman.h>)
+#if defined(EXECUTORCH_XNNPACK_MAPS_PAGES)
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
 
 namespace executorch::backends::xnnpack {
 
-#if __has_include(<sys/mman.h>)
+#if defined(EXECUTORCH_XNNPACK_MAPS_PAGES)
 
 namespace {
 

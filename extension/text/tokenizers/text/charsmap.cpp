@@ -74,8 +74,9 @@ bool Charsmap::is_complete() const {
     const bool begins = (start <= last) & (texts[std::min(start - 1, last)] == '\0');
     const size_t next = at ^ distance(unit);
     const bool leads = next < num_units;
-    const bool goes_on =
-        leads & (!has_leaf(unit) | is_leaf(little_endian(units + (leads ? 4 * next : 0))));
+    const uint32_t is_branch = !has_leaf(unit);
+    const uint32_t goes_on =
+        leads & (is_branch | is_leaf(little_endian(units + (leads ? 4 * next : 0))));
     is_complete &= is_leaf(unit) ? begins : goes_on;
   }
   return is_complete != 0 && is_utf8(texts);
