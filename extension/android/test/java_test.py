@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from executorch.examples.demo import smollm2
 from executorch.extension.android.test.jvm import LIBRARY, Jvm
+from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
 from executorch.tools.android.__main__ import main
 from executorch.tools.android.classes import ROOT
 
@@ -37,6 +39,27 @@ def test_callers_in_kotlin(java: Jvm) -> None:
 @pytest.mark.req("AND-004")
 def test_language_models(java: Jvm) -> None:
     java.junit("extension.llm.LlmModuleTest")
+
+
+@pytest.mark.full
+@pytest.mark.req("AND-004")
+def test_real_weights(java: Jvm, tmp_path: Path) -> None:
+    """SmolLM2 answers as the runner of Python does, which is held against transformers; stops, and is reset."""
+    program = smollm2.export(smollm2.fetch(tmp_path), tmp_path, [smollm2.FLOAT])
+    tokenizer, tokens, prompts = tmp_path / "tokenizer.json", 48, smollm2.PROMPTS[:4]
+    runner = TextLLMRunner(program, tokenizer)
+    config = GenerationConfig(temperature=0, max_new_tokens=tokens, echo=False, silent=True)
+    expected = []
+    for prompt in prompts:
+        pieces: list[str] = []
+        runner.reset()
+        runner.generate(prompt, config, pieces.append)
+        expected.append(pieces)
+    name = "org.pytorch.executorch.extension.llm.Conversation"
+    out = java.java(name, str(program), str(tokenizer), str(tokens), *prompts)
+    texts = [*expected, expected[-1][:5], expected[0]]
+    lines = ["".join(text).replace("\\", "\\\\").replace("\n", "\\n") for text in texts]
+    assert out.splitlines() == lines
 
 
 def test_speech(java: Jvm) -> None:
