@@ -19,7 +19,7 @@ from executorch.backends.qualcomm.aot.graph import (
     Scalar,
     Tensor,
 )
-from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
+from executorch.backends.test.graph_run import InvalidGraph
 from executorch.backends.qualcomm.test.reference.quantized_values import kind, limits
 
 MANDATORY = object()
