@@ -5,6 +5,7 @@ row takes, goes back with its reason."""
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from executorch.backends.samsung.serialization.compile_options import (
     options_in,
 )
 from executorch.backends.samsung.test.graph_cases import Function
+from executorch.backends.samsung.test.graph_text import lines
 from executorch.backends.samsung.test.stand_in import graphs_of, lowered, recording
 from executorch.backends.samsung.utils.export_utils import (
     quantize_module,
@@ -98,10 +100,13 @@ def test_calls_of_a_quantized_convolution() -> None:
         manager = lowered(model, IMAGE)
     (delegate,) = get_lowered_backend_modules(manager.exported_program().graph_module)
     kinds = "QUANTIZE CONV2D DEQUANTIZE"
-    assert delegate.processed_bytes == f"NNC {kinds}".encode()
+    line, _, told = delegate.processed_bytes.partition(b"\n")
+    assert line == f"NNC {kinds}".encode()
     with pytest.raises(ValueError, match="found no bytes"):
         payload_reader.operators(b"")
-    assert dict(payload_reader.facts(delegate.processed_bytes)) == {"bytes of the binary": "30"}
+    assert dict(payload_reader.facts(line)) == {"bytes of the binary": "30"}
+    (graph,), _ = graphs_of(model, IMAGE)
+    assert lines(Graph.load(BytesIO(told))) == lines(graph)
     assert [each[0] for each in log] == [
         "EnnWrapper.Init",
         "Init",
@@ -175,7 +180,7 @@ def test_helpers() -> None:
         specs = [gen_samsung_backend_compile_spec("E9965")]
         manager = to_edge_transform_and_lower_to_enn(small(), (IMAGE,), compile_specs=specs)
     (delegate,) = get_lowered_backend_modules(manager.exported_program().graph_module)
-    assert delegate.processed_bytes == b"NNC CONV2D" and delegate.compile_specs == specs
+    assert delegate.processed_bytes.startswith(b"NNC CONV2D\n") and delegate.compile_specs == specs
     program = to_edge(torch.export.export(small(), (IMAGE,))).exported_program()
     support = EnnOperatorSupport(program, specs)
     taken = [op_name(n) for n in program.graph.nodes if support.is_node_supported({}, n)]
