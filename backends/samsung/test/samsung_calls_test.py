@@ -203,7 +203,7 @@ def left(function: Any, *inputs: torch.Tensor, module: nn.Module | None = None) 
     ("operator", "function", "inputs", "reason"),
     [
         ("add.Tensor", lambda x, y: torch.add(x, y, alpha=2), (X, X + 1), "alpha must be 1"),
-        ("add.Tensor", lambda x: x + 1, (torch.tensor([1, 2]),), "floats are expected"),
+        ("add.Tensor", lambda x: x + 1, (torch.tensor([1, 2]),), "floats of one type"),
         ("sin.default", torch.sin, (X,), "the backend has no such operator"),
         ("avg_pool2d.default", lambda x: F.avg_pool2d(x, 3, ceil_mode=True), (IMAGE,), "ceil_mode"),
         (

@@ -28,9 +28,9 @@ def _prelu(x: Tensor, slope: Tensor) -> Tensor:
 
 
 def _clip(x: Tensor, *, minimum: float, maximum: float) -> Tensor:
-    return x.minimum(torch.tensor(maximum, dtype=x.dtype)).maximum(
-        torch.tensor(minimum, dtype=x.dtype)
-    )
+    if minimum > maximum:
+        raise ValueError(f"limits in order, found {minimum} and {maximum}")
+    return x.clamp(minimum, maximum)
 
 
 # ---- Products ----
