@@ -28,7 +28,7 @@ Result<std::shared_ptr<Context>> open_context(Span<const uint8_t> payload, const
   const SystemLibrary& system = *ET_UNWRAP(find_system_library(library));
   auto session = ET_UNWRAP(shared_session(library, options));
   return shared_context(std::move(session), system,
-                        runtime::internal::number_at(payload, kSignature), found->regions[0]);
+                        runtime::number_at(payload, kSignature), found->regions[0]);
 }
 
 }  // namespace
