@@ -115,8 +115,8 @@ Error Delegate::execute(BackendExecutionContext& context, Span<EValue*> args) co
   };
 
   const size_t num_outputs = out.size() + kNumOwnOutputs;
-  auto** inputs = static_cast<const void**>(
-      ET_UNWRAP(temporary(context, in.size() * sizeof(void*), "inputs")));
+  auto** inputs =
+      static_cast<const void**>(ET_UNWRAP(temporary(context, in.size() * sizeof(void*), "inputs")));
   auto** outputs =
       static_cast<void**>(ET_UNWRAP(temporary(context, num_outputs * sizeof(void*), "outputs")));
   for (size_t i = 0; i < in.size(); ++i) {
@@ -125,8 +125,8 @@ Error Delegate::execute(BackendExecutionContext& context, Span<EValue*> args) co
         memory_of(context, {kBackend, "input", place}, *args[place], in.flags[i] == 1, true));
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    outputs[i] = ET_UNWRAP(memory_of(context, name_of_output(i), *args[first + out.map[i]],
-                                     out.flags[i] == 1, false));
+    outputs[i] = ET_UNWRAP(
+        memory_of(context, name_of_output(i), *args[first + out.map[i]], out.flags[i] == 1, false));
   }
   void** own = outputs + out.size();
   own[0] = ET_UNWRAP(temporary(context, payload_.scratch_size, "scratch"));
@@ -142,8 +142,8 @@ Error Delegate::execute(BackendExecutionContext& context, Span<EValue*> args) co
     Elements inside = ET_UNWRAP(inside_of(name_of_output(i), value, out.flags[i] == 1));
     if (inside.data == nullptr && outputs[i] != nullptr) {
       inside.data = outputs[i];
-      ET_CHECK_OK_OR_RETURN_ERROR(copy_elements(name_of_output(i).text().data(), inside,
-                                                Elements::of(value.toTensor())));
+      ET_CHECK_OK_OR_RETURN_ERROR(
+          copy_elements(name_of_output(i).text().data(), inside, Elements::of(value.toTensor())));
     }
   }
   return Error::Ok;

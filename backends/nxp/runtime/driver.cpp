@@ -13,8 +13,9 @@ Error check_status(NeutronError status, const char* function, Error error) {
   }
   static constexpr const char* kComponents[] = {"?", "library", "firmware", "driver"};
   static constexpr const char* kCategories[] = {
-      "generic",   "unsupported",    "microcode",            "invalid",       "bad handle",
-      "no memory", "internal fault", "unknown architecture", "trace not run", "timeout"};
+      "generic",       "unsupported", "microcode",      "invalid",
+      "bad handle",    "no memory",   "internal fault", "unknown architecture",
+      "trace not run", "timeout"};
   const auto bits = static_cast<uint32_t>(status);
   const uint32_t component = bits & 7, category = bits >> 3 & 31;
   constexpr size_t kNumComponents = sizeof(kComponents) / sizeof(*kComponents);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NXP's driver as a table of functions: of a library that is found when it is first used, or, without
-// an operating system, of what firmware links.
+// NXP's driver as a table of functions: of a library that is found when it is first used, or,
+// without an operating system, of what firmware links.
 #pragma once
 
 #include <executorch/backends/nxp/runtime/neutron.h>
@@ -27,8 +27,8 @@ struct Driver {
 /// or lacks functions.
 runtime::Result<Driver> load_driver(const char* name);
 
-/// That of the device, loaded once; after an error it is looked for again. Firmware initializes what
-/// it links itself. Threads: any.
+/// That of the device, loaded once; after an error it is looked for again. Firmware initializes
+/// what it links itself. Threads: any.
 runtime::Result<const Driver*> find_driver();
 
 /// Ok, or `error`, with the function's name and the parts of the number in the log.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What NXP's driver is asked; each of its functions fails in turn; payloads that are cut or changed,
-// arguments, memory and libraries that are refused.
+// What NXP's driver is asked; each of its functions fails in turn; payloads that are cut or
+// changed, arguments, memory and libraries that are refused.
 #include <executorch/backends/nxp/runtime/delegate.h>
 #include <executorch/backends/nxp/runtime/neutron_backend.h>
 #include <executorch/extension/tensor/tensor_ptr_maker.h>
@@ -283,7 +283,7 @@ TEST_F(NeutronBackendTest, PayloadsThatContradictThemselves) {
     const char* text;
   } changes[] = {
       {0, 2, "as many inputs as the header has, 2, found 1"},
-      {2, 0, "one of 0 arguments"},   // for input 0
+      {2, 0, "one of 0 arguments"},  // for input 0
       {3, 2, "flag 0 or 1, found 2"},
       {5, 1, "one of 1 arguments, found 1"},
       {7, 2, "version 0 or 1, found 2"},

@@ -70,8 +70,8 @@ Result<Payload> Payload::read(Span<const uint8_t> bytes) {
   const auto word = [&](size_t i) {
     return runtime::number_at(bytes, {static_cast<uint32_t>(start + 4 * i), 4});
   };
-  EXPECT_PAYLOAD(word(0) == kMagic, "expected microcode that begins with 0x64434D6E, found 0x%" PRIX64,
-                 word(0));
+  EXPECT_PAYLOAD(word(0) == kMagic,
+                 "expected microcode that begins with 0x64434D6E, found 0x%" PRIX64, word(0));
   ET_CHECK_OK_OR_RETURN_ERROR(check_ports("input", made.inputs, word(num_words - 2)));
   ET_CHECK_OK_OR_RETURN_ERROR(check_ports("output", made.outputs, word(num_words - 1)));
   const uint64_t weights = start + aligned(word(kMicrocodeSize));

@@ -14,8 +14,8 @@ namespace executorch::backends::neutron {
 constexpr char kBackend[] = "NeutronBackend";
 constexpr size_t kAlignment = 16;
 
-/// Inputs, or outputs, in the NPU's order. `flags`: 1 where the NPU has channels last; `map`: places
-/// among the delegate's arguments of this kind.
+/// Inputs, or outputs, in the NPU's order. `flags`: 1 where the NPU has channels last; `map`:
+/// places among the delegate's arguments of this kind.
 struct Ports {
   runtime::Span<const uint8_t> flags, map;
   size_t size() const { return flags.size(); }
@@ -23,7 +23,8 @@ struct Ports {
 
 /// Views of the payload, which must outlive it. Sizes are in bytes.
 struct Payload {
-  /// InvalidProgram, with what was expected in the log, for what is not whole or contradicts itself.
+  /// InvalidProgram, with what was expected in the log, for what is not whole or contradicts
+  /// itself.
   static runtime::Result<Payload> read(runtime::Span<const uint8_t> bytes);
 
   Ports inputs, outputs;

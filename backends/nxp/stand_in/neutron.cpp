@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In the place of NXP's driver, for tests. The weights of a model are text: the sizes of its inputs
-// and outputs in bytes, and of its scratch, profile, debugging and weights, "4 4 > 4 | 16 8 0 0". An
-// output's byte i is the sum of byte i of all inputs times (i + 1); all other memory is overwritten.
+// and outputs in bytes, and of its scratch, profile, debugging and weights, "4 4 > 4 | 16 8 0 0".
+// An output's byte i is the sum of byte i of all inputs times (i + 1); all other memory is
+// overwritten.
 #include <executorch/backends/nxp/runtime/neutron.h>
 
 #include <cstring>
