@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -88,7 +88,7 @@ class NeutronBackendTest : public ::testing::Test {
   Error load(const Bytes& payload) {
     delegate_.reset();
     payload_ = std::make_unique<uint8_t[]>(payload.size());
-    std::memcpy(payload_.get(), payload.data(), payload.size());
+    std::copy(payload.begin(), payload.end(), payload_.get());
     const auto read = Payload::read({payload_.get(), payload.size()});
     if (!read.ok()) {
       return read.error();
@@ -148,7 +148,6 @@ class NeutronBackendTest : public ::testing::Test {
 };
 
 TEST_F(NeutronBackendTest, LoadsRunsAndReleases) {
-  RecordProperty("req", "NPU-036");
   ASSERT_EQ(load(Model{}.payload()), Error::Ok);
   const auto out = bytes(4, 0);
   for (uint8_t value = 1; value <= 2; ++value) {

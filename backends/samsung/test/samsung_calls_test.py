@@ -261,6 +261,15 @@ def left(function: Any, *inputs: torch.Tensor, module: nn.Module | None = None) 
             (IMAGE.to(memory_format=torch.channels_last),),
             "a contiguous tensor",
         ),
+        ("add.Tensor", lambda x: x + x.half(), (X,), "floats of one type"),
+        ("gelu.default", lambda x: F.gelu(x, approximate="tanh"), (X,), "an approximate of none"),
+        ("clamp.default", lambda x: x.clamp(0.5, -0.5), (X,), "a lower limit"),
+        (
+            "upsample_nearest2d.vec",
+            lambda x: F.interpolate(x, scale_factor=1.5),
+            (IMAGE,),
+            "sizes that are multiples",
+        ),
         ("add.Tensor", lambda x: x + x, (X.double(),), "a tensor of floats of 16 or 32 bits"),
     ],
 )
