@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/nxp/runtime/driver.h>
 
+#include <cinttypes>
 #include <cstddef>
 
 namespace executorch::backends::neutron {
@@ -20,8 +21,8 @@ Error check_status(NeutronError status, const char* function, Error error) {
   const uint32_t component = bits & 7, category = bits >> 3 & 31;
   constexpr size_t kNumComponents = sizeof(kComponents) / sizeof(*kComponents);
   constexpr size_t kNumCategories = sizeof(kCategories) / sizeof(*kCategories);
-  ET_LOG(Error, "NeutronBackend: %s failed with error 0x%x (%s: %s, code %u)", function, bits,
-         component < kNumComponents ? kComponents[component] : "?",
+  ET_LOG(Error, "NeutronBackend: %s failed with error 0x%" PRIx32 " (%s: %s, code %" PRIu32 ")",
+         function, bits, component < kNumComponents ? kComponents[component] : "?",
          category < kNumCategories ? kCategories[category] : "?", bits >> 8);
   return error;
 }

@@ -29,8 +29,8 @@ Error check_ports(const char* kind, const Ports& ports, uint64_t num_in_microcod
                  "expected as many %ss as the header has, %zu, found %" PRIu64 " in the microcode",
                  kind, ports.size(), num_in_microcode);
   for (size_t i = 0; i < ports.size(); ++i) {
-    EXPECT_PAYLOAD(ports.flags[i] <= 1, "%s %zu: expected flag 0 or 1, found %u", kind, i,
-                   unsigned{ports.flags[i]});
+    EXPECT_PAYLOAD(ports.flags[i] <= 1, "%s %zu: expected flag 0 or 1, found %d", kind, i,
+                   int{ports.flags[i]});
   }
   return Error::Ok;
 }
@@ -56,11 +56,11 @@ Result<Payload> Payload::read(Span<const uint8_t> bytes) {
   made.inputs.map = take(num_inputs);
   made.outputs.map = take(num_outputs);
   const uint8_t version = *at;
-  EXPECT_PAYLOAD(version <= 1, "expected version 0 or 1, found %u", unsigned{version});
+  EXPECT_PAYLOAD(version <= 1, "expected version 0 or 1, found %d", int{version});
   for (size_t i = 0; i < num_inputs; ++i) {
     EXPECT_PAYLOAD(made.inputs.map[i] < made.num_input_arguments,
-                   "input %zu: expected one of %zu arguments, found %u", i,
-                   made.num_input_arguments, unsigned{made.inputs.map[i]});
+                   "input %zu: expected one of %zu arguments, found %d", i,
+                   made.num_input_arguments, int{made.inputs.map[i]});
   }
 
   const size_t num_words = version == 0 ? 13 : 15;

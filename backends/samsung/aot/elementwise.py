@@ -88,7 +88,8 @@ def _are_ordered(node: Node) -> bool:
 LIMITS = when(_has_numbers, "limits that are numbers are expected")
 ORDERED = when(_are_ordered, "a lower limit that is not above the upper is expected")
 EXACT = when(
-    lambda node: argument(node, "approximate", "none") == "none", "an approximate of none is expected"
+    lambda node: argument(node, "approximate", "none") == "none",
+    "an approximate of none is expected",
 )
 SLOPES = Condition(is_constant("weight"), "slopes that are static are expected")
 _Q = "quantized_decomposed"
@@ -106,7 +107,9 @@ ROWS: dict[str, EnnRow] = {
     "aten.hardsigmoid.default": row(alone("HardSigmoid"), OF_FLOATS, preserved=True),
     "aten.sqrt.default": row(alone("SQRT", says_dtype=False), OF_FLOATS),
     "aten.rsqrt.default": row(alone("RSQRT", says_dtype=False), OF_FLOATS),
-    "aten.clamp.default": row(_clip("min", "max", _FLOAT32.min, _FLOAT32.max), OF_FLOATS, LIMITS, ORDERED),
+    "aten.clamp.default": row(
+        _clip("min", "max", _FLOAT32.min, _FLOAT32.max), OF_FLOATS, LIMITS, ORDERED
+    ),
     "aten.hardtanh.default": row(_clip("min_val", "max_val", -1.0, 1.0), OF_FLOATS, LIMITS),
     "aten.leaky_relu.default": row(_leaky_relu, OF_FLOATS, preserved=True),
     "aten.prelu.default": row(_prelu, OF_FLOATS, SLOPES, preserved=True, has_floats=True),

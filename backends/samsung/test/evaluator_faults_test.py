@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import torch
 
 from executorch.backends.samsung.aot.graph import Graph, Operator, Tensor
 from executorch.backends.samsung.test.evaluated import difference, made
@@ -76,7 +75,9 @@ def test_a_fault_in_a_parameter_is_noticed() -> None:
 
 
 def test_an_activation_that_is_missing_is_noticed() -> None:
-    assert noticed("conv_relu", "float", lambda graph: changed(graph, "CONV2D", _without_activation))
+    assert noticed(
+        "conv_relu", "float", lambda graph: changed(graph, "CONV2D", _without_activation)
+    )
 
 
 def _without_activation(operator: Operator) -> Operator:
@@ -89,7 +90,8 @@ def test_a_parameter_that_is_missing_or_unknown_is_noticed() -> None:
     (operator,) = graph.operators
     for name in operator.parameters:
         rest = {key: value for key, value in operator.parameters.items() if key != name}
-        text = difference(changed(graph, "CONV2D", lambda op, r=rest: replace(op, parameters=r)), model, inputs)  # fmt: skip
+        cut = changed(graph, "CONV2D", lambda op, r=rest: replace(op, parameters=r))
+        text = difference(cut, model, inputs)
         assert f"parameter {name}: expected a value, found none" in text
     more = {**operator.parameters, "alpha": 1}
     text = difference(

@@ -5,8 +5,8 @@ row takes, goes back with its reason."""
 from __future__ import annotations
 
 import re
-from io import BytesIO
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -100,13 +100,13 @@ def test_calls_of_a_quantized_convolution() -> None:
         manager = lowered(model, IMAGE)
     (delegate,) = get_lowered_backend_modules(manager.exported_program().graph_module)
     kinds = "QUANTIZE CONV2D DEQUANTIZE"
-    line, _, told = delegate.processed_bytes.partition(b"\n")
+    line, _, packed = delegate.processed_bytes.partition(b"\n")
     assert line == f"NNC {kinds}".encode()
     with pytest.raises(ValueError, match="found no bytes"):
         payload_reader.operators(b"")
     assert dict(payload_reader.facts(line)) == {"bytes of the binary": "30"}
     (graph,), _ = graphs_of(model, IMAGE)
-    assert lines(Graph.load(BytesIO(told))) == lines(graph)
+    assert lines(Graph.load(BytesIO(packed))) == lines(graph)
     assert [each[0] for each in log] == [
         "EnnWrapper.Init",
         "Init",

@@ -53,16 +53,14 @@ def without_stand_in() -> None:
     COMPILER._made.clear()
 
 
-class OnStandIn(Backend):
-    """The modules are in place from the first program on that is lowered."""
-
-    def prepared(self, *args: Any, **export: Any) -> nn.Module:
-        use_stand_in()
-        return super().prepared(*args, **export)
+def partitioner() -> EnnPartitioner:
+    """With the modules in place from here on."""
+    use_stand_in()
+    return EnnPartitioner()
 
 
-def backend(quantize: Any = None, partitioner: Any = EnnPartitioner) -> Backend:
-    return OnStandIn(
+def backend(quantize: Any = None) -> Backend:
+    return Backend(
         "EnnBackend",
         partitioner,
         name="EnnBackend, int8" if quantize else "",

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """In the place of MediaTek's converter, for tests: writes down what it is asked, and gives the names of operators as
-its MLIR. `refused`: operators that it does not take, or cannot convert."""
+its MLIR. `refused`: operators that it does not take, or cannot convert. `kept`: where it is a table, MLIR ends with
+the key that its program has there."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from typing import Any, ClassVar
 
@@ -12,6 +14,7 @@ import torch
 LOG: list[Any] = []
 refused: set[str] = set()
 unconverted: set[str] = set()
+kept: dict[str, torch.export.ExportedProgram] | None = None
 __version__ = "8.13.0"
 
 
@@ -30,7 +33,12 @@ class PyTorchV2Converter:
     def from_exported_program(cls, program: torch.export.ExportedProgram) -> PyTorchV2Converter:
         made = cls()
         calls = [node for node in program.graph.nodes if node.op == "call_function"]
-        object.__setattr__(made, "names", tuple(map(_name, calls)))
+        names = tuple(map(_name, calls))
+        if kept is not None:
+            key = _digest(program)
+            kept[key] = program
+            names = (*names, f"#{key}")
+        object.__setattr__(made, "names", names)
         LOG.append(["from_exported_program", list(made.names)])
         return made
 
@@ -45,6 +53,13 @@ class PyTorchV2Converter:
         if found:
             raise RuntimeError(f"trace\ncannot convert {', '.join(sorted(found))}")
         return " ".join(self.names).encode()
+
+
+def _digest(program: torch.export.ExportedProgram) -> str:
+    made = hashlib.sha256(program.graph_module.code.encode())
+    for data in (*program.state_dict.values(), *program.constants.values()):
+        made.update(data.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return made.hexdigest()
 
 
 def _name(node: torch.fx.Node) -> str:

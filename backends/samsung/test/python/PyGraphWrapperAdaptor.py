@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In the place of the module over Samsung's graph library: a graph's bytes are a line of the types of its operators, and
-the graph as it was told, packed."""
+"""In the place of the module over Samsung's graph library: a graph's bytes are a line of the types of its operators,
+and the graph as it was given, packed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PyEnnTensorWrapper:
         self.record.append(data.nbytes)
         self.data = torch.from_numpy(data.copy())
 
-    def told(self) -> Tensor:
+    def tensor(self) -> Tensor:
         _, name, dims, dtype, *_ = self.record
         return Tensor(name, tuple(dims), dtype, self.qparams, self.data)
 
@@ -59,10 +59,12 @@ class PyEnnOpWrapper:
     def AddOpParam(self, parameter: OpParamWrapper) -> None:
         self.record.append((parameter.name, parameter.value))
 
-    def told(self) -> Operator:
+    def operator(self) -> Operator:
         _, name, kind, inputs, outputs, *given = self.record
         values = {name: tuple(v) if isinstance(v, list) else v for name, v in given}
-        return Operator(name, kind, *(tuple(n - FIRST for n in each) for each in (inputs, outputs)), values)
+        return Operator(
+            name, kind, *(tuple(n - FIRST for n in each) for each in (inputs, outputs)), values
+        )
 
 
 class PyEnnGraphWrapper:
@@ -74,12 +76,12 @@ class PyEnnGraphWrapper:
 
     def DefineTensor(self, tensor: PyEnnTensorWrapper) -> int:
         LOG.append(tensor.record)
-        self._tensors.append(tensor.told())
+        self._tensors.append(tensor.tensor())
         return FIRST + len(self._tensors) - 1
 
     def DefineOpNode(self, operator: PyEnnOpWrapper) -> None:
         LOG.append(operator.record)
-        self._operators.append(operator.told())
+        self._operators.append(operator.operator())
 
     def SetGraphInputTensors(self, ids: list[int]) -> None:
         LOG.append(["SetGraphInputTensors", ids])

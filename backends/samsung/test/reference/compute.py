@@ -36,7 +36,9 @@ def _clip(x: Tensor, *, minimum: float, maximum: float) -> Tensor:
 # ---- Products ----
 
 
-def _fc(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, in_channels: int, out_channels: int) -> Tensor:  # fmt: skip
+def _fc(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, *, in_channels: int, out_channels: int
+) -> Tensor:
     """Rows of `weight` are outputs."""
     _expect("weight", (out_channels, in_channels), tuple(weight.shape))
     return _biased(x @ weight.mT, bias, out_channels, -1)
@@ -104,7 +106,9 @@ def _convolution(function: Callable[..., Tensor], is_depthwise: bool) -> Row:
         made = function(*inputs, is_depthwise=is_depthwise, **parameters)
         return _ACTIVATIONS[activation](made) if activation else made
 
-    whole = "kernel_h kernel_w stride_h stride_w dilation_h dilation_w groups in_channels out_channels"
+    whole = (
+        "kernel_h kernel_w stride_h stride_w dilation_h dilation_w groups in_channels out_channels"
+    )
     parameters = dict.fromkeys(whole.split(), WHOLE)
     padding = {
         "padding": ("EXPLICIT",),
@@ -118,12 +122,12 @@ def _convolution(function: Callable[..., Tensor], is_depthwise: bool) -> Row:
 # ---- Norms, axes ----
 
 
-def _batch_norm(x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float) -> Tensor:  # fmt: skip
+def _batch_norm(x: Tensor, *data: Tensor, epsilon: float) -> Tensor:
+    for each in data:
+        _expect("numbers of channels", (x.shape[1],), tuple(each.shape))
     over = [-1] + [1] * (x.dim() - 2)
-    each = [value.reshape(over) for value in (weight, bias, mean, variance)]
-    for value in (weight, bias, mean, variance):
-        _expect("numbers of channels", (x.shape[1],), tuple(value.shape))
-    return (x - each[2]) / (each[3] + epsilon).sqrt() * each[0] + each[1]
+    weight, bias, mean, variance = (each.reshape(over) for each in data)
+    return (x - mean) / (variance + epsilon).sqrt() * weight + bias
 
 
 def _layer_norm(x: Tensor, weight: Tensor, bias: Tensor, *, epsilon: float) -> Tensor:
@@ -159,41 +163,52 @@ def _max_pool(x: Tensor, *, explicit_padding: tuple[int, ...], **parameters: int
     return _windows(x, explicit_padding, -torch.inf, **parameters).amax(-1)
 
 
-def _average_pool(x: Tensor, *, explicit_padding: tuple[int, ...], count_include_pad: bool, **parameters: int) -> Tensor:  # fmt: skip
+def _average_pool(
+    x: Tensor, *, explicit_padding: tuple[int, ...], count_include_pad: bool, **parameters: int
+) -> Tensor:
     total = _windows(x, explicit_padding, 0.0, **parameters).sum(-1)
     counted = _windows(torch.ones_like(x), explicit_padding, float(count_include_pad), **parameters)
     return total / counted.sum(-1)
 
 
-def _pool(function: Callable[..., Tensor], names: str, moves: bool = False, **more: object) -> Row:
+def _pool(
+    function: Callable[..., Tensor], names: str, is_data_movement: bool = False, **more: object
+) -> Row:
     whole = "kernel_h kernel_w stride_h stride_w " + names
     parameters = dict.fromkeys(whole.split(), WHOLE)
     padding = {"padding": ("EXPLICIT",), "explicit_padding": Several(count=4)}
-    return Row(function, parameters={**parameters, **padding, **more}, moves=moves)
+    return Row(
+        function, parameters={**parameters, **padding, **more}, is_data_movement=is_data_movement
+    )
 
 
 def _resized(is_bilinear: bool) -> Row:
-    def run(x: Tensor, *, upsampling_factor: tuple[float, ...], align_corners: bool, half_pixel_centers: bool) -> Tensor:  # fmt: skip
+    def run(
+        x: Tensor,
+        *,
+        upsampling_factor: tuple[float, ...],
+        align_corners: bool,
+        half_pixel_centers: bool,
+    ) -> Tensor:
         for dim, factor in zip((2, 3), upsampling_factor, strict=True):
             size = x.shape[dim]
             made = int(size * factor + 1e-6)
             step = (size - 1) / max(made - 1, 1) if align_corners else 1 / factor
             shift = 0.5 if half_pixel_centers and not align_corners else 0.0
             at = ((torch.arange(made, dtype=torch.float64) + shift) * step).clamp(min=0)
-            x = (_between if is_bilinear else _nearest)(x, dim, at, shift)
+            x = _between(x, dim, at - shift) if is_bilinear else _nearest(x, dim, at)
         return x
 
-    several = Several(NUMBER, 2)
     parameters = {
-        "upsampling_factor": several,
+        "upsampling_factor": Several(NUMBER, 2),
         "align_corners": FLAG,
         "half_pixel_centers": FLAG,
     }
-    return Row(run, parameters=parameters, says_quantized=False, moves=not is_bilinear)
+    return Row(run, parameters=parameters, says_quantized=False, is_data_movement=not is_bilinear)
 
 
-def _between(x: Tensor, dim: int, at: Tensor, shift: float) -> Tensor:
-    at = (at - shift).clamp(0, x.shape[dim] - 1)
+def _between(x: Tensor, dim: int, at: Tensor) -> Tensor:
+    at = at.clamp(0, x.shape[dim] - 1)
     low = at.floor().long()
     part = (at - low).to(x.dtype).reshape([-1] + [1] * (3 - dim))
     return x.index_select(dim, low) * (1 - part) + part * x.index_select(
@@ -201,7 +216,7 @@ def _between(x: Tensor, dim: int, at: Tensor, shift: float) -> Tensor:
     )
 
 
-def _nearest(x: Tensor, dim: int, at: Tensor, shift: float) -> Tensor:
+def _nearest(x: Tensor, dim: int, at: Tensor) -> Tensor:
     return x.index_select(dim, (at + 1e-9).floor().long().clamp(max=x.shape[dim] - 1))
 
 
@@ -237,7 +252,7 @@ ROWS = {
     ),
     "REDUCEMEAN": Row(_mean, parameters={"axis": Several(), "keep_dims": FLAG}),
     "AVGPOOL2D": _pool(_average_pool, "", count_include_pad=FLAG),
-    "MAXPOOL2D": _pool(_max_pool, "dilation_h dilation_w", moves=True),
+    "MAXPOOL2D": _pool(_max_pool, "dilation_h dilation_w", is_data_movement=True),
     "RESIZE_BILINEAR": _resized(True),
     "RESIZE_NEAREST_NEIGHBOR": _resized(False),
 }

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a graph on the CPU: in float64 between operators' results, which are rounded to what tensors hold: floats, or the
-nearest integers that qparams say. A graph that ENN's definitions do not allow is refused."""
+"""Runs a graph on the CPU: in float64 between operators' results, which are rounded to what tensors hold: floats, or
+the nearest integers that qparams say. A graph that ENN's definitions do not allow is refused."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
 from functools import partial
+from zipfile import BadZipFile
 
 import torch
 
@@ -62,7 +63,12 @@ def evaluate(graph: Graph, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]
 
 def load(payload: bytes, data: Mapping[str, bytes]) -> Run:
     """The reference of backends/test/conformance, of what the stand-in makes: a line, and a packed graph."""
-    graph = Graph.load(io.BytesIO(payload.partition(b"\n")[2]))
+    try:
+        graph = Graph.load(io.BytesIO(payload.partition(b"\n")[2]))
+    except (EOFError, BadZipFile) as error:
+        raise ValueError(
+            f"expected a line and a packed graph, found {len(payload)} bytes"
+        ) from error
     return partial(evaluate, graph)
 
 
@@ -155,7 +161,9 @@ def _check_constants(where: str, inputs: Sequence[Tensor], constant_index: int |
             raise InvalidGraph(f"{where}, constant_index", f"[{constant_index}]", found)
 
 
-def _check_conversion(where: str, row: Row, operator: Operator, inputs: list[Tensor], output: Tensor) -> None:  # fmt: skip
+def _check_conversion(
+    where: str, row: Row, operator: Operator, inputs: list[Tensor], output: Tensor
+) -> None:
     (given,) = inputs
     if operator.type == "CAST":
         if is_quantized(given) or is_quantized(output):
@@ -172,7 +180,9 @@ def _check_conversion(where: str, row: Row, operator: Operator, inputs: list[Ten
         raise InvalidGraph(f"{where}, parameters", wanted, found)
 
 
-def _check_types(where: str, row: Row, operator: Operator, inputs: list[Tensor], output: Tensor) -> None:  # fmt: skip
+def _check_types(
+    where: str, row: Row, operator: Operator, inputs: list[Tensor], output: Tensor
+) -> None:
     """Values of one type, beside which int8 may have floats as data; those of floats have no int8."""
     values = inputs[: row.data]
     if row.takes_places:
@@ -182,12 +192,12 @@ def _check_types(where: str, row: Row, operator: Operator, inputs: list[Tensor],
     kinds = {(each.dtype, is_quantized(each)) for each in (*values, output)}
     if len(kinds) != 1:
         raise InvalidGraph(where, "values of one type", sorted(kinds))
-    if output.dtype in _WHOLE and not is_quantized(output) and not row.moves:
+    if output.dtype in _WHOLE and not is_quantized(output) and not row.is_data_movement:
         raise InvalidGraph(where, "floats or quantized values", output.dtype)
     for each in inputs[row.data :] if row.data else ():
         is_mixed = is_quantized(each) and not is_quantized(output)
         if each.data is None or is_mixed:
             raise InvalidGraph(where, f"{each.name}: a constant as the values are", each.dtype)
     ranges = {each.qparams for each in (*values, output)} - {None, FLOATS}
-    if row.moves and len(ranges) > 1:
+    if row.is_data_movement and len(ranges) > 1:
         raise InvalidGraph(where, "qparams of the result as of the operands", ranges)

@@ -70,15 +70,15 @@ _PAD = {
     "padding_type": ("CONSTANT",),
 }
 ROWS = {
-    "CONCAT": Row(_concat, (1, 1 << 16), {"axis": WHOLE}, {"constant_index": WHOLE}, moves=True,
+    "CONCAT": Row(_concat, (1, 1 << 16), {"axis": WHOLE}, {"constant_index": WHOLE}, is_data_movement=True,
                   says_quantized=False),
-    "PAD": Row(_pad, parameters=_PAD, moves=True, says_quantized=False),
-    "TRANSPOSE": Row(_transpose, parameters={"perm": Several()}, moves=True, says_quantized=False),
-    "RESHAPE": Row(_reshape, parameters={"new_shape": Several()}, moves=True, says_quantized=False),
-    "STRIDEDSLICE": Row(_strided_slice, parameters=_SLICE, optional={"shrink_axis_mask": WHOLE}, moves=True,
+    "PAD": Row(_pad, parameters=_PAD, is_data_movement=True, says_quantized=False),
+    "TRANSPOSE": Row(_transpose, parameters={"perm": Several()}, is_data_movement=True, says_quantized=False),
+    "RESHAPE": Row(_reshape, parameters={"new_shape": Several()}, is_data_movement=True, says_quantized=False),
+    "STRIDEDSLICE": Row(_strided_slice, parameters=_SLICE, optional={"shrink_axis_mask": WHOLE}, is_data_movement=True,
                         says_quantized=False),
-    "DEPTH_TO_SPACE": Row(_depth_to_space, parameters={"block_size": WHOLE, "mode": ("CRD",)}, moves=True,
+    "DEPTH_TO_SPACE": Row(_depth_to_space, parameters={"block_size": WHOLE, "mode": ("CRD",)}, is_data_movement=True,
                           says_quantized=False),
-    "GATHER": Row(_gather, (2, 2), {"axis": WHOLE, "input_type": ("indices",)}, moves=True, data=1,
+    "GATHER": Row(_gather, (2, 2), {"axis": WHOLE, "input_type": ("indices",)}, is_data_movement=True, data=1,
                   says_quantized=False, takes_places=True),
 }  # fmt: skip

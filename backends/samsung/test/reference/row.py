@@ -48,8 +48,8 @@ class Row:
     """`inputs`: how few and how many. `optional`: parameters that may be missing; what has a single text to it is
     checked alone.
 
-    `data`: the input from which on they are constants, which may be floats beside int8. `moves`: outputs are elements
-    of the inputs, with their qparams. `says_quantized`: it has a quant_dtype wherever it is on int8. `converts`:
+    `data`: the input from which on they are constants, which may be floats beside int8. `is_data_movement`: outputs are
+    elements of the inputs, with their qparams. `says_quantized`: it has a quant_dtype wherever it is on int8. `converts`:
     between types and qparams. `takes_places`: its first input are whole numbers, of any type of them."""
 
     function: Callable[..., torch.Tensor]
@@ -57,17 +57,17 @@ class Row:
     parameters: Mapping[str, Kind] = field(default_factory=dict)
     optional: Mapping[str, Kind] = field(default_factory=dict)
     data: int | None = None
-    moves: bool = False
+    is_data_movement: bool = False
     says_quantized: bool = True
     converts: bool = False
     takes_places: bool = False
 
     def read_parameters(self, operator: Operator, is_quantized: bool) -> dict[str, Any]:
         where, given = where_is(operator), dict(operator.parameters)
-        said = given.pop("quant_dtype", None)
-        wanted = AINT8 if is_quantized and (self.says_quantized or said) else None
-        if said != wanted:
-            raise InvalidGraph(f"{where}, parameter quant_dtype", wanted, said)
+        found = given.pop("quant_dtype", None)
+        wanted = AINT8 if is_quantized and (self.says_quantized or found) else None
+        if found != wanted:
+            raise InvalidGraph(f"{where}, parameter quant_dtype", wanted, found)
         known = {**self.parameters, **self.optional}
         for name in given:
             if name not in known:
