@@ -9,7 +9,6 @@ BACKENDS = [
         "NeuropilotBackend",
         partitioner,
         named_data=False,
-        joins_methods=True,
         refuses_options=False,  # the compiler is told all of them
         dynamic_shapes=False,
         runtime=False,

@@ -49,7 +49,7 @@ class Row:
     checked alone.
 
     `data`: the input from which on they are constants, which may be floats beside int8. `is_data_movement`: outputs are
-    elements of the inputs, with their qparams. `says_quantized`: it has a quant_dtype wherever it is on int8. `converts`:
+    elements of the inputs, with their qparams. `says_quantized`: it has a quant_dtype wherever on int8. `converts`:
     between types and qparams. `takes_places`: its first input are whole numbers, of any type of them."""
 
     function: Callable[..., torch.Tensor]
