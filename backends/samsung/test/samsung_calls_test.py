@@ -29,6 +29,7 @@ from executorch.backends.samsung.serialization.compile_options import (
     gen_samsung_backend_compile_spec,
     options_in,
 )
+from executorch.backends.samsung.test.evaluated import difference
 from executorch.backends.samsung.test.graph_cases import Function
 from executorch.backends.samsung.test.graph_text import lines
 from executorch.backends.samsung.test.stand_in import graphs_of, lowered, recording
@@ -331,6 +332,28 @@ def test_int8_and_floats_are_not_mixed() -> None:
     for scale, dtype in ((0.1, "INT8"), (0.2, "FLOAT32")):
         (graph,), _ = graphs_of(Rows(scale), torch.tensor([1, 2]))
         assert graph.tensors[graph.operators[0].inputs[1]].dtype == dtype
+
+
+def test_an_activation_whose_result_has_room_below_0() -> None:
+    """Of other quantizers: a convolution has it as a parameter on int8, FC computes in floats."""
+
+    class Limited(nn.Module):
+        def __init__(self, function: Any, *sizes: int) -> None:
+            super().__init__()
+            self.weight, self.function = nn.Parameter(torch.randn(sizes)), function
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            made = self.function(_through(x, 0.1), _through(self.weight, 0.02))
+            return _through(F.relu(made), 0.2)
+
+    for function, sizes, x, kinds in (
+        (F.conv2d, (4, 3, 3, 3), IMAGE, ["QUANTIZE", "CONV2D", "DEQUANTIZE"]),
+        (F.linear, (4, 3), X, ["QUANTIZE", "DEQUANTIZE", "FC", "RELU", "QUANTIZE", "DEQUANTIZE"]),
+    ):
+        model = Limited(function, *sizes).eval()
+        (graph,), _ = graphs_of(model, x)
+        assert [each.type for each in graph.operators] == kinds
+        assert difference(graph, model, (x,)) == ""
 
 
 def _through(x: torch.Tensor, scale: float) -> torch.Tensor:
