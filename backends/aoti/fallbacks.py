@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which calls inductor writes code for, and which would go back to PyTorch's own kernels, that no runtime of ours has."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Collection
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from executorch.exir.graph_facts import called_op
+
+_ATEN = torch.ops.aten
+# Operators that inductor leaves to kernels which a runtime may have, by the end of the kernels' names.
+_KERNEL_OF = {
+    _ATEN.mm.default: "mm_out",
+    _ATEN.bmm.default: "bmm_out",
+    _ATEN.addmm.default: "addmm_out",
+    _ATEN.convolution.default: "convolution",
+    _ATEN.sort.stable: "sort_stable",
+}
+
+
+def why_not_compiled(node: Node, kernels: Collection[str]) -> str:
+    """Empty for a call that is compiled, or done by one of `kernels`."""
+    if node.target is operator.getitem:
+        return ""
+    op = called_op(node)
+    if op is None:  # control flow, and numbers
+        return ""
+    if op in _KERNEL_OF:
+        has_kernel = any(each.endswith(f"_{_KERNEL_OF[op]}") for each in kernels)
+        return "" if has_kernel else f"the runtime has no kernel for {op}"
+    return "" if _is_compiled(op) else f"AOTInductor leaves {op} to a kernel of PyTorch's"
+
+
+@functools.cache
+def _is_compiled(op: Any) -> bool:
+    from torch._inductor import decomposition, lowering
+
+    if op in lowering.fallbacks:
+        return False
+    known = op in lowering.lowerings or op in decomposition.select_decomp_table()
+    is_composite = op._can_decompose()
+    return known or is_composite
