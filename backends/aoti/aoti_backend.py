@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from executorch.backends.aoti import inductor, payload
 from executorch.backends.aoti.passes.replace_view_copy_with_view import ReplaceViewCopyWithViewPass
@@ -123,6 +124,8 @@ class AotiBackend:
             inductor.scratch_folder() as folder,
             cls.get_extra_aoti_compile_context_manager(compile_specs),
             torch.no_grad(),
+            # Attention as matmuls: its fused kernels are PyTorch's.
+            sdpa_kernel([SDPBackend.MATH]),
         ):
             with cls.collect_unsupported_fallback_kernels(missing):
                 options = cls.get_aoti_compile_options(compile_specs)

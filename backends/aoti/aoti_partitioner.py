@@ -54,7 +54,7 @@ class AotiPartitioner(Partitioner):
             [node, *_branches(node)] for node in graph.nodes if _is_free(node) and node not in left
         ]
         tags = {}
-        for piece in grouped_partitions(graph, groups):
+        for piece in grouped_partitions(graph, groups, joins_all=True):
             tag = f"aoti_{piece.id}"
             tags[tag] = self.delegation_spec
             for node in piece.nodes:
