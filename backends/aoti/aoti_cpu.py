@@ -14,6 +14,9 @@ from executorch.backends.aoti import host_compiler, inductor
 from executorch.backends.aoti.aoti_backend import AotiBackend
 from executorch.backends.aoti.aoti_partitioner import AotiPartitioner
 from executorch.backends.aoti.fallbacks import why_not_compiled
+from executorch.backends.aoti.passes.replace_int64_floor_div_with_float import (
+    ReplaceInt64FloorDivWithFloatPass,
+)
 from executorch.exir.backend.backend_details import BackendDetails
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError, ExportErrorType
@@ -47,6 +50,10 @@ class AotiCpuBackend(AotiBackend, BackendDetails):
             # A convolution's weights are packed for oneDNN otherwise, which the runtime has not.
             "freezing": False,
         }
+
+    @classmethod
+    def get_custom_passes(cls, compile_specs: Sequence[CompileSpec]) -> list[Any]:
+        return [ReplaceInt64FloorDivWithFloatPass()]
 
     @classmethod
     def move_program_to_device(

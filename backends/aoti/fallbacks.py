@@ -20,7 +20,9 @@ _KERNEL_OF = {
     _ATEN.bmm.default: "bmm_out",
     _ATEN.addmm.default: "addmm_out",
     _ATEN.convolution.default: "convolution",
+    _ATEN.sort.default: "sort_stable",
     _ATEN.sort.stable: "sort_stable",
+    _ATEN.topk.default: "topk",
 }
 
 
@@ -32,7 +34,10 @@ def why_not_compiled(node: Node, kernels: Collection[str]) -> str:
     if op is None:  # control flow, and numbers
         return ""
     if op in _KERNEL_OF:
-        has_kernel = any(each.endswith(f"_{_KERNEL_OF[op]}") for each in kernels)
+        name = _KERNEL_OF[op]
+        has_kernel = any(
+            each.endswith(f"_{name}") or each == f"at::_ops::{name}::call" for each in kernels
+        )
         return "" if has_kernel else f"the runtime has no kernel for {op}"
     return "" if _is_compiled(op) else f"AOTInductor leaves {op} to a kernel of PyTorch's"
 
@@ -43,6 +48,5 @@ def _is_compiled(op: Any) -> bool:
 
     if op in lowering.fallbacks:
         return False
-    known = op in lowering.lowerings or op in decomposition.select_decomp_table()
-    is_composite = op._can_decompose()
-    return known or is_composite
+    is_known = op in lowering.lowerings or op in decomposition.select_decomp_table()
+    return is_known or op._can_decompose()
