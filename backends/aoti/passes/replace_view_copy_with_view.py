@@ -2,7 +2,7 @@
 """Slices and selects that copy become views, which a compiler that knows strides reads through.
 
 before: slice_copy.Tensor(%x, 0, 1, 3)      after: slice.Tensor(%x, 0, 1, 3)
-Not where a user writes to the result, or is a view itself, whose base would be another memory.
+Not where a user writes to the result, or is a view itself: its base would be another memory, or one with gaps.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ _VIEWS = {
     _ATEN.slice_copy.Tensor: _ATEN.slice.Tensor,
     _ATEN.select_copy.int: _ATEN.select.int,
 }
+
+
+# Of memory without gaps alone.
+_DENSE = (_ATEN.view_copy.default, _ATEN.as_strided_copy.default)
 
 
 class ReplaceViewCopyWithViewPass(PassBase):
@@ -39,4 +43,4 @@ def _needs_copy(user: Node) -> bool:
     if user.op == "call_method":
         return True
     op = called_op(user)
-    return op is not None and (op._schema.is_mutable or op.is_view)
+    return op is not None and (op in _DENSE or op._schema.is_mutable or op.is_view)
