@@ -136,23 +136,42 @@ def test_a_missing_compiler_is_said_first(monkeypatch: pytest.MonkeyPatch) -> No
         lowered()
 
 
-def test_the_compilers_own_words_are_shown(
+def test_what_all_libraries_have_is_compiled_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    source = tmp_path / "a.cpp"
-    source.write_text("int x;")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(host_compiler, "_shared_functions", lambda: "int shared;")
     commands: list[list[str]] = []
 
     def run(command: list[str], **rest: Any) -> subprocess.CompletedProcess[str]:
-        commands.append(command)
-        return subprocess.CompletedProcess(command, len(commands) - 1, "", "a.cpp:1: wrong")
+        if command[1] != "--version":
+            commands.append(command)
+            Path(command[-1]).write_text("made")
+        return subprocess.CompletedProcess(command, 0, "12", "")
 
     monkeypatch.setattr(subprocess, "run", run)
-    library = host_compiler.link([str(source), "constants.o"], "x86-64-v3")
-    assert {"-march=x86-64-v3", str(source), "constants.o", library} <= set(commands[0])
+    for _ in range(2):
+        source = tmp_path / "a.cpp"
+        source.write_text("int x; int shared;")
+        library = host_compiler.link([str(source), "constants.o"], "x86-64-v3")
+        assert source.read_text() == "int x; "
+    kept, headers, first, second = commands
+    assert kept[-1].endswith("shared.o") and headers[-1].endswith("headers.h.gch")
+    assert first == second and {"-march=x86-64-v3", str(source), "constants.o", library} <= set(first)
+    host_compiler.link([str(source)])  # has none of it, and another processor
+    assert len(commands) == 6 and not any(each.endswith("shared.o") for each in commands[-1])
+
+
+def test_the_compilers_own_words_are_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    source = tmp_path / "a.cpp"
+    source.write_text("int x;")
+    failed = subprocess.CompletedProcess([], 1, "", "a.cpp:1: wrong")
+    monkeypatch.setattr(subprocess, "run", lambda command, **rest: failed)
     with pytest.raises(ExportError, match="ended with 1 .*a.cpp:1: wrong"):
         host_compiler.link([str(source)])
-    assert not any(each.startswith("-march") for each in commands[1])
 
 
 def test_what_inductor_did_not_write_is_an_error() -> None:
