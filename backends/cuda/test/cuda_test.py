@@ -24,9 +24,6 @@ from executorch.backends.cuda.passes.replace_int64_floor_div_with_float import (
 from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 
-pytestmark = pytest.mark.req("LLM-050")
-
-
 class Sound(torch.nn.Module):
     """As the beginning of a speech encoder."""
 
