@@ -149,9 +149,7 @@ class AotiBackend:
         tag = f"aoti_{cls.get_device_name()}_blob" if cls.save_data_externally() else None
         store.add_named_data(keys.library, library)
         store.add_named_data(keys.constants, constants, external_tag=tag)
-        return PreprocessResult(
-            keys.pack(), data_store_output=store.get_named_data_store_output()
-        )
+        return PreprocessResult(keys.pack(), data_store_output=store.get_named_data_store_output())
 
     @staticmethod
     def generate_method_name_compile_spec(method_name: str) -> CompileSpec:

@@ -31,7 +31,9 @@ def why_not_compiled(node: Node, kernels: Collection[str]) -> str:
     if node.target is operator.getitem:
         return ""
     op = called_op(node)
-    if op is None or op.namespace == "dim_order_ops":  # control flow, and numbers; inductor.py reverts these
+    if (
+        op is None or op.namespace == "dim_order_ops"
+    ):  # control flow, and numbers; inductor.py reverts these
         return ""
     if op in _KERNEL_OF:
         name = _KERNEL_OF[op]

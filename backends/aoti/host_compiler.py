@@ -19,9 +19,21 @@ from executorch.exir.error import ExportError, ExportErrorType
 
 # glibc unloads no library that has a unique symbol.
 _FLAGS = (
-    *("-std=c++20", "-O2", "-ftree-vectorize", "-fPIC", "-fno-gnu-unique", "-ffp-contract=off", "-w"),
+    *(
+        "-std=c++20",
+        "-O2",
+        "-ftree-vectorize",
+        "-fPIC",
+        "-fno-gnu-unique",
+        "-ffp-contract=off",
+        "-w",
+    ),
     *("-fno-trapping-math", "-fno-math-errno", "-fvisibility-inlines-hidden", "-DNDEBUG"),
-    *("-DTORCH_INDUCTOR_CPP_WRAPPER", "-DSTANDALONE_TORCH_HEADER", "-DC10_USING_CUSTOM_GENERATED_MACROS"),
+    *(
+        "-DTORCH_INDUCTOR_CPP_WRAPPER",
+        "-DSTANDALONE_TORCH_HEADER",
+        "-DC10_USING_CUSTOM_GENERATED_MACROS",
+    ),
     "-DUSE_MMAP_EXTERNAL",
 )
 # Nor one with a destructor of an object of a thread. This one is never destroyed: a few bytes per thread with an error.
@@ -57,7 +69,18 @@ def link(files: Sequence[str], march: str = "") -> str:
         objects.append(_kept("shared.o", _DEVICE_HEADER + shared + _BASE, [*flags, "-O1", "-c"]))
         headers += f"extern {_BASE}"
     headers = _kept("headers.h.gch", headers, [*flags, "-x", "c++-header"])
-    _run([*flags, "-shared", "-s", "-include", headers.removesuffix(".gch"), *map(str, sources), *objects], library)
+    _run(
+        [
+            *flags,
+            "-shared",
+            "-s",
+            "-include",
+            headers.removesuffix(".gch"),
+            *map(str, sources),
+            *objects,
+        ],
+        library,
+    )
     return str(library)
 
 
@@ -78,7 +101,9 @@ def _kept(name: str, source: str, flags: Sequence[str]) -> str:
     from torch._inductor.runtime.cache_dir_utils import cache_dir
 
     compiler = find_compiler()
-    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    version = subprocess.run(
+        [compiler, "--version"], capture_output=True, text=True, check=False
+    ).stdout
     parts = "\n".join([compiler, version, torch.__version__, *flags, source])
     folder = Path(cache_dir()) / "executorch" / hashlib.sha256(parts.encode()).hexdigest()[:32]
     path = folder / name

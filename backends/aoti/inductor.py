@@ -43,8 +43,14 @@ def compile_program(
     module = program.module(check_guards=False)
     _call_torch(module)
     names = set(program.graph_signature.user_inputs)
-    inputs = [node.meta["val"] for node in program.graph.find_nodes(op="placeholder") if node.name in names]
-    made = torch._inductor.aot_compile(module, tuple(inputs), options={**options, "aot_inductor.output_path": folder})
+    inputs = [
+        node.meta["val"]
+        for node in program.graph.find_nodes(op="placeholder")
+        if node.name in names
+    ]
+    made = torch._inductor.aot_compile(
+        module, tuple(inputs), options={**options, "aot_inductor.output_path": folder}
+    )
     return [each for each in made if isinstance(each, str)] if isinstance(made, list) else [made]
 
 

@@ -15,7 +15,11 @@ def operators(payload: bytes) -> list[PayloadOperator]:
 
 def native_code(payload: bytes) -> str:
     """What of it is run as machine code: a file that has it is as much to be trusted as a program."""
-    return f"a shared library, named data {Keys.unpack(payload).library}" if payload else "a shared library"
+    return (
+        f"a shared library, named data {Keys.unpack(payload).library}"
+        if payload
+        else "a shared library"
+    )
 
 
 def facts(payload: bytes) -> list[tuple[str, str]]:

@@ -25,10 +25,20 @@ __all__ = ["COMPILE_SPEC_KEYS", "CudaBackend"]
 _PLAIN_MATMULS = tuple(f"int{bits}_plain_mm" for bits in (4, 5, 6, 8))
 
 
-def _conv1d(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+def _conv1d(
+    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
     """As a conv2d of one row, for which Triton has a template."""
     conv2d = torch.ops.aten.conv2d.default
-    rows = (x.unsqueeze(2), weight.unsqueeze(2), bias, [1, *stride], [0, *padding], [1, *dilation], groups)
+    rows = (
+        x.unsqueeze(2),
+        weight.unsqueeze(2),
+        bias,
+        [1, *stride],
+        [0, *padding],
+        [1, *dilation],
+        groups,
+    )
     return conv2d(*rows).squeeze(2)
 
 

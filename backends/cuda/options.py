@@ -58,7 +58,9 @@ def _platform_options(given: Mapping[str, str]) -> dict[str, Any]:
     if platform != "windows":
         raise ValueError(f"Invalid platform: {platform}. Expected 'linux' or 'windows'.")
     if shims is None:
-        raise ValueError("platform=windows needs shim_library_path, the folder of aoti_cuda_shims.lib")
+        raise ValueError(
+            "platform=windows needs shim_library_path, the folder of aoti_cuda_shims.lib"
+        )
     return {
         "aot_inductor.cross_target_platform": "windows",
         "aot_inductor.aoti_shim_library": "aoti_cuda_shims",

@@ -25,7 +25,9 @@ def missing_parts(specs: Mapping[str, str]) -> list[str]:
     """What is missing, each with how it is had."""
     found = []
     if torch.version.cuda is None:
-        found.append(f"a torch with CUDA (torch {torch.__version__} has none; see https://pytorch.org)")
+        found.append(
+            f"a torch with CUDA (torch {torch.__version__} has none; see https://pytorch.org)"
+        )
     elif not torch.cuda.is_available():
         found.append("a GPU and its driver that torch sees (nvidia-smi lists them)")
     if find_spec("triton") is None:

@@ -51,7 +51,9 @@ def _replace(node: Node) -> None:
 
     with node.graph.inserting_before(node):
         left, right = (
-            call(_ATEN._to_copy.default, each, dtype=torch.float64) if isinstance(each, Node) else each
+            call(_ATEN._to_copy.default, each, dtype=torch.float64)
+            if isinstance(each, Node)
+            else each
             for each in node.args[:2]
         )
         divide = _ATEN.div.Tensor if isinstance(right, Node) else _ATEN.div.Scalar

@@ -157,14 +157,14 @@ def test_what_all_libraries_have_is_compiled_once(
         assert source.read_text() == "int x; "
     kept, headers, first, second = commands
     assert kept[-1].endswith("shared.o") and headers[-1].endswith("headers.h.gch")
-    assert first == second and {"-march=x86-64-v3", str(source), "constants.o", library} <= set(first)
+    assert first == second and {"-march=x86-64-v3", str(source), "constants.o", library} <= set(
+        first
+    )
     host_compiler.link([str(source)])  # has none of it, and another processor
     assert len(commands) == 6 and not any(each.endswith("shared.o") for each in commands[-1])
 
 
-def test_the_compilers_own_words_are_shown(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_compilers_own_words_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
     source = tmp_path / "a.cpp"
     source.write_text("int x;")

@@ -123,7 +123,9 @@ def numbers(*sizes: int, seed: int = 0) -> Tensor:
     return torch.randn(sizes, generator=torch.Generator().manual_seed(seed))
 
 
-def lowered(models: nn.Module | dict[str, nn.Module], inputs: tuple[Tensor, ...], **how: Any) -> EdgeProgramManager:
+def lowered(
+    models: nn.Module | dict[str, nn.Module], inputs: tuple[Tensor, ...], **how: Any
+) -> EdgeProgramManager:
     models = {"forward": models} if isinstance(models, nn.Module) else models
     programs = {name: export(model, inputs, **how) for name, model in models.items()}
     return to_edge_transform_and_lower(programs, partitioner=[AotiCpuPartitioner()])
@@ -151,7 +153,10 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], list[tuple[Tensor, ...]]]] = 
     "perceptron": (perceptron, [(numbers(2, 8),)]),
     "bfloat16": (lambda: perceptron(torch.bfloat16), [(numbers(2, 8).bfloat16(),)]),
     "convolutions": (convolutions, [(numbers(2, 3, 16, 16),)]),
-    "channels_last": (convolutions, [(numbers(2, 3, 16, 16).to(memory_format=torch.channels_last),)]),
+    "channels_last": (
+        convolutions,
+        [(numbers(2, 3, 16, 16).to(memory_format=torch.channels_last),)],
+    ),
     "sequence": (sequence, [(numbers(1, 3, 10),)]),
     "attention": (Attention, [(numbers(2, 5, 16),)]),
     "words": (Words, [(torch.tensor([[1, 2, 9]]),)]),

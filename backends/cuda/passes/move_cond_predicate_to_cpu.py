@@ -16,7 +16,9 @@ class MoveCondPredicateToCpuPass:
     def __call__(self, program: ExportedProgram) -> bool:
         changing = changing_data(program.graph_signature)
         is_changed = False
-        for node in program.graph.find_nodes(op="call_function", target=torch.ops.higher_order.cond):
+        for node in program.graph.find_nodes(
+            op="call_function", target=torch.ops.higher_order.cond
+        ):
             predicate = node.args[0]
             spec = data_spec_of(program, predicate)
             if spec is None or spec.target is None or spec.target in changing:

@@ -24,6 +24,7 @@ from executorch.backends.cuda.passes.replace_int64_floor_div_with_float import (
 from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 
+
 class Sound(torch.nn.Module):
     """As the beginning of a speech encoder."""
 
@@ -136,7 +137,9 @@ def test_integers_are_rounded_down_in_float64() -> None:
     ):
         result = ReplaceInt64FloorDivWithFloatPass()(program.graph_module)
         assert result.modified
-        left = [str(node.target) for node in program.graph.nodes if "floor_divide" in str(node.target)]
+        left = [
+            str(node.target) for node in program.graph.nodes if "floor_divide" in str(node.target)
+        ]
         assert not left
         for found, expected in zip(program.module()(x, y), FloorDivisions()(x, y), strict=True):
             assert torch.equal(found, expected) and found.dtype == expected.dtype
@@ -158,7 +161,9 @@ def test_predicates_on_the_cpu_stay() -> None:
 def test_predicates_on_a_device_move() -> None:
     """The meta device stands for one."""
     program = export(ByBuffer(), (torch.ones(2),))
-    predicate = next(iter(program.graph.find_nodes(op="call_function", target=torch.ops.higher_order.cond))).args[0]
+    predicate = next(
+        iter(program.graph.find_nodes(op="call_function", target=torch.ops.higher_order.cond))
+    ).args[0]
     program._state_dict["flag"] = torch.ones((), dtype=torch.bool, device="meta")
     with pytest.raises(NotImplementedError, match="meta"):  # what has no data cannot be copied
         MoveCondPredicateToCpuPass()(program)
@@ -167,5 +172,7 @@ def test_predicates_on_a_device_move() -> None:
 
 def test_kernels_that_the_runtime_lacks_are_named() -> None:
     CudaBackend.check_fallback_kernels("forward", ["at::_ops::sort_stable::call"])
-    with pytest.raises(RuntimeError, match=r"Method prefill missing fallback kernels \(1 total\): a::b"):
+    with pytest.raises(
+        RuntimeError, match=r"Method prefill missing fallback kernels \(1 total\): a::b"
+    ):
         CudaBackend.check_fallback_kernels("prefill", ["a::b"])
