@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which calls inductor writes code for, and which would go back to PyTorch's own kernels, that no runtime of ours has."""
+"""Which calls inductor writes code for, and which it would leave to kernels of PyTorch, that no runtime of ours has."""
 
 from __future__ import annotations
 

@@ -15,8 +15,9 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dim_order_utils import get_memory_format
 from executorch.exir.graph_facts import torch_op
-from executorch.exir.passes.memory_format_ops_pass import DimOrderOpsRevertPass
+from executorch.exir.retrace.builder import TO_DIM_ORDER
 
 # Of every device: a library that calls the small C interface alone, and constants in a file beside it.
 OPTIONS: Mapping[str, Any] = {
@@ -28,6 +29,7 @@ OPTIONS: Mapping[str, Any] = {
     "aot_inductor.package_constants_in_so": False,
     "aot_inductor.package_constants_on_disk_format": "binary_blob",
 }
+_FROM_DIM_ORDER = {new: old for old, new in TO_DIM_ORDER.items()}
 _LIBRARY, _CONSTANTS = ".wrapper.so", ".wrapper_weights.blob"
 
 
@@ -56,18 +58,23 @@ def compile_program(
 
 def _call_torch(module: GraphModule) -> None:
     """Calls of the edge dialect become those of PyTorch's operators, which the compiler knows."""
-    if any(_is_of_dim_order(node) for node in module.graph.nodes):
-        DimOrderOpsRevertPass()(module)
     for part in module.modules():
         if isinstance(part, GraphModule):
             for node in part.graph.nodes:
                 if isinstance(node.target, EdgeOpOverload):
-                    node.target = torch_op(node.target)
+                    _call_torch_op(node)
             part.recompile()
 
 
-def _is_of_dim_order(node: Node) -> bool:
-    return node.op == "call_function" and "dim_order_ops" in str(node.target)
+def _call_torch_op(node: Node) -> None:
+    """What names a dim order names a memory format again."""
+    node.target = torch_op(node.target)
+    original = _FROM_DIM_ORDER.get(node.target)
+    if original is not None:
+        node.target, names = original, {each.name for each in original._schema.arguments}
+        kept = {key: value for key, value in node.kwargs.items() if key in names}
+        order = node.kwargs.get("dim_order")
+        node.kwargs = {**kept, "memory_format": get_memory_format(order)}
 
 
 def library_and_constants(files: list[str]) -> tuple[str, str]:

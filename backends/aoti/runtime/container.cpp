@@ -24,8 +24,8 @@ Result<ContainerApi> api_of(const NativeLibrary& library) {
   functions.find_optional("AOTInductorModelContainerGetNumConstants", api.num_constants);
   functions.find_optional("AOTInductorModelContainerGetConstantsBlobSize", api.constants_size);
   functions.find_optional("AOTInductorGetLastError", api.last_error);
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      functions.check(Error::Internal, "expected a library that AOTInductor of torch 2.9 or later wrote"));
+  ET_CHECK_OK_OR_RETURN_ERROR(functions.check(
+      Error::Internal, "expected a library that AOTInductor of torch 2.9 or later wrote"));
   return api;
 }
 
@@ -87,8 +87,8 @@ Result<Container::Tensors> Container::run(Tensors inputs, void* stream) {
   for (auto& input : inputs) {
     taken.push_back(input.release());
   }
-  const int32_t status = api_.run(handle_, taken.data(), taken.size(), given.data(), given.size(),
-                                  stream, nullptr);
+  const int32_t status =
+      api_.run(handle_, taken.data(), taken.size(), given.data(), given.size(), stream, nullptr);
   // It sets to null what it took over; where it failed before that, they are still ours.
   for (SlimTensor* left : taken) {
     delete left;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Container: the compiled method in a library of AOTInductor's, and the C functions it is called by.
+// Container: the compiled method in a library of AOTInductor's, and the C functions it is called
+// by.
 #pragma once
 
 #include <executorch/backends/aoti/runtime/native_library.h>
@@ -31,7 +32,8 @@ class Container final {
  public:
   using Tensors = std::vector<std::unique_ptr<SlimTensor>>;
 
-  /// `device` as AOTInductor calls it. Internal when the library lacks a function or cannot make it.
+  /// `device` as AOTInductor calls it. Internal when the library lacks a function or cannot make
+  /// it.
   static runtime::Result<std::unique_ptr<Container>> create(std::unique_ptr<NativeLibrary> library,
                                                             const char* device);
   ~Container();

@@ -109,7 +109,8 @@ Error copy_back(const Dense& result, const SlimTensor& out) {
 /// out = x @ matrix, and `bias` with its factors where there is one.
 Error multiply(const SlimTensor& x, const SlimTensor& matrix, const SlimTensor* bias, double beta,
                double alpha, const SlimTensor& out) {
-  const Dense left = ET_UNWRAP(Dense::of(x)), result = ET_UNWRAP(Dense::of(out));
+  const Dense left = ET_UNWRAP(Dense::of(x))
+  , result = ET_UNWRAP(Dense::of(out));
   std::optional<Dense> added;
   if (bias != nullptr) {
     added = ET_UNWRAP(Dense::of(*bias));
@@ -118,8 +119,8 @@ Error multiply(const SlimTensor& x, const SlimTensor& matrix, const SlimTensor* 
   std::optional<Dense> weight = is_plain ? Dense::transposed(matrix) : std::nullopt;
   if (weight.has_value()) {
     const EValue offset = added.has_value() ? added->value() : EValue();
-    ET_CHECK_OK_OR_RETURN_ERROR(call<4>(
-        "aten::linear.out", {left.value(), weight->value(), offset, result.value()}));
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        call<4>("aten::linear.out", {left.value(), weight->value(), offset, result.value()}));
     return copy_back(result, out);
   }
   const Dense right = ET_UNWRAP(Dense::of(matrix));
@@ -135,8 +136,9 @@ Error multiply(const SlimTensor& x, const SlimTensor& matrix, const SlimTensor* 
 }
 
 Error multiply_batches(const SlimTensor& a, const SlimTensor& b, const SlimTensor& out) {
-  const Dense left = ET_UNWRAP(Dense::of(a)), right = ET_UNWRAP(Dense::of(b)),
-              result = ET_UNWRAP(Dense::of(out));
+  const Dense left = ET_UNWRAP(Dense::of(a))
+  , right = ET_UNWRAP(Dense::of(b))
+  , result = ET_UNWRAP(Dense::of(out));
   ET_CHECK_OK_OR_RETURN_ERROR(
       call<3>("aten::bmm.out", {left.value(), right.value(), result.value()}));
   return copy_back(result, out);
@@ -176,16 +178,15 @@ Result<std::vector<int64_t>> sizes_of(const SlimTensor& x, const SlimTensor& wei
       InvalidArgument,
       "aoti_torch_cpu_convolution: input of %zu dimensions, weight of %zu, %zu strides", rank,
       weight.dim(), how.stride.size());
-  std::vector<int64_t> sizes = {x.sizes()[0], how.is_transposed ? weight.sizes()[1] * how.groups
-                                                                : weight.sizes()[0]};
+  std::vector<int64_t> sizes = {
+      x.sizes()[0], how.is_transposed ? weight.sizes()[1] * how.groups : weight.sizes()[0]};
   for (size_t i = 0; i < rank - 2; ++i) {
     const int64_t in = x.sizes()[i + 2], reach = how.dilation[i] * (weight.sizes()[i + 2] - 1);
     ET_CHECK_OR_RETURN_ERROR(how.stride[i] > 0, InvalidArgument,
                              "aoti_torch_cpu_convolution: a stride of %" PRId64, how.stride[i]);
-    sizes.push_back(how.is_transposed
-                        ? (in - 1) * how.stride[i] - 2 * how.padding[i] + reach +
-                              how.output_padding[i] + 1
-                        : (in + 2 * how.padding[i] - reach - 1) / how.stride[i] + 1);
+    sizes.push_back(how.is_transposed ? (in - 1) * how.stride[i] - 2 * how.padding[i] + reach +
+                                            how.output_padding[i] + 1
+                                      : (in + 2 * how.padding[i] - reach - 1) / how.stride[i] + 1);
   }
   return sizes;
 }
@@ -214,19 +215,20 @@ Result<std::unique_ptr<SlimTensor>> convolve(const SlimTensor& x, const SlimTens
   const auto sizes = ET_UNWRAP(sizes_of(x, weight, how));
   const SlimTensor::Numbers as_numbers = {sizes.data(), sizes.size()};
   auto out = ET_UNWRAP(SlimTensor::empty({as_numbers, {}, 0, x.dtype()}, {}));
-  const Dense input = ET_UNWRAP(Dense::of(x)), filter = ET_UNWRAP(Dense::of(weight)),
-              result = ET_UNWRAP(Dense::of(*out));
+  const Dense input = ET_UNWRAP(Dense::of(x))
+  , filter = ET_UNWRAP(Dense::of(weight))
+  , result = ET_UNWRAP(Dense::of(*out));
   std::optional<Dense> added;
   if (bias != nullptr) {
     added = ET_UNWRAP(Dense::of(*bias));
   }
   IntList stride(how.stride), padding(how.padding), dilation(how.dilation),
       output_padding(how.output_padding);
-  ET_CHECK_OK_OR_RETURN_ERROR(call<10>(
-      "aten::convolution.out",
-      {input.value(), filter.value(), added.has_value() ? added->value() : EValue(),
-       stride.value(), padding.value(), dilation.value(), EValue(how.is_transposed),
-       output_padding.value(), EValue(how.groups), result.value()}));
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      call<10>("aten::convolution.out",
+               {input.value(), filter.value(), added.has_value() ? added->value() : EValue(),
+                stride.value(), padding.value(), dilation.value(), EValue(how.is_transposed),
+                output_padding.value(), EValue(how.groups), result.value()}));
   if (!is_channels_last(x) && !is_channels_last(weight)) {
     return out;
   }
@@ -247,7 +249,8 @@ bool are_matrices(const char* function, const SlimTensor* a, const SlimTensor* b
 
 }  // namespace
 AOTI_SHIM int32_t aoti_torch_cpu_mm_out(SlimTensor* out, SlimTensor* self, SlimTensor* mat2) {
-  const bool is_right = are_given(__func__, out, self, mat2) && are_matrices(__func__, self, mat2, 2);
+  const bool is_right =
+      are_given(__func__, out, self, mat2) && are_matrices(__func__, self, mat2, 2);
   return is_right ? status_of(multiply(*self, *mat2, nullptr, 1, 1, *out)) : kInvalid;
 }
 
@@ -259,7 +262,8 @@ AOTI_SHIM int32_t aoti_torch_cpu_addmm_out(SlimTensor* out, SlimTensor* self, Sl
 }
 
 AOTI_SHIM int32_t aoti_torch_cpu_bmm_out(SlimTensor* out, SlimTensor* self, SlimTensor* mat2) {
-  const bool is_right = are_given(__func__, out, self, mat2) && are_matrices(__func__, self, mat2, 3);
+  const bool is_right =
+      are_given(__func__, out, self, mat2) && are_matrices(__func__, self, mat2, 3);
   return is_right ? status_of(multiply_batches(*self, *mat2, *out)) : kInvalid;
 }
 

@@ -116,8 +116,7 @@ Error Delegate::execute(Span<EValue*> args) {
     const auto view = ET_UNWRAP(arguments.output(
         i, {outputs[i]->dtype(), static_cast<int>(outputs[i]->dim()), /*is_contiguous=*/false}));
     const auto sizes = outputs[i]->sizes();
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        view.resize(aten::ArrayRef<int64_t>(sizes.data(), sizes.size())));
+    ET_CHECK_OK_OR_RETURN_ERROR(view.resize(aten::ArrayRef<int64_t>(sizes.data(), sizes.size())));
     const auto planned = ET_UNWRAP(view_of(view));
     ET_CHECK_OK_OR_RETURN_ERROR(copy_tensor(*outputs[i], *planned));
   }

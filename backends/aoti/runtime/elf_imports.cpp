@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include <cinttypes>
 #include <cstring>
 
 namespace executorch::backends::aoti {
@@ -27,8 +28,8 @@ template <typename T>
 Result<std::vector<T>> table_at(Bytes bytes, uint64_t offset, uint64_t count) {
   const bool is_within = offset <= bytes.size() && count <= (bytes.size() - offset) / sizeof(T);
   ET_CHECK_OR_RETURN_ERROR(is_within, InvalidProgram,
-                           "shared library of %zu bytes: a table at byte %llu is not whole",
-                           bytes.size(), static_cast<unsigned long long>(offset));
+                           "shared library of %zu bytes: a table at byte %" PRIu64 " is not whole",
+                           bytes.size(), offset);
   std::vector<T> found(count);
   if (count > 0) {
     std::memcpy(found.data(), bytes.data() + offset, count * sizeof(T));
@@ -41,7 +42,8 @@ Result<Elf64_Ehdr> header_of(Bytes bytes) {
   ET_CHECK_OR_RETURN_ERROR(
       bytes.size() >= sizeof(Elf64_Ehdr) && std::memcmp(bytes.data(), kStart, sizeof(kStart)) == 0,
       InvalidProgram, "expected a 64-bit ELF shared library, found %zu other bytes", bytes.size());
-  const auto header = ET_UNWRAP(table_at<Elf64_Ehdr>(bytes, 0, 1))[0];
+  const auto header = ET_UNWRAP(table_at<Elf64_Ehdr>(bytes, 0, 1))
+  [0];
   ET_CHECK_OR_RETURN_ERROR(header.e_type == ET_DYN && header.e_machine == kMachine, InvalidProgram,
                            "expected a shared library for this processor (machine %d), found one "
                            "of type %d for machine %d: export on a computer of this kind",
@@ -61,7 +63,7 @@ Result<std::string> name_at(Bytes bytes, const Elf64_Shdr& names, uint32_t offse
                         ? std::memchr(start, 0, static_cast<size_t>(names.sh_size - offset))
                         : nullptr;
   ET_CHECK_OR_RETURN_ERROR(end != nullptr, InvalidProgram,
-                           "shared library: a symbol's name at %u is not whole", offset);
+                           "shared library: a symbol's name at %" PRIu32 " is not whole", offset);
   return std::string(reinterpret_cast<const char*>(start));
 }
 
@@ -77,8 +79,8 @@ Result<std::vector<std::string>> imports_of(Bytes library) {
     }
     ET_CHECK_OR_RETURN_ERROR(section.sh_link < sections.size(), InvalidProgram,
                              "shared library: symbols without a table of names");
-    const auto symbols = ET_UNWRAP(table_at<Elf64_Sym>(library, section.sh_offset,
-                                                       section.sh_size / sizeof(Elf64_Sym)));
+    const auto symbols = ET_UNWRAP(
+        table_at<Elf64_Sym>(library, section.sh_offset, section.sh_size / sizeof(Elf64_Sym)));
     for (const Elf64_Sym& symbol : symbols) {
       if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0) {
         found.push_back(ET_UNWRAP(name_at(library, sections[section.sh_link], symbol.st_name)));

@@ -35,8 +35,9 @@ class Data final : public runtime::NamedDataMap {
   }
   Result<FreeableBuffer> get_data(std::string_view key) const override {
     const auto found = by_key.find(std::string(key));
-    return found == by_key.end() ? Result<FreeableBuffer>(Error::NotFound)
-                                 : FreeableBuffer(found->second.data(), found->second.size(), nullptr);
+    return found == by_key.end()
+               ? Result<FreeableBuffer>(Error::NotFound)
+               : FreeableBuffer(found->second.data(), found->second.size(), nullptr);
   }
   Error load_data_into(std::string_view, void*, size_t) const override {
     return Error::NotImplemented;
@@ -221,12 +222,10 @@ TEST_F(LoaderTest, WeightsThatAreMissingOrOfAnotherExportAreErrors) {
 TEST_F(LoaderTest, FailuresOfARunAreErrors) {
   ASSERT_EQ(load(stand_in(), constants_of(2)), Error::Ok);
   const auto y = make_tensor_ptr({2}, std::vector<float>{0, 0});
-  const std::pair<Error, const char*> expected[] = {{Error::Internal, "refused before taking"},
-                                                    {Error::Internal, "refused behind taking"},
-                                                    {Error::Internal, "output 0 was not made"},
-                                                    {Error::Internal, "index out of bounds"},
-                                                    {Error::InvalidArgument, "expected dtype Long"},
-                                                    {Error::NotSupported, "cannot have sizes"}};
+  const std::pair<Error, const char*> expected[] = {
+      {Error::Internal, "refused before taking"},      {Error::Internal, "refused behind taking"},
+      {Error::Internal, "output 0 was not made"},      {Error::Internal, "index out of bounds"},
+      {Error::InvalidArgument, "expected dtype Long"}, {Error::NotSupported, "cannot have sizes"}};
   for (size_t i = 0; i < std::size(expected); ++i) {
     const float ask = -1.0f - static_cast<float>(i);
     expect_error([&] { return run(make_tensor_ptr({2}, std::vector<float>{ask, 0}), y); },
@@ -234,7 +233,7 @@ TEST_F(LoaderTest, FailuresOfARunAreErrors) {
   }
   ASSERT_EQ(run(make_tensor_ptr({2}, std::vector<float>{1, 2}), y), Error::Ok);
   EXPECT_EQ(y->const_data_ptr<float>()[1], 4);
-  runtime::EValue value(int64_t{1}), *pointers[] = {&value, &value};
+  runtime::EValue value(int64_t{1}), *pointers[] = { &value, &value };
   EXPECT_EQ(delegate_->execute({pointers, 2}), Error::InvalidArgument);
   EXPECT_EQ(delegate_->execute({pointers, 1}), Error::InvalidArgument);
 }

@@ -70,7 +70,8 @@ Error check_imports(const std::string& key, Span<const uint8_t> bytes,
 Error publish_shims(const Shim& one) {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);
-  // Symbols of the program and of what was loaded for all, where RTLD_DEFAULT would add this module.
+  // Symbols of the program and of what was loaded for all, where RTLD_DEFAULT would add this
+  // module.
   static void* const global = dlopen(nullptr, RTLD_NOW);
   void* found = dlsym(global, one.name);
   Dl_info here = {}, other = {};
@@ -137,8 +138,8 @@ class LoadedFile {
       file_ = -1;
     }
   }
-  /// Never the same twice in a process, though numbers of files are: the loader takes a path that it
-  /// knows for the library that it knows.
+  /// Never the same twice in a process, though numbers of files are: the loader takes a path that
+  /// it knows for the library that it knows.
   std::string memory_path() {
     static std::atomic<uint64_t> count{0};
     if (unique_.empty()) {
@@ -157,8 +158,7 @@ class LoadedFile {
 }  // namespace
 
 Result<std::unique_ptr<NativeLibrary>> NativeLibrary::load(
-    const std::string& key, Span<const uint8_t> bytes,
-    const std::vector<Span<const Shim>>& shims) {
+    const std::string& key, Span<const uint8_t> bytes, const std::vector<Span<const Shim>>& shims) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_hash(key, bytes));
   ET_CHECK_OK_OR_RETURN_ERROR(check_imports(key, bytes, shims));
   ET_CHECK_OK_OR_RETURN_ERROR(publish_shims(shims[0][0]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NativeLibrary: machine code that came in a file, loaded for as long as the object lives. Its bytes
-// are compared with the hash that the file names, and its imports with what is served, before the
-// system sees them.
+// NativeLibrary: machine code that came in a file, loaded for as long as the object lives. Its
+// bytes are compared with the hash that the file names, and its imports with what is served, before
+// the system sees them.
 #pragma once
 
 #include <executorch/backends/aoti/runtime/shims.h>
@@ -19,8 +19,8 @@ class NativeLibrary final {
  public:
   /// `key`: begins with the SHA-256 of the bytes; one without (of old files) is not compared.
   /// `shims`: all that it may import of names that begin with aoti_. Errors: InvalidProgram for
-  /// other bytes than the key says, and for what is no library for this processor; NotSupported with
-  /// all names that it imports and nobody has; AccessFailed when the system does not load it.
+  /// other bytes than the key says, and for what is no library for this processor; NotSupported
+  /// with all names that it imports and nobody has; AccessFailed when the system does not load it.
   static runtime::Result<std::unique_ptr<NativeLibrary>> load(
       const std::string& key, runtime::Span<const uint8_t> bytes,
       const std::vector<runtime::Span<const Shim>>& shims);

@@ -29,7 +29,8 @@ using State = std::array<uint32_t, 8>;
 void add_block(const uint8_t* block, State& state) {
   uint32_t w[64];
   for (size_t i = 0; i < 16; ++i) {
-    w[i] = static_cast<uint32_t>(block[4 * i]) << 24 | static_cast<uint32_t>(block[4 * i + 1]) << 16 |
+    w[i] = static_cast<uint32_t>(block[4 * i]) << 24 |
+           static_cast<uint32_t>(block[4 * i + 1]) << 16 |
            static_cast<uint32_t>(block[4 * i + 2]) << 8 | block[4 * i + 3];
   }
   for (size_t i = 16; i < 64; ++i) {
@@ -41,8 +42,8 @@ void add_block(const uint8_t* block, State& state) {
   for (size_t i = 0; i < 64; ++i) {
     const uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
     const uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-    const uint32_t one = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) + choice +
-                         kRound[i] + w[i];
+    const uint32_t one = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) +
+                         choice + kRound[i] + w[i];
     const uint32_t two = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) + majority;
     s = {one + two, s[0], s[1], s[2], s[3] + one, s[4], s[5], s[6]};
   }

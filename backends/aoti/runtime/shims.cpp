@@ -2,6 +2,7 @@
 // Tensors: read, made, viewed, copied; numbers of dtypes and devices; messages.
 #include <executorch/backends/aoti/runtime/shims.h>
 
+#include <cinttypes>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -28,8 +29,8 @@ SlimTensor::Shape shape_of(int64_t ndim, const int64_t* sizes, const int64_t* st
 bool is_shape(const char* function, int64_t ndim, const int64_t* sizes) {
   const bool is_right = ndim >= 0 && (ndim == 0 || sizes != nullptr);
   if (!is_right) {
-    ET_LOG(Error, "%s: expected sizes of 0 or more dimensions, found %s%lld", function,
-           sizes == nullptr ? "none of " : "", static_cast<long long>(ndim));
+    ET_LOG(Error, "%s: expected sizes of 0 or more dimensions, found %s%" PRId64, function,
+           sizes == nullptr ? "none of " : "", ndim);
   }
   return is_right;
 }
@@ -67,13 +68,13 @@ int32_t copy_of(SlimTensor* self, bool keeps_strides, SlimTensor** out) {
 
 // ---- Read ----
 
-#define AOTI_GETTER(name, type, expression)              \
-  AOTI_SHIM int32_t name(SlimTensor* self, type* out) {  \
-    if (!are_given(#name, self, out)) {                  \
-      return kInvalid;                                   \
-    }                                                    \
-    *out = (expression);                                 \
-    return kOk;                                          \
+#define AOTI_GETTER(name, type, expression)             \
+  AOTI_SHIM int32_t name(SlimTensor* self, type* out) { \
+    if (!are_given(#name, self, out)) {                 \
+      return kInvalid;                                  \
+    }                                                   \
+    *out = (expression);                                \
+    return kOk;                                         \
   }
 AOTI_GETTER(aoti_torch_get_data_ptr, void*, self->data())
 AOTI_GETTER(aoti_torch_get_sizes, int64_t*, self->sizes_data())
@@ -92,8 +93,8 @@ AOTI_SHIM int32_t aoti_torch_item_bool(SlimTensor* self, bool* out) {
     return kInvalid;
   }
   if (self->numel() != 1 || self->dtype() != ScalarType::Bool) {
-    ET_LOG(Error, "%s: expected one bool, found %lld elements of %s", __func__,
-           static_cast<long long>(self->numel()), runtime::toString(self->dtype()));
+    ET_LOG(Error, "%s: expected one bool, found %" PRId64 " elements of %s", __func__,
+           self->numel(), runtime::toString(self->dtype()));
     return kInvalid;
   }
   auto value = SlimTensor::borrow(out, {self->sizes(), {}, 0, ScalarType::Bool}, {});
@@ -153,8 +154,8 @@ AOTI_SHIM void aoti_torch_check(bool cond, const char* func, const char* file, u
 }
 
 AOTI_SHIM void aoti_torch_warn(const char* func, const char* file, uint32_t line, const char* msg) {
-  ET_LOG(Info, "AOTInductor's code: %s (%s, %s:%u)", msg == nullptr ? "" : msg,
-         func == nullptr ? "" : func, file == nullptr ? "" : file, static_cast<unsigned>(line));
+  ET_LOG(Info, "AOTInductor's code: %s (%s, %s:%" PRIu32 ")", msg == nullptr ? "" : msg,
+         func == nullptr ? "" : func, file == nullptr ? "" : file, line);
 }
 
 // ---- Made ----
@@ -207,10 +208,9 @@ AOTI_SHIM int32_t aoti_torch_new_tensor_handle(SlimTensor* self, SlimTensor** ou
   if (!are_given(__func__, self, out)) {
     return kInvalid;
   }
-  return give(
-      SlimTensor::over(self->storage(),
-                       {self->sizes(), self->strides(), self->offset(), self->dtype()}),
-      out);
+  return give(SlimTensor::over(self->storage(),
+                               {self->sizes(), self->strides(), self->offset(), self->dtype()}),
+              out);
 }
 
 AOTI_SHIM int32_t aoti_torch_assign_tensors_out(SlimTensor* src, SlimTensor** out) {
@@ -224,10 +224,9 @@ AOTI_SHIM int32_t aoti_torch__reinterpret_tensor(SlimTensor* self, int64_t ndim,
     return kInvalid;
   }
   const auto dtype = static_cast<int32_t>(self->dtype());
-  return give(
-      SlimTensor::over(self->storage(),
-                       shape_of(ndim, sizes, strides, self->offset() + offset, dtype)),
-      out);
+  return give(SlimTensor::over(self->storage(),
+                               shape_of(ndim, sizes, strides, self->offset() + offset, dtype)),
+              out);
 }
 
 // ---- Copied ----

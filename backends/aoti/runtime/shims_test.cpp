@@ -88,11 +88,10 @@ class ShimsTest : public ::testing::Test {
 
 TEST_F(ShimsTest, NumbersAreThoseOfPyTorch) {
   const std::pair<const char*, int32_t> expected[] = {
-      {"dtype_uint8", 0},    {"dtype_int8", 1},     {"dtype_int16", 2},   {"dtype_int32", 3},
-      {"dtype_int64", 4},    {"dtype_float16", 5},  {"dtype_float32", 6}, {"dtype_float64", 7},
-      {"dtype_bool", 11},    {"dtype_bfloat16", 15}, {"dtype_uint16", 27}, {"dtype_uint32", 28},
-      {"dtype_uint64", 29},  {"device_type_cpu", 0}, {"device_type_cuda", 1},
-      {"layout_strided", 0}};
+      {"dtype_uint8", 0},   {"dtype_int8", 1},      {"dtype_int16", 2},      {"dtype_int32", 3},
+      {"dtype_int64", 4},   {"dtype_float16", 5},   {"dtype_float32", 6},    {"dtype_float64", 7},
+      {"dtype_bool", 11},   {"dtype_bfloat16", 15}, {"dtype_uint16", 27},    {"dtype_uint32", 28},
+      {"dtype_uint64", 29}, {"device_type_cpu", 0}, {"device_type_cuda", 1}, {"layout_strided", 0}};
   for (const auto& [name, number] : expected) {
     EXPECT_EQ(call(std::string("aoti_torch_") + name), number) << name;
   }

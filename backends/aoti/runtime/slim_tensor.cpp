@@ -161,12 +161,10 @@ Elements SlimTensor::elements() const {
 }
 
 Error copy_tensor(const SlimTensor& from, const SlimTensor& to) {
-  ET_CHECK_OR_RETURN_ERROR(from.numel() == to.numel() && from.dtype() == to.dtype(),
-                           InvalidArgument,
-                           "AOTInductor: expected %" PRId64 " elements of %s to copy, found %" PRId64
-                           " of %s",
-                           to.numel(), runtime::toString(to.dtype()), from.numel(),
-                           runtime::toString(from.dtype()));
+  ET_CHECK_OR_RETURN_ERROR(
+      from.numel() == to.numel() && from.dtype() == to.dtype(), InvalidArgument,
+      "AOTInductor: expected %" PRId64 " elements of %s to copy, found %" PRId64 " of %s",
+      to.numel(), runtime::toString(to.dtype()), from.numel(), runtime::toString(from.dtype()));
   if (from.numel() == 0) {
     return Error::Ok;
   }

@@ -92,6 +92,14 @@ class Integers(nn.Module):
         return x[rows], (x > 0).any(0), x.long() // 3
 
 
+class Cast(nn.Module):
+    """Of another dtype and layout, which edge programs call by dim orders."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        y = x.to(torch.float64, memory_format=torch.channels_last) * 2
+        return y.float() + 1, x.clone(memory_format=torch.channels_last).relu()
+
+
 class Windows(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
         resized = nn.functional.interpolate(x, scale_factor=2, mode="bilinear")
@@ -164,6 +172,7 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], list[tuple[Tensor, ...]]]] = 
     "cache": (Cache, [(numbers(1, 4, seed=i), torch.tensor([i % 2])) for i in range(3)]),
     "recurrent": (Recurrent, [(numbers(2, 4, 5),)]),
     "integers": (Integers, [(numbers(4, 3) * 9, torch.tensor([3, 0]))]),
+    "cast": (Cast, [(numbers(1, 2, 3, 4),)]),
     "windows": (Windows, [(numbers(1, 2, 8, 8),)]),
 }
 
