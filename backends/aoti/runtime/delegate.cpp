@@ -28,11 +28,18 @@ Span<const uint8_t> bytes_of(const FreeableBuffer& buffer) {
   return {static_cast<const uint8_t*>(buffer.data()), buffer.size()};
 }
 
-/// A view of an argument, whatever its dim order.
-Result<std::unique_ptr<SlimTensor>> view_of(const TensorView& argument) {
+/// A view of an argument, whatever its dim order. InvalidArgument for one of another device.
+Result<std::unique_ptr<SlimTensor>> view_of(const DeviceRow& row, const TensorView& argument) {
+  const auto* tensor = argument.tensor().unsafeGetTensorImpl();
+  ET_CHECK_OR_RETURN_ERROR(
+      tensor->device_type() == row.place.type && tensor->device_index() == row.place.index,
+      InvalidArgument, "%s: expected a tensor on device %d:%d, found one on %d:%d", row.backend,
+      static_cast<int>(row.place.type), row.place.index, static_cast<int>(tensor->device_type()),
+      tensor->device_index());
   const auto found = runtime::Elements::of(argument.tensor());
   return SlimTensor::borrow(
-      found.data, {{found.sizes, found.rank}, {found.strides, found.rank}, 0, found.dtype}, {});
+      found.data, {{found.sizes, found.rank}, {found.strides, found.rank}, 0, found.dtype},
+      row.place);
 }
 
 aten::ScalarType dtype_of(const EValue& value) {
@@ -107,7 +114,7 @@ Error Delegate::execute(Span<EValue*> args) {
   for (size_t i = 0; i < num_inputs; ++i) {
     const auto view = ET_UNWRAP(
         arguments.input(i, {dtype_of(*args[i]), runtime::kAnyRank, /*is_contiguous=*/false}));
-    inputs.push_back(ET_UNWRAP(view_of(view)));
+    inputs.push_back(ET_UNWRAP(view_of(row_, view)));
   }
   const auto outputs = ET_UNWRAP(container_->run(std::move(inputs)));
   for (size_t i = 0; i < num_outputs; ++i) {
@@ -117,7 +124,7 @@ Error Delegate::execute(Span<EValue*> args) {
         i, {outputs[i]->dtype(), static_cast<int>(outputs[i]->dim()), /*is_contiguous=*/false}));
     const auto sizes = outputs[i]->sizes();
     ET_CHECK_OK_OR_RETURN_ERROR(view.resize(aten::ArrayRef<int64_t>(sizes.data(), sizes.size())));
-    const auto planned = ET_UNWRAP(view_of(view));
+    const auto planned = ET_UNWRAP(view_of(row_, view));
     ET_CHECK_OK_OR_RETURN_ERROR(copy_tensor(*outputs[i], *planned));
   }
   return Error::Ok;

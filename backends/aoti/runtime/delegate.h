@@ -28,6 +28,8 @@ struct DeviceRow {
   /// Where constants are when not in the program, for messages.
   const char* data_file;
   std::vector<runtime::Span<const Shim>> shims;
+  /// Where arguments are.
+  Place place = {};
 };
 
 /// Any thread may run it, one at a time.

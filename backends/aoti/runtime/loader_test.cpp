@@ -4,6 +4,7 @@
 #include <executorch/backends/aoti/runtime/aoti_cpu_backend.h>
 #include <executorch/backends/aoti/runtime/delegate.h>
 #include <executorch/backends/aoti/runtime/elf_imports.h>
+#include <executorch/backends/aoti/runtime/host_allocator.h>
 #include <executorch/backends/aoti/runtime/sha256.h>
 #include <executorch/extension/tensor/tensor_ptr_maker.h>
 #include <executorch/runtime/backend/interface.h>
@@ -205,7 +206,7 @@ TEST_F(LoaderTest, FunctionsThatALibraryLacksAreNamed) {
   const std::string bytes = renamed("AOTInductorModelContainerRun", "AOTInductorModelContainerRum");
   expect_error([&] { return load(bytes, constants_of(1)); }, Error::Internal,
                "lacks AOTInductorModelContainerRun");
-  row_.device = "cuda";
+  row_.device = "xpu";
   expect_error([&] { return load(stand_in(), constants_of(1)); }, Error::Internal,
                "an unknown device");
 }
@@ -236,6 +237,31 @@ TEST_F(LoaderTest, FailuresOfARunAreErrors) {
   runtime::EValue value(int64_t{1}), *pointers[] = { &value, &value };
   EXPECT_EQ(delegate_->execute({pointers, 2}), Error::InvalidArgument);
   EXPECT_EQ(delegate_->execute({pointers, 1}), Error::InvalidArgument);
+}
+
+/// On a device whose memory is the host's.
+TEST_F(LoaderTest, MethodsOfADeviceTakeAndGiveItsMemory) {
+  HostAllocator& allocator = HostAllocator::registered();
+  row_ = {"CudaBackend", "cuda", "aoti_cuda_blob.ptd", {tensor_shims()}, {DeviceType::CUDA, 0}};
+  ASSERT_EQ(load(stand_in(), constants_of(3)), Error::Ok);
+  aten::SizesType sizes[] = {2};
+  aten::DimOrderType order[] = {0};
+  aten::StridesType strides[] = {1};
+  float memory[2][2] = {{1, 2}, {0, 0}};
+  const auto tensor = [&](float* data, DeviceType type) {
+    return aten::TensorImpl(aten::ScalarType::Float, 1, sizes, data, order, strides,
+                            aten::TensorShapeDynamism::STATIC, type);
+  };
+  aten::TensorImpl x = tensor(memory[0], DeviceType::CUDA), y = tensor(memory[1], DeviceType::CUDA),
+                   host = tensor(memory[1], DeviceType::CPU);
+  runtime::EValue values[] = {aten::Tensor(&x), aten::Tensor(&y), aten::Tensor(&host)};
+  runtime::EValue *right[] = {&values[0], &values[1]}, *wrong[] = {&values[2], &values[1]};
+  const int live = allocator.live;
+  ASSERT_EQ(delegate_->execute({right, 2}), Error::Ok);
+  EXPECT_EQ(memory[1][1], 6);
+  EXPECT_EQ(allocator.live, live);
+  expect_error([&] { return delegate_->execute({wrong, 2}); }, Error::InvalidArgument,
+               "expected a tensor on device 1:0, found one on 0:0");
 }
 
 size_t heap_bytes() {

@@ -12,6 +12,7 @@ int32_t aoti_torch_get_data_ptr(Tensor*, void**);
 int32_t aoti_torch_get_sizes(Tensor*, int64_t**);
 int32_t aoti_torch_get_numel(Tensor*, int64_t*);
 int32_t aoti_torch_get_dim(Tensor*, int64_t*);
+int32_t aoti_torch_get_device_type(Tensor*, int32_t*);
 int32_t aoti_torch_empty_strided(int64_t, const int64_t*, const int64_t*, int32_t, int32_t, int32_t,
                                  Tensor**);
 int32_t aoti_torch_delete_tensor_object(Tensor*);
@@ -43,6 +44,8 @@ int32_t run(Container& container, Tensor** inputs, Tensor** outputs) {
       aoti_torch_get_numel(inputs[0], &numel) != 0 || aoti_torch_get_dim(inputs[0], &dim) != 0) {
     return fail("the input cannot be read");
   }
+  int32_t device = 0;
+  aoti_torch_get_device_type(inputs[0], &device);
   const auto* x = static_cast<const float*>(data);
   const int failure = numel > 0 && x[0] < 0 ? static_cast<int>(-x[0]) : 0;
   if (failure == kBeforeTaking) {
@@ -55,7 +58,7 @@ int32_t run(Container& container, Tensor** inputs, Tensor** outputs) {
   if (failure != kNoOutput && failure != kBehindTaking && failure != kCheck) {
     aoti_torch_empty_strided(
         failure == kTooLarge ? 1 : dim, failure == kTooLarge ? more : sizes, nullptr,
-        failure == kOtherDtype ? aoti_torch_dtype_int64() : aoti_torch_dtype_float32(), 0, 0,
+        failure == kOtherDtype ? aoti_torch_dtype_int64() : aoti_torch_dtype_float32(), device, 0,
         &output);
   }
   if (failure == kNone) {
@@ -79,7 +82,7 @@ extern "C" {
 
 int32_t AOTInductorModelContainerCreateWithDevice(void** out, size_t, const char* device,
                                                   const char*) {
-  if (std::string(device) != "cpu") {
+  if (std::string(device) != "cpu" && std::string(device) != "cuda") {
     return fail("an unknown device");
   }
   *out = new Container();
