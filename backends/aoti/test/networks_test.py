@@ -16,7 +16,9 @@ from torch import Tensor, nn
 from torch.export import Dim, export
 
 from executorch.backends.aoti import host_compiler
-from executorch.backends.aoti.aoti_cpu import AotiCpuPartitioner
+from executorch.backends.aoti.aoti_backend import AotiBackend
+from executorch.backends.aoti.aoti_cpu import AotiCpuBackend, AotiCpuPartitioner
+from executorch.backends.aoti.inductor import OPTIONS
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
@@ -192,6 +194,49 @@ def test_batches_may_have_any_size_within_bounds() -> None:
 
 def test_what_inductor_leaves_runs_between() -> None:
     check(Best(), [(numbers(2, 6),)], left=1)
+
+
+def test_libraries_of_inductors_own_compile_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of other devices are made, and with them the one for CUDA."""
+    torch.manual_seed(0)
+    own = AotiBackend.__dict__
+    monkeypatch.setattr(AotiCpuBackend, "get_aoti_compile_options", lambda specs: dict(OPTIONS))
+    monkeypatch.setattr(
+        AotiCpuBackend, "link", lambda *given: own["link"].__func__(AotiCpuBackend, *given)
+    )
+    check(perceptron(), [(numbers(2, 8),)])
+
+
+class Tokens(nn.Module):
+    """Rows of a KV cache and what is read of it, for one token or several."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.key = nn.Linear(4, 4)
+        self.register_buffer("rows", torch.zeros(8, 4))
+
+    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+        self.rows.index_copy_(0, places, self.key(x))
+        return (x @ self.rows.t()).softmax(-1) @ self.rows
+
+
+def test_methods_have_caches_of_their_own() -> None:
+    """One in a program of two methods each: what prefill wrote is kept for prefill."""
+    load_backend("aoti_cpu_backend")
+    torch.manual_seed(0)
+    model = Tokens()
+    methods = {
+        "prefill": (numbers(3, 4), torch.arange(3)),
+        "decode": (numbers(1, 4), torch.tensor([3])),
+    }
+    programs = {name: export(copy.deepcopy(model), inputs) for name, inputs in methods.items()}
+    manager = to_edge_transform_and_lower(programs, partitioner=[AotiCpuPartitioner()])
+    loaded = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for name in methods:
+        eager = copy.deepcopy(model)
+        for step in range(4):
+            inputs = (numbers(*methods[name][0].shape, seed=step), (methods[name][1] + step) % 8)
+            torch.testing.assert_close(loaded.run_method(name, inputs)[0], eager(*inputs))
 
 
 def test_methods_share_weights_that_are_the_same() -> None:
