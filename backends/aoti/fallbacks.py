@@ -26,14 +26,17 @@ _KERNEL_OF = {
 }
 
 
-def why_not_compiled(node: Node, kernels: Collection[str]) -> str:
-    """Empty for a call that is compiled, or done by one of `kernels`."""
+def why_not_compiled(node: Node, kernels: Collection[str], compiled: Collection[Any] = ()) -> str:
+    """Empty for a call that is compiled, or done by one of `kernels`. `compiled`: operators that inductor writes code
+    for on this device, not on all."""
     if node.target is operator.getitem:
         return ""
     op = called_op(node)
     if (
         op is None or op.namespace == "dim_order_ops"
     ):  # control flow, and numbers; inductor.py reverts these
+        return ""
+    if op in compiled:
         return ""
     if op in _KERNEL_OF:
         name = _KERNEL_OF[op]

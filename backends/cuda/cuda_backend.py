@@ -26,20 +26,18 @@ _PLAIN_MATMULS = tuple(f"int{bits}_plain_mm" for bits in (4, 5, 6, 8))
 
 
 def _conv1d(
-    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Sequence[int] = (1,),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    groups: int = 1,
 ) -> Any:
     """As a conv2d of one row, for which Triton has a template."""
-    conv2d = torch.ops.aten.conv2d.default
-    rows = (
-        x.unsqueeze(2),
-        weight.unsqueeze(2),
-        bias,
-        [1, *stride],
-        [0, *padding],
-        [1, *dilation],
-        groups,
-    )
-    return conv2d(*rows).squeeze(2)
+    sizes = [1, *stride], [0, *padding], [1, *dilation]
+    rows = x.unsqueeze(2), weight.unsqueeze(2), bias
+    return torch.ops.aten.conv2d.default(*rows, *sizes, groups).squeeze(2)
 
 
 @final

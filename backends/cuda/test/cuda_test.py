@@ -23,6 +23,7 @@ from executorch.backends.cuda.passes.replace_int64_floor_div_with_float import (
 )
 from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.graph_facts import called_op, op_name
 
 
 class Sound(torch.nn.Module):
@@ -59,6 +60,30 @@ def test_all_of_a_program_is_one_partition_on_the_first_gpu() -> None:
     assert found == {"method_name": b"forward", "target_device": b"cuda:0"}
     calls = [node for node in program.graph.nodes if node.op == "call_function"]
     assert {node.meta["delegation_tag"] for node in calls} == {"aoti_0"}
+
+
+class Chosen(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.topk(x, 2)[0], torch.sort(x, stable=True)[0], x.cumsum(0) @ x, torch.histc(x)
+
+
+def test_calls_of_pytorchs_kernels_stay_unless_the_runtime_has_them() -> None:
+    program = to_edge(export(Chosen(), (torch.randn(3, 3),))).exported_program()
+    reasons = CudaPartitioner([]).why_not_delegated(program)
+    assert {op_name(node) for node in reasons if called_op(node) is not None} == {
+        "aten.topk.default",
+        "aten.histc.default",
+    }
+
+
+def test_convolutions_of_sequences_become_those_of_images() -> None:
+    program = export(Sound(), SAMPLE).run_decompositions(CudaBackend.get_decomposition_table())
+    names = [op_name(node) for node in program.graph.nodes]
+    assert "aten.conv2d.default" in names and "aten.conv1d.default" not in names
+    original = export(Sound().eval(), SAMPLE)
+    expected = original.module()(*SAMPLE)
+    found = original.run_decompositions(CudaBackend.get_decomposition_table()).module()(*SAMPLE)
+    torch.testing.assert_close(found, expected)
 
 
 def test_another_gpu_may_be_named() -> None:
