@@ -69,8 +69,10 @@ class CudaBackend(AotiBackend, BackendDetails):
 
     @classmethod
     def get_custom_passes(cls, compile_specs: Sequence[CompileSpec]) -> list[Any]:
-        """Without the Triton kernels of triton_kernel_mode=ON, which are a later part; its value is checked."""
+        """Without the Triton kernels of triton_kernel_mode=ON, which are a later part, as is what
+        low_memory_mode saves; their values are checked."""
         is_on(compile_specs, "triton_kernel_mode", default=True)
+        is_on(compile_specs, "low_memory_mode", default=False)
         return [ReplaceInt64FloorDivWithFloatPass()]
 
     @classmethod
