@@ -16,6 +16,7 @@ from torch.fx import GraphModule, Node
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.dim_order_utils import get_memory_format
+from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_facts import torch_op
 from executorch.exir.retrace.builder import TO_DIM_ORDER
 
@@ -44,16 +45,24 @@ def compile_program(
         program = program.run_decompositions(dict(decompositions))
     module = program.module(check_guards=False)
     _call_torch(module)
-    names = set(program.graph_signature.user_inputs)
-    inputs = [
-        node.meta["val"]
-        for node in program.graph.find_nodes(op="placeholder")
-        if node.name in names
-    ]
     made = torch._inductor.aot_compile(
-        module, tuple(inputs), options={**options, "aot_inductor.output_path": folder}
+        module, example_inputs(program), options={**options, "aot_inductor.output_path": folder}
     )
     return [each for each in made if isinstance(each, str)] if isinstance(made, list) else [made]
+
+
+def example_inputs(program: ExportedProgram) -> tuple[torch.Tensor, ...]:
+    """ExportError for a number: the runtime half gives and takes tensors."""
+    names = set(program.graph_signature.user_inputs)
+    nodes = [node for node in program.graph.find_nodes(op="placeholder") if node.name in names]
+    for node in nodes:
+        if not isinstance(node.meta["val"], torch.Tensor):
+            raise ExportError(
+                ExportErrorType.NOT_SUPPORTED,
+                f"a delegate of AOTInductor would take {node.name}, a number, from calls that are left outside: export "
+                "with static sizes, or leave AOTInductor's partitioner out",
+            )
+    return tuple(node.meta["val"] for node in nodes)
 
 
 def _call_torch(module: GraphModule) -> None:

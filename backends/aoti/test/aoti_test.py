@@ -179,6 +179,15 @@ def test_what_inductor_did_not_write_is_an_error() -> None:
         inductor.library_and_constants(["a.wrapper.so"])
 
 
+def test_numbers_are_no_arguments() -> None:
+    program = to_edge(export(Scaled(), (torch.ones(2),))).exported_program()
+    assert [each.shape for each in inductor.example_inputs(program)] == [torch.Size([2])]
+    (x,) = (node for node in program.graph.nodes if node.name == "x")
+    x.meta["val"] = 3
+    with pytest.raises(ExportError, match="would take x, a number"):
+        inductor.example_inputs(program)
+
+
 def test_backends_say_what_they_are() -> None:
     for name in ("get_device_name", "get_supported_fallback_kernels"):
         with pytest.raises(NotImplementedError, match=name):
