@@ -4,6 +4,7 @@ last in a list of partitioners."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 
 import torch
@@ -33,11 +34,27 @@ class AotiPartitioner(Partitioner):
         found = (called_op(node) for node in ep.graph.nodes)
         return list(dict.fromkeys(each for each in found if each is not None)), None
 
+    def why_not(self, node: Node) -> str:
+        """Why a call is left to other kernels; empty for one that is compiled."""
+        return ""
+
+    def why_not_delegated(self, program: ExportedProgram) -> dict[Node, str]:
+        """Calls that partition() would leave, and why."""
+        asked = {node: self.why_not(node) for node in program.graph.nodes if _is_free(node)}
+        left = {node: reason for node, reason in asked.items() if reason}
+        for node in program.graph.nodes:  # results of what is left are left with it
+            if node.target is operator.getitem and node.args[0] in left:
+                left[node] = left[node.args[0]]
+        return left
+
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         graph = exported_program.graph
-        groups = [[node, *_branches(node)] for node in graph.nodes if _is_free(node)]
+        left = self.why_not_delegated(exported_program)
+        groups = [
+            [node, *_branches(node)] for node in graph.nodes if _is_free(node) and node not in left
+        ]
         tags = {}
-        for piece in grouped_partitions(graph, groups):
+        for piece in grouped_partitions(graph, groups, joins_all=True):
             tag = f"aoti_{piece.id}"
             tags[tag] = self.delegation_spec
             for node in piece.nodes:

@@ -18,6 +18,7 @@ from executorch.devtools.commands.arguments.options import HERE
 from executorch.devtools.commands.findings.backends import on_each_backend
 from executorch.devtools.commands.findings.layers import fields_of, lines_of
 from executorch.devtools.commands.findings.measured import Run
+from executorch.devtools.commands.findings.native_code import native_code
 from executorch.devtools.commands.inputs.declared import num_bytes
 from executorch.devtools.commands.inputs.used import is_asked, sentence
 from executorch.devtools.commands.memory import Memory, memory_of
@@ -183,6 +184,7 @@ def examine(
     findings = [
         *_trains(record),
         *_missing(file, against, origins),
+        *native_code(file),
         *_outside(file, record, origins),
         *_data_movement(file, origins),
     ]

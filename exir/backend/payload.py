@@ -8,6 +8,7 @@ for bytes that are none of its payloads. It may also have:
 - `expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]`: the payload with the last value of each debug handle as
   an output, those that are none yet behind all arguments, and these values.
 - `facts(payload: bytes) -> list[tuple[str, str]]`: what else it says of itself, as inputs and where they lie.
+- `native_code(payload: bytes) -> str`: of a backend that loads machine code from its payload, where that lies.
 - `ending(payload: bytes) -> str`: of a file that has nothing but the payload, such as ".vgf".
 - `OPTIONS`: the dataclass of its options (exir/backend/lowering/payload/options.py)."""
 

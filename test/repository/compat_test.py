@@ -36,6 +36,7 @@ LIBRARIES = {
     "backends/transforms/": "passes for backends, also those of others",
     "backends/aoti/": "what backends of AOTInductor have in common, also those of others",
     "backends/apple/metal/": "names of a backend that compiles on a Mac alone",
+    "backends/cuda/": "names of a backend that compiles where a GPU is",
     "backends/skeleton/": "a backend to copy",
     "backends/skeleton_compiler/": "a backend to copy",
     "backends/skeleton_kernels/": "a backend to copy",

@@ -65,8 +65,11 @@ NOT_READ: dict[str, list[str]] = {
         "payload:VulkanWriter:*",
         "payload:MpsWriter:*",
         "vulkan_graph_serialize:serialize_custom_shaders *",
-        "aoti_backend:AotiBackend:get_custom_passes compile_specs",
-        "metal_backend:MetalBackend:get_custom_passes compile_specs",
+        "aoti_backend:AotiBackend:*",
+        "aoti_cpu:AotiCpuBackend:*",
+        "cuda_backend:CudaBackend:*",
+        "metal_backend:MetalBackend:*",
+        "aoti_partitioner:AotiPartitioner:why_not node",
         "eager:select_as_symint *",
         "eager_quantized:* weight_sums",
         "eager_quantized:* kernel_size",
@@ -291,6 +294,7 @@ def test_what_is_ignored_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # C++ parameters without a name: "file name", and why.
 UNNAMED = {
+    "shims.cpp layout opaque opaque_size non_blocking": "documented: all are strided, and copied when the call returns",
     "memory_manager.h constant_allocator": "of older files; the constructor is deprecated",
     "thread_parallel_interface.h thread_num": "one thread",
     "tokenizer_log.cpp file line": "the exception says which file of the user it is",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from executorch.devtools.commands.output.report import Folded, Row
 
 STOPS, BREAK, NUMBERS, SLOW, MEMORY = "stops", "break", "numbers", "slow", "memory"
+TRUST = "trust"
 _FIRST = (STOPS, NUMBERS)
 
 

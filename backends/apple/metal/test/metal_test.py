@@ -18,6 +18,7 @@ from executorch.backends.apple.metal.metal_backend import COMPILE_SPEC_KEYS, Met
 from executorch.backends.apple.metal.metal_partitioner import MetalPartitioner
 from executorch.backends.apple.metal.passes.decompose_linear_pass import DecomposeLinearPass
 from executorch.exir import to_edge, to_edge_transform_and_lower
+from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError
 from executorch.exir.graph_facts import op_name
 
@@ -77,6 +78,16 @@ def test_method_names() -> None:
     assert MetalBackend.method_name_from_compile_specs([spec]) == "prefill"
     with pytest.raises(RuntimeError, match="Could not find method name in compile specs"):
         MetalBackend.method_name_from_compile_specs([])
+
+
+def test_libraries_are_signed_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr("subprocess.run", lambda command, check: commands.append(command))
+    MetalBackend.codesign_so("a.so", [])
+    assert not commands
+    MetalBackend.codesign_so("a.so", [CompileSpec("codesign_identity", b"-")])
+    assert commands == [["codesign", "-f", "-s", "-", "a.so"]]
+    assert MetalBackend.get_aoti_compile_options([])["aot_inductor.package"]
 
 
 def test_lowering_says_what_it_needs() -> None:
@@ -218,6 +229,7 @@ def test_sizes_that_do_not_fit_are_named() -> None:
 def test_payloads_name_what_they_need() -> None:
     record = payload_reader.facts(b"12ab_so_blob\n34cd_weights_blob")
     assert record == [
+        ("native code", "runs as it is in the file: load it from those only whom you trust"),
         ("shared library", "named data 12ab_so_blob"),
         ("weights", "named data 34cd_weights_blob"),
     ]

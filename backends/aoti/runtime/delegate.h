@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One delegated part of a method, as AOTInductor compiled it.
+#pragma once
+
+#include <executorch/backends/aoti/runtime/container.h>
+#include <executorch/backends/aoti/runtime/options.h>
+#include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/named_data_map.h>
+
+#include <memory>
+#include <string>
+
+namespace executorch::backends::aoti {
+
+/// Keys of named data.
+struct PayloadKeys {
+  std::string library, constants;
+
+  /// Of a payload, or of an old file's method where it is empty. Internal for other bytes.
+  static runtime::Result<PayloadKeys> read(runtime::Span<const uint8_t> payload,
+                                           const std::string& method_name);
+};
+
+/// Where a backend's methods run.
+struct DeviceRow {
+  const char* backend;
+  const char* device;
+  /// Where constants are when not in the program, for messages.
+  const char* data_file;
+  std::vector<runtime::Span<const Shim>> shims;
+  /// Where arguments are.
+  Place place = {};
+};
+
+/// Any thread may run it, one at a time.
+class Delegate final {
+ public:
+  /// Errors: NotSupported where native code is not allowed; Internal for a payload that is none, or
+  /// a library that is not in the program; NotFound for constants that are nowhere;
+  /// InvalidExternalData for constants of another method; what NativeLibrary and Container say.
+  static runtime::Result<std::unique_ptr<Delegate>> create(const DeviceRow& row,
+                                                           runtime::Span<const uint8_t> payload,
+                                                           const runtime::NamedDataMap* named_data,
+                                                           const AotiOptions& options);
+
+  /// `args`: inputs, then outputs. InvalidArgument when they are not what was compiled for.
+  runtime::Error execute(runtime::Span<runtime::EValue*> args);
+
+ private:
+  Delegate(const DeviceRow& row, std::unique_ptr<Container> container)
+      : row_(row), container_(std::move(container)) {}
+  runtime::Error load_constants(const runtime::NamedDataMap* named_data, const std::string& key);
+
+  const DeviceRow& row_;
+  std::unique_ptr<Container> container_;
+};
+
+}  // namespace executorch::backends::aoti
