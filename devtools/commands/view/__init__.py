@@ -34,7 +34,7 @@ def report(arguments: argparse.Namespace) -> Report:
     if len(files) == 2:
         compared = differences(*files)
         summary, tables = [*summary, *compared.summary], [*tables, *compared.tables]
-    tables = [Table("modules", "Modules", _modules(listed), "bytes", shown=10), *tables]
+    tables = [*(_modules(*each) for each in zip(sources, graphs, strict=True)), *tables]
     page = graph_page(title, summary, listed, [table for table in tables if table.rows])
     if arguments.html is None and not arguments.json:
         summary = [*summary, _opened(page, sources[0].title)]
@@ -79,7 +79,7 @@ def _sentences(source: Source, is_named: bool) -> list[str]:
     return [*found, *(f"{prefix}{note}" for note in source.notes)]
 
 
-def _modules(graphs: Sequence[Graph]) -> list[Row]:
+def _modules(source: Source, graphs: Sequence[Graph]) -> Table:
     """Operators and bytes of each module, with all that is inside of it."""
     found: dict[str, Counter[str]] = {}
     for graph in graphs:
@@ -88,11 +88,12 @@ def _modules(graphs: Sequence[Graph]) -> list[Row]:
             for count in range(len(parts) + 1):
                 counter = found.setdefault(".".join(parts[:count]), Counter())
                 counter.update(operators=int(node.is_call), bytes=node.num_bytes)
-    rows = [
+    rows: list[Row] = [
         {"module": module or THE_MODEL, **{share: counter[share] for share in _SHARES}}
         for module, counter in found.items()
     ]
-    return sorted(rows, key=lambda row: (-row["bytes"], -row["operators"]))
+    rows.sort(key=lambda row: (-row["bytes"], -row["operators"]))
+    return Table(f"{source.title} modules", f"Modules: {source.title}", rows, "bytes", shown=10)
 
 
 def _opened(page: str, title: str) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from executorch.devtools.commands.view.graph import (
     described,
 )
 from executorch.devtools.commands.view.weights import weight_of
+from executorch.exir.backend.lowering.quantized import is_dequantize, is_quantize
 from executorch.exir.backend.lowering.quantized_values import static_ranges
 from executorch.exir.graph_facts import data_specs, holder_of
 
@@ -33,12 +34,29 @@ def nodes_of(program: ExportedProgram, known: Known) -> list[GraphNode]:
     modules of their own."""
     reader = _Reader(program, known)
     reader.add(program.graph_module, "")
-    return reader.found
+    return _in_modules(reader.found, reader.without_module)
+
+
+def _in_modules(nodes: Sequence[GraphNode], without: set[int]) -> list[GraphNode]:
+    """What a transformation put in, such as quantization, belongs to the module of what it reads, or of its reader."""
+    modules = [node.module for node in nodes]
+    for place in sorted(without):
+        read = [modules[each] for each in nodes[place].inputs if nodes[each].is_call]
+        modules[place] = modules[place] or next(filter(None, read), "")
+    readers: dict[int, int] = {}
+    for place, node in enumerate(nodes):
+        for each in node.inputs:
+            readers.setdefault(each, place)
+    for place in sorted(without, reverse=True):
+        if not modules[place] and place in readers:
+            modules[place] = modules[readers[place]]
+    return [replace(node, module=module) for node, module in zip(nodes, modules, strict=True)]
 
 
 class _Reader:
     def __init__(self, program: ExportedProgram, known: Known) -> None:
         self.found: list[GraphNode] = []
+        self.without_module: set[int] = set()
         self._program, self._known = program, known
         self._places: dict[Node, int] = {}
         self._data = data_specs(program)
@@ -59,6 +77,8 @@ class _Reader:
                 self._places[node] = self._places[source]
                 continue
             self._places[node] = len(self.found)
+            if is_quantize(node) or is_dequantize(node) or _is_inserted(node):
+                self.without_module.add(len(self.found))
             self.found.append(self._made(node, inside))
 
     def _made(self, node: Node, inside: str) -> GraphNode:
@@ -102,6 +122,10 @@ class _Reader:
         value = holder_of(self._program, spec.target).get(spec.target)
         is_known = isinstance(value, torch.Tensor) and type(value).__name__ != "FakeTensor"
         return value if is_known and value.device.type == "cpu" else None
+
+
+def _is_inserted(node: Node) -> bool:
+    return node.op == "call_function" and not node.meta.get("nn_module_stack")
 
 
 def _described(node: Node) -> Iterator[str]:

@@ -46,7 +46,7 @@ function links(indexes, view) {
 }
 
 function detailsOf(item, view) {
-  if (!item) return [element("h2", {}, "Nothing is selected"), helpOf()];
+  if (!item) return [...ofGroup(view.root, view), element("h2", {}, "Keys"), helpOf()];
   return item.node ? ofNode(item.node, view) : ofGroup(item, view);
 }
 
@@ -72,7 +72,7 @@ function memoryAt(node) {
 }
 
 function ofGroup(item, view) {
-  const { sums } = item, parts = [element("h2", {}, item.name)];
+  const { sums } = item, parts = [element("h2", {}, item.name || document.title)];
   const shares = [...sums.backends].map(([name, count]) => `${count.toLocaleString("en")} ${name || "without a call of their own"}`);
   parts.push(listed([
     ["operators", sums.count.toLocaleString("en")], ["run on", shares.join(", ")],
@@ -82,7 +82,7 @@ function ofGroup(item, view) {
   const whys = [...sums.whys].sort((a, b) => b[1] - a[1]).slice(0, 20);
   if (whys.length) parts.push(element("h2", {}, "Not delegated"));
   for (const [why, count] of whys) parts.push(element("p", { className: "why" }, `${count} × ${why}`));
-  parts.push(element("p", {}, element("button", { type: "button", onclick: () => view.toggle(item) },
+  if (item.parent) parts.push(element("p", {}, element("button", { type: "button", onclick: () => view.toggle(item) },
     view.open.has(item) ? "Fold" : "Open"), " ", element("kbd", {}, "Enter")));
   return parts;
 }

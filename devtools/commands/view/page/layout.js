@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Places of items: a group's children stand in layers, what is read above its readers. No browser is needed here.
 "use strict";
-const BOX = { height: 40, least: 96, most: 260, letter: 7.2 }, GAP = { x: 22, y: 34 };
+const BOX = { height: 44, least: 96, most: 260, letter: 7.2 }, GAP = { x: 22, y: 34 };
 const HEAD = 26, PAD = 16, WIDEST = 10;  // items beside each other, before a layer goes on below
 const ASIDE = 30;                        // beside the boxes, for edges that pass layers
 
 /** Sets x, y (within the parent), w and h of what is seen, from the inside out. */
 function layout(item, open) {
   if (!item.children || !open.has(item)) {
-    const letters = Math.max(item.name.length, subtitle(item).length * 0.85);
+    const letters = Math.max(item.name.length * (item.node ? 1 : 1.15) + (item.node ? 0 : 2), subtitle(item).length * 0.85);
     item.w = Math.min(BOX.most, Math.max(BOX.least, letters * BOX.letter + 22));
     item.h = BOX.height;
     return;
@@ -40,9 +40,9 @@ function layersOf(item) {
   const layers = [], alone = children.filter(child => !joined.has(child));
   for (const child of children)
     if (joined.has(child)) (layers[rank.get(child)] ??= []).push(child);
-  const side = Math.min(WIDEST, Math.ceil(Math.sqrt(alone.length) / 1.5));
+  const side = Math.min(WIDEST, Math.max(3, Math.ceil(Math.sqrt(alone.length))));
   const rows = layers.filter(Boolean).flatMap(layer => parts(layer, WIDEST));
-  return [...rows, ...(alone.length ? parts(alone, Math.max(1, side)) : [])];
+  return [...rows, ...(alone.length ? parts(alone, side) : [])];
 }
 
 function parts(list, size) {

@@ -2,7 +2,7 @@
 // Nodes in groups: by module, by line of Python or by backend. No browser is needed here.
 "use strict";
 const MOST_CHILDREN = 200, PART = 50;  // a group with more is cut into parts of consecutive nodes
-const FIRST_ITEMS = 40;                // about as many stand in the first picture
+const FIRST_ITEMS = 60, FEWEST = 8;      // as many stand in the first picture at most, unless there would be fewer than these
 
 /** What page/__init__.py packed, as objects; `inputs` and `users` are places among all nodes. */
 function unpack(packed) {
@@ -123,16 +123,15 @@ function shortName(node) {
     : node.operator.replace(/^.*::/, "").replace(/\.(default|out)$/, "");
 }
 
-/** The groups that are open at first: from the outside in, while few items are seen. */
+/** The groups that are open at first: level by level from the outside in, while few items are seen. */
 function firstOpen(root) {
-  const open = new Set([root]), waiting = root.children.filter(child => child.children);
-  let seen = root.children.length;
-  while (waiting.length) {
-    const next = waiting.shift();
-    if (seen + next.children.length - 1 > FIRST_ITEMS) continue;
-    seen += next.children.length - 1;
-    open.add(next);
-    waiting.push(...next.children.filter(child => child.children));
+  const open = new Set();
+  for (let level = [root], seen = 1; level.length;) {
+    const next = level.reduce((sum, item) => sum + item.children.length - 1, seen);
+    if (next > FIRST_ITEMS && seen >= FEWEST) break;
+    seen = next;
+    for (const item of level) open.add(item);
+    level = level.flatMap(item => item.children.filter(child => child.children));
   }
   return open;
 }

@@ -16,6 +16,7 @@ function start(text) {
   regroup(view, "module");
   listen(view);
   select(view, null);
+  view.canvas.focus();
   globalThis.view = view;
 }
 
@@ -134,7 +135,8 @@ function showMemory(view) {
   if (!memory.length) return;
   drawMemory(get("steps"), memory, call, view.palette);
   const most = Math.max(...memory), at = call ?? memory.indexOf(most);
-  get("bytes").textContent = `planned memory of ${graph.method}: ${sized(memory[at])} alive at call ${at}` + (call === null || call === undefined ? ", the most" : `, ${sized(most)} at most`);
+  get("bytes").textContent = `${sized(memory[at])} of ${graph.method}'s planned memory alive at call ${at} of ${memory.length}`
+    + (memory[at] === most ? ", the most" : "; at most " + sized(most));
   if (isNew) refresh(view);
 }
 
