@@ -24,6 +24,10 @@ function unpack(packed) {
     }
   }
   for (const node of nodes) for (const input of node.inputs) nodes[input].users.push(node.index);
+  for (const node of [...nodes].reverse()) {  // what reads nothing, such as a dequantized weight, comes before its reader
+    const early = !node.inputs.length && node.operator !== "input" && node.users.length;
+    node.order = early ? Math.min(...node.users.map(user => nodes[user].order)) - 0.5 : node.index;
+  }
   return nodes;
 }
 
@@ -52,7 +56,7 @@ function buildTree(nodes, by) {
       }
       at = at.named.get(name);
     }
-    const leaf = { name: shortName(node), parent: at, node, children: null, edges: [], first: node.index };
+    const leaf = { name: shortName(node), parent: at, node, children: null, edges: [], first: node.order };
     leaves.push(leaf);
     at.children.push(leaf);
   }
