@@ -140,12 +140,12 @@ function firstOpen(root) {
   return open;
 }
 
-/** Those whose name, operator, module, line or backend has each of the words. */
+/** Those whose name, operator, module, line, backend or reason has each of the words. */
 function searched(nodes, words, most) {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean), found = [];
   if (!wanted.length) return found;
   for (const node of nodes) {
-    const text = `${node.name} ${node.operator} ${node.module} ${node.line} ${node.source} ${node.backend} ${node.outputs.join(" ")}`.toLowerCase();
+    const text = `${node.name} ${node.operator} ${node.module} ${node.line} ${node.source} ${node.backend} ${node.why} ${node.outputs.join(" ")}`.toLowerCase();
     if (wanted.every(word => text.includes(word))) found.push(node);
     if (found.length === most) break;
   }
