@@ -8,16 +8,16 @@ import torch
 from executorch.devtools.commands.view.graph import Weight
 
 _BINS = 24
-_FEWEST = 8  # elements that have a histogram
-_MOST = 1 << 16  # elements that are counted: every n-th of a larger tensor
+_MIN_ELEMENTS = 8  # elements that have a histogram
+_MAX_COUNTED = 1 << 16  # elements that are counted: every n-th of a larger tensor
 
 
 def weight_of(name: str, kind: str, num_bytes: int, values: torch.Tensor | None) -> Weight:
     """`values`: None where they are not known."""
-    if values is None or values.numel() < _FEWEST or values.dtype.is_complex:
+    if values is None or values.numel() < _MIN_ELEMENTS or values.dtype.is_complex:
         return Weight(name, kind, num_bytes)
     flat = values.detach().reshape(-1)
-    flat = flat[:: max(1, flat.numel() // _MOST)].float()
+    flat = flat[:: max(1, flat.numel() // _MAX_COUNTED)].float()
     flat = flat[flat.isfinite()]
     if not flat.numel():
         return Weight(name, kind, num_bytes)

@@ -23,11 +23,11 @@ _NUMBERS = ("num_bytes", "ms", "call")
 def graph_page(
     title: str, summary: Sequence[str], graphs: Sequence[Graph], tables: Sequence[Table]
 ) -> str:
-    told = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary)
+    sentences = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary)
     parts = {
         "TITLE": escape(title),
         "STYLE": (HERE / "viewer.css").read_text(encoding="utf-8"),
-        "REPORT": told + "\n".join(table_html(table) for table in tables),
+        "REPORT": sentences + "\n".join(table_html(table) for table in tables),
         "DATA": json.dumps(packed(graphs), separators=(",", ":")).replace("</", "<\\/"),
         "SCRIPT": "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
     }

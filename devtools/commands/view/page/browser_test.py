@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page in a browser: the first picture of 10,000 nodes, keys, search, folding, phone and desktop, dark and light."""
+"""The page in a browser: the first picture of 10,000 nodes, keys, search, folding; phone, desktop, dark, light."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from executorch.test.e2e.chromium import Chromium, needs_chromium
 pytestmark = [needs_chromium, pytest.mark.full]
 COUNT = 10_000
 FIRST_PICTURE_MS = 2000
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 WHY = "the backend has no such operator"
 BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 24, 26)"}
 IS_THERE = "globalThis.view?.firstPicture > 0"
@@ -71,7 +71,7 @@ def key(browser: Chromium, name: str) -> None:
 
 def test_the_first_picture_comes_soon(browser: Chromium, page: Path) -> None:
     assert browser.value("view.firstPicture") <= FIRST_PICTURE_MS
-    assert page.stat().st_size <= MOST_BYTES
+    assert page.stat().st_size <= MAX_BYTES
     assert browser.value("view.drawn") < 100  # of 10,000
 
 

@@ -2,7 +2,7 @@
 // The picture: what is in the window and large enough to be seen, on one canvas.
 "use strict";
 const HUES = [214, 150, 280, 338, 188, 60, 310, 110];  // of backends, in the order in which they come
-const LEAST_TEXT = 0.38;                                // below this scale letters are not read
+const MIN_SCALE_OF_TEXT = 0.38;                                // below this scale letters are not read
 
 function paletteOf(nodes) {
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -78,7 +78,7 @@ function drawBox(pen, view, item, x, y, isOpen) {
   pen.lineWidth = item === selected ? 3 / Math.min(1, scale) : 1;
   pen.stroke();
   if (!item.node && !isOpen) drawShares(pen, view, item, x, y);
-  if (scale < LEAST_TEXT && item.w * scale < 60) return;
+  if (scale < MIN_SCALE_OF_TEXT && item.w * scale < 60) return;
   pen.fillStyle = palette.ink;
   pen.font = item.node ? "13px system-ui, sans-serif" : "600 13px system-ui, sans-serif";
   pen.textBaseline = "middle";

@@ -2,7 +2,7 @@
 // Places of items: a group's children stand in layers, what is read above its readers. No browser is needed here.
 "use strict";
 const BOX = { height: 44, least: 96, most: 260, letter: 7.2 }, GAP = { x: 22, y: 34 };
-const HEAD = 26, PAD = 16, WIDEST = 10;  // items beside each other, before a layer goes on below
+const HEAD = 26, PAD = 16, MAX_BESIDE = 10;  // items beside each other, before a layer goes on below
 const ASIDE = 30;                        // beside the boxes, for edges that pass layers
 
 /** Sets x, y (within the parent), w and h of what is seen, from the inside out. */
@@ -40,8 +40,8 @@ function layersOf(item) {
   const layers = [], alone = children.filter(child => !joined.has(child));
   for (const child of children)
     if (joined.has(child)) (layers[rank.get(child)] ??= []).push(child);
-  const side = Math.min(WIDEST, Math.max(3, Math.ceil(Math.sqrt(alone.length))));
-  const rows = layers.filter(Boolean).flatMap(layer => parts(layer, WIDEST));
+  const side = Math.min(MAX_BESIDE, Math.max(3, Math.ceil(Math.sqrt(alone.length))));
+  const rows = layers.filter(Boolean).flatMap(layer => parts(layer, MAX_BESIDE));
   return [...rows, ...(alone.length ? parts(alone, side) : [])];
 }
 

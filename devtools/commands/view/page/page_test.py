@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,10 +20,13 @@ from executorch.devtools.commands.view.page import HERE, SCRIPTS, graph_page, pa
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs Node (Debian: nodejs)")
 # x -> conv -> relu -> add -> output, x -> add; the first two are in a module, and two lines of Python.
+LINE = ("/src/net.py:7", "y = c(x)")
+SIZES = ("float32[1]",)
+CONV = GraphNode("conv", "aten::convolution", "block.conv", *LINE, (0,), SIZES, "Xnn", ms=2.0)
 NODES = [
-    GraphNode("x", INPUT, outputs=("float32[1]",)),
-    GraphNode("conv", "aten::convolution", "block.conv", "/src/net.py:7", "y = c(x)", (0,), ("float32[1]",), "Xnn", num_bytes=100, ms=2.0),
-    GraphNode("relu", "aten::relu.out", "block.act", "/src/net.py:7", "y = c(x)", (1,), (), "kernels", "no such operator", 0, 0.5),
+    GraphNode("x", INPUT, outputs=SIZES),
+    replace(CONV, num_bytes=100),
+    GraphNode("relu", "aten::relu.out", "block.act", *LINE, (1,), (), "kernels", "no such operator", 0, 0.5),
     GraphNode("add", "aten::add.out", "", "/src/net.py:8", "return x + y", (0, 2), (), "Xnn", num_bytes=10, call=3),
     GraphNode("output", OUTPUT, inputs=(3,)),
 ]  # fmt: skip
@@ -58,7 +62,8 @@ def test_groups_and_sums() -> None:
     by_module, by_line, by_backend = in_node([graph()], show)
     block = ["block", 2, 100, 2.5, ["conv", 1, 100, 2, "convolution"], ["act", 1, 0, 0.5, "relu"]]
     assert by_module == ["", 3, 110, 2.5, "x", block, "add", "output"]
-    seven, eight = ["7: y = c(x)", 2, 100, 2.5, "convolution", "relu"], ["8: return x + y", 1, 10, None, "add"]  # fmt: skip
+    seven = ["7: y = c(x)", 2, 100, 2.5, "convolution", "relu"]
+    eight = ["8: return x + y", 1, 10, None, "add"]
     assert by_line == ["", 3, 110, 2.5, "x", ["net.py", 3, 110, 2.5, seven, eight], "output"]
     xnn = ["Xnn", 2, 110, 2, "convolution", ["call 3", 1, 10, None, "add"]]
     assert by_backend == ["", 3, 110, 2.5, "x", xnn, ["kernels", 1, 0, 0.5, "relu"], "output"]

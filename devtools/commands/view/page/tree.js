@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nodes in groups: by module, by line of Python or by backend. No browser is needed here.
 "use strict";
-const MOST_CHILDREN = 200, PART = 50;  // a group with more is cut into parts of consecutive nodes
-const FIRST_ITEMS = 60, FEWEST = 8;      // as many stand in the first picture at most, unless there would be fewer than these
+const MAX_CHILDREN = 200, PART = 50;  // a group with more is cut into parts of consecutive nodes
+const MAX_ITEMS = 60, MIN_ITEMS = 8;      // as many stand in the first picture at most, unless there would be fewer than these
 
 /** What page/__init__.py packed, as objects; `inputs` and `users` are places among all nodes. */
 function unpack(packed) {
@@ -73,7 +73,7 @@ function finish(item, depth) {
     item.children = only.children;
     for (const child of item.children) child.parent = item;
   }
-  if (item.children && item.children.length > MOST_CHILDREN) cut(item);
+  if (item.children && item.children.length > MAX_CHILDREN) cut(item);
   item.depth = depth;
   const sums = item.sums = { count: 0, num_bytes: 0, ms: null, changed: 0, backends: new Map(), whys: new Map() };
   if (item.node) {
@@ -105,7 +105,7 @@ function cut(item) {
     for (const child of part.children) child.parent = part;
     item.children.push(part);
   }
-  if (item.children.length > MOST_CHILDREN) cut(item);
+  if (item.children.length > MAX_CHILDREN) cut(item);
 }
 
 /** Where the ways of both from the root part. */
@@ -132,7 +132,7 @@ function firstOpen(root) {
   const open = new Set();
   for (let level = [root], seen = 1; level.length;) {
     const next = level.reduce((sum, item) => sum + item.children.length - 1, seen);
-    if (next > FIRST_ITEMS && seen >= FEWEST) break;
+    if (next > MAX_ITEMS && seen >= MIN_ITEMS) break;
     seen = next;
     for (const item of level) open.add(item);
     level = level.flatMap(item => item.children.filter(child => child.children));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page: its state, the mouse, fingers, keys and the search.
 "use strict";
-const SCALES = { least: 0.02, most: 3 }, MOST_FOUND = 50;
+const SCALES = { least: 0.02, most: 3 }, MAX_FOUND = 50;
 const get = id => document.getElementById(id);
 
 function start(text) {
@@ -254,7 +254,7 @@ function listenToSearch(view) {
     goTo(view, found[i].index);
     view.canvas.focus();
   };
-  box.oninput = () => { found = searched(view.nodes, box.value, MOST_FOUND); at = 0; show(); };
+  box.oninput = () => { found = searched(view.nodes, box.value, MAX_FOUND); at = 0; show(); };
   box.onfocus = () => { if (box.value) show(); };
   box.onblur = () => { list.hidden = true; };
   box.onkeydown = event => {
