@@ -213,6 +213,25 @@ def test_a_corrupted_file_gives_a_sentence(
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.parametrize("is_found", [True, False])
+def test_the_page_opens_in_the_browser(
+    is_found: bool,
+    files: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened = []
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or is_found)
+    assert main(["view", str(files / "m.pte")]) == 0
+    (page,) = tmp_path.glob("executorch-view-*/m.html")
+    assert opened == [page.as_uri()]
+    assert page.read_text().startswith("<!doctype html>")
+    printed = capsys.readouterr().out
+    assert str(page) in printed and ("no browser was found" in printed) is not is_found
+
+
 def test_options_that_do_not_fit(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         ([files / "m.pte"] * 3, "one file or two"),
