@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import torch
@@ -53,11 +53,12 @@ class _Plan:
             each.index: each for each in owners.delegates(file) if each.method == plan.name
         }
         self._writers: dict[int, int] = {}
+        self._at: dict[tuple[int, ...], int] = {}
 
     def nodes(self) -> list[GraphNode]:
         found = []
         for value in self._plan.inputs:
-            self._writers[value] = len(found)
+            self._write([value], len(found))
             found.append(GraphNode(f"input {value}", INPUT, outputs=tuple(self._kinds([value]))))
         for place, call in enumerate(calls_of(self._plan)):
             found += self._of_call(call, place, len(found))
@@ -65,8 +66,8 @@ class _Plan:
         return [*found, GraphNode("output", OUTPUT, inputs=read)]
 
     def _of_call(self, call: Call, place: int, at: int) -> Iterator[GraphNode]:
-        made = [each.value for each in self._made.get(place, ())]
-        read = tuple(self._read(call.arguments))
+        made = self._results(call, place)
+        read = tuple(self._read(each for each in self._items(call.arguments) if each not in made))
         delegate = self._delegates[call.delegate] if call.delegate is not None else None
         module = f"{call.name} {call.delegate}" if delegate is not None else ""
         seconds = self._execution.seconds_of(call.instruction) if self._execution else None
@@ -84,8 +85,7 @@ class _Plan:
             weights=tuple(self._weights(call)),
             call=place,
         )
-        for value in made:
-            self._writers[value] = at
+        self._write(made, at)
         for index, (kind, _, size) in enumerate((delegate and delegate.operators) or ()):
             name = f"call {call.instruction}, operator {index}"
             yield GraphNode(name, kind, module, backend=call.name, num_bytes=size, call=place)
@@ -96,9 +96,32 @@ class _Plan:
             is_list = isinstance(held, (schema.TensorList, schema.OptionalTensorList))
             yield from held.items if is_list else [value]
 
+    def _write(self, values: Sequence[int], at: int) -> None:
+        for value in values:
+            self._writers[value] = at
+            if (where := self._location(value)) is not None:
+                self._at[where] = at
+
+    def _results(self, call: Call, place: int) -> list[int]:
+        """A kernel's result is its last argument; of a delegate, what no call had before."""
+        if call.delegate is None:
+            return list(self._items(call.arguments[-1:]))
+        return [each.value for each in self._made.get(place, ())]
+
     def _read(self, values: object) -> Iterator[int]:
-        places = (self._writers[item] for item in self._items(values) if item in self._writers)
-        yield from dict.fromkeys(places)
+        """A view that has no call of its own is what was last written to its place."""
+        found = (
+            self._writers.get(item, self._at.get(self._location(item) or ()))
+            for item in self._items(values)
+        )
+        yield from dict.fromkeys(place for place in found if place is not None)
+
+    def _location(self, value: int) -> tuple[int, ...] | None:
+        held = self._plan.values[value].val if value >= 0 else None
+        where = held.allocation_info if isinstance(held, schema.Tensor) else None
+        if where is None:
+            return None
+        return where.memory_id, where.memory_offset_high, where.memory_offset_low
 
     def _kinds(self, values: object) -> Iterator[str]:
         for value in self._items(values):

@@ -135,6 +135,26 @@ def test_a_program_alone(files: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "--etrecord" in found["summary"][-1]
 
 
+def test_a_view_without_a_call_is_what_it_views(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Flat(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(ROWS * WIDTH, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.linear(torch.relu(x).flatten()).abs()
+
+    program = to_edge_transform_and_lower(export(Flat(), INPUTS)).to_executorch()
+    (tmp_path / "flat.pte").write_bytes(program.buffer)
+    found = nodes(viewed(capsys, tmp_path / "flat.pte"))
+    assert not any("view" in node["operator"] for node in found)
+    assert found[1]["operator"] == "aten::relu.out" and found[-2]["operator"] == "aten::abs.out"
+    for place, node in enumerate(found[1:]):
+        assert node["inputs"] == [place], node
+
+
 def test_weights_of_a_file_are_counted(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same by a file's bytes, a record's program and an exported program."""
     exported = torch.export.load(files / "m.pt2").state_dict["layers.1.linear.weight"].detach()

@@ -34,7 +34,8 @@ function histogram([name, kind, low, high, bins]) {
     bars.append(bar);
   }
   const ends = element("div", { className: "ends" }, element("span", {}, plain(low)), element("span", {}, plain(high)));
-  return element("figure", {}, element("figcaption", {}, `${name} · ${kind}`), ...(bins.length ? [bars, ends] : []));
+  const isOne = bins.length && low === high, caption = [name, kind, ...(isOne ? [`all ${plain(low)}`] : [])].join(" · ");
+  return element("figure", {}, element("figcaption", {}, caption), ...(bins.length && !isOne ? [bars, ends] : []));
 }
 
 function links(indexes, view) {

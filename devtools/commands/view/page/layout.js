@@ -20,7 +20,7 @@ function layout(item, open) {
 }
 
 function subtitle(item) {
-  return item.node ? item.node.outputs[0] ?? "" : `${item.sums.count.toLocaleString("en")} operators`;
+  return item.node ? item.node.outputs[0] ?? "" : `${item.sums.count.toLocaleString("en")} operator${item.sums.count === 1 ? "" : "s"}`;
 }
 
 function layersOf(item) {
