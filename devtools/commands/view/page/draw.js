@@ -119,20 +119,20 @@ function drawEdges(pen, view, item, left, top, seen) {
   for (const edge of item.edges) {
     const [a, b] = edge, high = top + Math.min(a.y, b.y), low = top + Math.max(a.y + a.h, b.y + b.h);
     if (high > seen.bottom || low < seen.top) continue;
-    if (a === selected || b === selected) marked.push(edge); else trace(pen, a, b, left, top);
+    if (a === selected || b === selected) marked.push(edge); else trace(pen, edge, left, top);
   }
   pen.stroke();
   if (!marked.length) return;
   pen.strokeStyle = palette.mark;
   pen.lineWidth = 2;
   pen.beginPath();
-  for (const [a, b] of marked) trace(pen, a, b, left, top);
+  for (const edge of marked) trace(pen, edge, left, top);
   pen.stroke();
 }
 
 /** Down to the next layer; around the boxes of others to a later one. */
-function trace(pen, a, b, left, top) {
-  const x1 = left + a.x + a.w / 2, x2 = left + b.x + b.w / 2;
+function trace(pen, edge, left, top) {
+  const [a, b] = edge, x1 = left + a.x + a.w / 2, x2 = left + b.x + b.w / 2;
   if (b.layer === a.layer + 1 || (b.layer > a.layer && Math.abs(x1 - x2) > (a.w + b.w) / 2)) {
     const y1 = top + a.y + a.h, y2 = top + b.y, half = Math.min(28, (y2 - y1) / 2);
     pen.moveTo(x1, y1);
@@ -143,7 +143,7 @@ function trace(pen, a, b, left, top) {
     return;
   }
   const right1 = left + a.x + a.w, right2 = left + b.x + b.w, y1 = top + a.y + a.h / 2, y2 = top + b.y + b.h / 2;
-  const outer = Math.max(right1, right2) + ASIDE + Math.min(10, Math.abs(b.layer - a.layer));
+  const outer = left + edge.right + ASIDE / 2 + Math.min(10, Math.abs(b.layer - a.layer));
   pen.moveTo(right1, y1);
   pen.bezierCurveTo(outer, y1, outer, y1, outer, y1 + Math.sign(y2 - y1) * 14);
   pen.lineTo(outer, y2 - Math.sign(y2 - y1) * 14);

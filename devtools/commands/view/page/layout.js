@@ -92,6 +92,13 @@ function place(item, layers) {
   });
   item.w = inner + 2 * (PAD + aside);
   item.h = Math.max(y - GAP.y, HEAD) + PAD;
+  for (const edge of item.edges) edge.right = rightOf(layers, edge[0].layer, edge[1].layer);
+}
+
+/** Of the boxes that an edge passes, its ends included: it goes around them. */
+function rightOf(layers, from, to) {
+  const passed = layers.slice(Math.min(from, to), Math.max(from, to) + 1);
+  return passed.reduce((most, layer) => Math.max(most, layer[layer.length - 1].x + layer[layer.length - 1].w), 0);
 }
 
 /** Left and top of an item in the picture. */

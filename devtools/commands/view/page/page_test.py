@@ -100,6 +100,15 @@ def test_layers_go_down_and_boxes_do_not_overlap() -> None:
 
 
 @needs_node
+def test_an_edge_that_passes_a_layer_goes_around_its_boxes() -> None:
+    script = """const { root } = buildTree(nodes, "module"); layout(root, firstOpen(root));
+        const [, block] = root.children, edge = root.edges.find(([a, b]) => named(a) + named(b) === "xadd");
+        return [edge.right, block.x + block.w];"""
+    right, of_block = in_node([graph()], script)
+    assert right == of_block
+
+
+@needs_node
 def test_arrows_follow_edges_and_enter_open_groups() -> None:
     script = """const { root, leaves } = buildTree(nodes, "module"), open = firstOpen(root);
         layout(root, open);
