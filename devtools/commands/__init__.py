@@ -23,6 +23,7 @@ COMMANDS = {
     "doctor": "what stops a program, slows it or takes its memory, with lines of Python and next steps",
     "explain": "who owns which bytes of a program file",
     "self_test": "test cases in a program file, which executor_runner --self_test runs on the device",
+    "view": "the graph as a page: modules, backends, sizes, memory, times; two files beside each other",
 }
 _MODULES = {"self_test": "self_tests"}  # where it is not of the same name
 PROGRAM = "python -m executorch.devtools"
@@ -66,7 +67,7 @@ def run(name: str, options: argparse.Namespace, prog: str) -> int:
         if options.html is not None:
             from executorch.devtools.commands.output.page import page
 
-            options.html.write_text(page(report))
+            options.html.write_text(report.page or page(report), encoding="utf-8")
     except (OSError, ValueError, ExportError) as problem:
         # A problem of the runtime may have several lines; what has code to paste keeps them.
         as_text = getattr(problem, "as_text", None)

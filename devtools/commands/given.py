@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch.export import ExportedProgram
@@ -14,6 +14,9 @@ from torch.utils import _pytree as pytree
 from executorch.exir import schema
 from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord, parse_etrecord
+
+if TYPE_CHECKING:
+    from executorch.devtools.inspector._events import Event
 
 T = TypeVar("T")
 
@@ -24,6 +27,13 @@ def record(path: Path) -> ETRecord:
 
 def exported_program(path: Path) -> ExportedProgram:
     return _read(path, torch.export.load, "an exported program (.pt2, torch.export.save)")
+
+
+def events(path: Path, record: ETRecord | None) -> list[Event]:
+    """Of the executions that an ETDump holds."""
+    from executorch.devtools.costs.timing import blocks_of, executed
+
+    return _read(path, lambda dump: executed(blocks_of(dump, record)), "a run's events (.etdp)")
 
 
 def recorded_inputs(record: ETRecord, program: Any) -> tuple[Any, ...] | None:

@@ -75,10 +75,14 @@ def planned_tensors(plan: schema.ExecutionPlan) -> list[Planned]:
 
 def alive_bytes(tensors: Sequence[Planned], num_calls: int) -> list[int]:
     """At each call; memory that several tensors share counts once."""
-    return [
-        _covered([each for each in tensors if each.first <= place <= each.last])
-        for place in range(num_calls)
-    ]
+    begun: dict[int, list[Planned]] = {}
+    for each in tensors:
+        begun.setdefault(each.first, []).append(each)
+    found, alive = [], list[Planned]()
+    for place in range(num_calls):
+        alive = [each for each in alive if each.last >= place] + begun.get(place, [])
+        found.append(_covered(alive))
+    return found
 
 
 def _covered(tensors: Sequence[Planned]) -> int:

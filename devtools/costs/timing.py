@@ -100,11 +100,15 @@ def traced(
     with tempfile.TemporaryDirectory() as folder:
         dump = Path(folder) / "dump"
         loaded.write_etdump_result_to_file(dump, None)
-        blocks = _blocks(dump, record)
+        blocks = blocks_of(dump, record)
+    return executed(blocks)
+
+
+def executed(blocks: Sequence[EventBlock]) -> list[Event]:
     return [event for block in blocks if block.name == "Execute" for event in block.events]
 
 
-def _blocks(dump: Path, record: ETRecord | None) -> list[EventBlock]:
+def blocks_of(dump: Path, record: ETRecord | None) -> list[EventBlock]:
     if record is None:
         return EventBlock._gen_from_etdump(deserialize_from_etdump_flatcc(dump.read_bytes()))
     from executorch.devtools.inspector import Inspector

@@ -34,7 +34,7 @@ def _above(pair: tuple[int, int]) -> list[int]:
 
 
 class Chromium:
-    """One page. `exceptions` are those that its scripts did not catch."""
+    """One page. `exceptions` are those that its scripts did not catch, and what they wrote to the console as errors."""
 
     def __init__(self, folder: Path) -> None:
         (their_in, self._out), (self._in, their_out) = _above(os.pipe()), _above(os.pipe())
@@ -94,8 +94,11 @@ class Chromium:
             asked["sessionId"] = self._session
         os.write(self._out, json.dumps(asked).encode() + b"\0")
         while (message := self._message()).get("id") != self._number:
+            found = message.get("params", {})
             if message.get("method") == "Runtime.exceptionThrown":
-                self.exceptions.append(json.dumps(message["params"]["exceptionDetails"]))
+                self.exceptions.append(json.dumps(found["exceptionDetails"]))
+            if message.get("method") == "Runtime.consoleAPICalled" and found["type"] == "error":
+                self.exceptions.append(json.dumps(found["args"]))
         if "error" in message:
             raise RuntimeError(f"{method}: {message['error']}")
         return message["result"]

@@ -34,7 +34,7 @@ def page(report: Report) -> str:
     """The whole page: what was found first, then pictures, then the rest."""
     parts = [f"<h1>{escape(report.title)}</h1>"]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in report.summary]
-    first, *others = [_table(table) for table in report.tables if table.rows] or [""]
+    first, *others = [table_html(table) for table in report.tables if table.rows] or [""]
     pictures = [
         f"<h2>{escape(each.title)}</h2>\n<div class=wide>{each.svg}</div>"
         for each in report.pictures
@@ -47,7 +47,7 @@ def page(report: Report) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def table_html(table: Table) -> str:
     columns = list(table.rows[0])
     largest = max((row[table.bars] or 0 for row in table.rows), default=0) if table.bars else 0
     kinds = [_kind(table, column) for column in columns]

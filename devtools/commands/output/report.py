@@ -51,7 +51,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Report:
-    """`status`: 1 when something was found that the user should act upon."""
+    """`status`: 1 when something was found that the user should act upon. `page`: where it has one of its own."""
 
     title: str
     summary: Sequence[str]
@@ -59,6 +59,7 @@ class Report:
     pictures: Sequence[Picture] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     status: int = 0
+    page: str = ""
 
     def as_json(self) -> str:
         """Numbers that JSON has no word for are texts, as in tables: "nan", "inf"."""

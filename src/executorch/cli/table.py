@@ -82,6 +82,7 @@ COMMANDS = (
     _devtools("check", needs_torch=False),
     _devtools("explain", needs_torch=False),
     _devtools("diff", needs_torch=False),
+    _devtools("view"),
     _devtools("self-test", "self_test"),
     Command(
         "c",
