@@ -20,7 +20,7 @@ from executorch.backends.mediatek.compiler import (
 from executorch.backends.mediatek.preprocess import NeuropilotBackend
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.lowering.external.partitioner import ExternalPartitioner
-from executorch.exir.backend.lowering.op_table import CONTIGUOUS, Constants, OpTable, Row
+from executorch.exir.backend.lowering.op_table import CONTIGUOUS, STATIC, Constants, OpTable, Row
 from executorch.exir.backend.lowering.user_lists import UserLists, by_node, by_operator
 from executorch.exir.backend.partitioner import PartitionResult
 from executorch.exir.graph_facts import called_op, op_name
@@ -61,9 +61,10 @@ class NeuropilotOperatorsSupport(OperatorSupportBase):
 
 class NeuropilotPartitioner(ExternalPartitioner):
     """`op_types_to_skip`: operators, such as "aten.relu.default", and `op_names_to_skip`: names of nodes, that stay on
-    the CPU. Compile specs: "platform-config", a platform, and what the compiler is told beside it."""
+    the CPU. Compile specs: "platform-config", a platform, and what the compiler is told beside it. Sizes that vary stay
+    there, too: a compiled model has those that it was compiled for, and its runtime fills up what is smaller."""
 
-    table = _Asked({}, of_tensors=(CONTIGUOUS,))
+    table = _Asked({}, of_tensors=(STATIC, CONTIGUOUS))
     backend_id = NeuropilotBackend.__name__
     compiler = COMPILER
     joins_all = True

@@ -63,8 +63,6 @@ struct PayloadRegions {
   Span<const uint8_t> regions[kMaxPayloadRegions];
 };
 
-namespace internal {
-
 inline uint64_t little_endian(const uint8_t* bytes, size_t num_bytes) {
   uint64_t number = 0;
   for (size_t i = num_bytes; i > 0; --i) {
@@ -73,10 +71,12 @@ inline uint64_t little_endian(const uint8_t* bytes, size_t num_bytes) {
   return number;
 }
 
-/// Of a payload that has the whole header.
+/// Of a payload that has all of its bytes.
 inline uint64_t number_at(Span<const uint8_t> payload, NumberField field) {
   return little_endian(payload.data() + field.at, field.num_bytes);
 }
+
+namespace internal {
 
 inline Result<Span<const uint8_t>> read_region(Span<const uint8_t> payload,
                                                const HeaderFormat& format, size_t index,
@@ -110,7 +110,7 @@ inline Result<Span<const uint8_t>> read_region(Span<const uint8_t> payload,
 /// Whether the payload has the header's magic.
 inline bool has_magic(Span<const uint8_t> payload, const HeaderFormat& format) {
   return payload.size() >= format.magic_at + sizeof(format.magic) &&
-         internal::number_at(payload, {format.magic_at, sizeof(format.magic)}) == format.magic;
+         number_at(payload, {format.magic_at, sizeof(format.magic)}) == format.magic;
 }
 
 /// The regions that the header tells of. Errors: InvalidArgument for a payload that is shorter than
@@ -126,7 +126,7 @@ inline Result<PayloadRegions> read_regions(Span<const uint8_t> payload,
                            format.magic_at);
   uint64_t end = format.num_bytes;
   if (format.length.num_bytes != 0) {
-    end = internal::number_at(payload, format.length);
+    end = number_at(payload, format.length);
     ET_CHECK_OR_RETURN_ERROR(end >= format.num_bytes, InvalidArgument,
                              "%s payload: expected a header of at least %" PRIu32
                              " bytes, found %" PRIu64,

@@ -278,7 +278,7 @@ def test_every_documented_option_is_obeyed_or_refused_by_name(tmp_path: Path) ->
 
 def test_what_cannot_be_had_is_refused_by_name_with_what_is_missing(tmp_path: Path) -> None:
     other = {"ON": "OFF", "OFF": "ON", "1024": "64"}
-    assert len(REFUSED) >= 34
+    assert len(REFUSED) >= 33
     code, _, text = configure(
         tmp_path, *(f"-D{name}={other[value]}" for name, _, value, _ in REFUSED)
     )
@@ -302,8 +302,10 @@ def test_qualcomm_without_its_sdk_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("NPU-045")
-@pytest.mark.parametrize("name", ["EXECUTORCH_BUILD_ENN", "EXECUTORCH_BUILD_EXYNOS"])
-def test_samsung_needs_no_sdk(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["EXECUTORCH_BUILD_ENN", "EXECUTORCH_BUILD_EXYNOS", "EXECUTORCH_BUILD_NXP_NEUTRON"]
+)
+def test_samsung_and_nxp_need_no_sdk(name: str, tmp_path: Path) -> None:
     code, values, _ = configure(tmp_path, f"-D{name}=ON")
     assert code == 0 and values[name] == "ON"
 

@@ -22,7 +22,7 @@ _ALL = (conditions, guards, operands, comparisons, choices, numbers, entries, se
 _CONFORMANCE = "backends/test/conformance"
 _ARM, _CORTEX_M, _CADENCE = (f"backends/{name}/test" for name in ("arm", "cortex_m", "cadence"))
 _MPS, _COREML = "backends/apple/mps", "backends/apple/coreml"
-_VULKAN, _OPENVINO = "backends/vulkan", "backends/openvino"
+_VULKAN, _OPENVINO, _SAMSUNG = "backends/vulkan", "backends/openvino", "backends/samsung"
 
 
 def _sources(*places: str) -> tuple[str, ...]:
@@ -101,6 +101,9 @@ OF_BACKENDS = (
     Kind("vulkan-runtime", "Vulkan's operators and shaders, on a device or a software driver",
          _of(f"{_VULKAN}/test", "vulkan_values_test vulkan_operators_test vulkan_quantized_test"),
          listed=SHADERS, native="portable_lib", tier="fast"),
+    Kind("samsung", "Samsung's rows and conditions, and how graphs are written",
+         _of(f"{_SAMSUNG}/test", "evaluator_faults_test meaning_test samsung_graphs_test samsung_calls_test"),
+         _sources(f"{_SAMSUNG}/aot/*.py"), _ALL, tier="fast", at_import=True),
     Kind("openvino", "OpenVINO's table, and how programs are given to its compiler",
          _of(f"{_OPENVINO}/test", "openvino_limits_test openvino_conditions_test openvino_model_test "
              "openvino_names_test program_test cases_test openvino_calls_test"),

@@ -21,11 +21,11 @@ constexpr int32_t kScratchRegion = 1;
 enum Block : size_t { kCommands, kWeights, kScratchSize, kInputs, kOutputs };
 
 size_t unsigned_at(const uint8_t* bytes) {
-  return static_cast<size_t>(runtime::internal::little_endian(bytes, sizeof(uint32_t)));
+  return static_cast<size_t>(runtime::little_endian(bytes, sizeof(uint32_t)));
 }
 
 int32_t signed_at(const uint8_t* bytes) {
-  return static_cast<int32_t>(runtime::internal::little_endian(bytes, sizeof(int32_t)));
+  return static_cast<int32_t>(runtime::little_endian(bytes, sizeof(int32_t)));
 }
 
 /// Of one port, whose nine numbers are at `bytes`; `what` for messages.

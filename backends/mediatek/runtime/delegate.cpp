@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/mediatek/runtime/delegate.h>
+#include <executorch/runtime/backend/payload_blocks.h>
 
 #include <algorithm>
 #include <map>
@@ -29,9 +30,8 @@ constexpr uint16_t kCompiledNetwork = 0x0100, kRun = 0x0000;
 #define CALL(function, error, ...) \
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(api_, api_.function(__VA_ARGS__), #function, error))
 
-uint32_t number_at(Span<const uint8_t> payload, size_t at) {
-  return static_cast<uint32_t>(payload[at] | payload[at + 1] << 8 | payload[at + 2] << 16) |
-         static_cast<uint32_t>(payload[at + 3]) << 24;
+uint32_t number_at(Span<const uint8_t> payload, uint32_t at) {
+  return static_cast<uint32_t>(runtime::number_at(payload, {at, 4}));
 }
 
 /// Places from `begin`, as ids of operands.

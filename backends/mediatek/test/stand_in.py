@@ -16,6 +16,7 @@ from torch.export import export
 
 from executorch.backends.mediatek.compiler import COMPILER, unpack
 from executorch.backends.mediatek.partitioner import NeuropilotPartitioner
+from executorch.backends.test.conformance.backend import Run
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.lowered_backend_module import (
@@ -44,6 +45,33 @@ def recording() -> Iterator[list[Any]]:
         sys.path[:] = before
         for name in [each for each in sys.modules if each.partition(".")[0] in _MODULES]:
             del sys.modules[name]
+
+
+def partitioner() -> NeuropilotPartitioner:
+    """With the modules in place from here on, which keep programs."""
+    if str(SDK) not in sys.path:
+        sys.path.append(str(SDK))
+    converter = import_module("mtk_converter")
+    converter.kept = converter.kept or {}
+    COMPILER._made.clear()
+    return NeuropilotPartitioner([PLATFORM])
+
+
+def without_stand_in() -> None:
+    sys.path[:] = [each for each in sys.path if each != str(SDK)]
+    for name in [each for each in sys.modules if each.partition(".")[0] in _MODULES]:
+        del sys.modules[name]
+    COMPILER._made.clear()
+
+
+def reference(payload: bytes, data: Mapping[str, bytes]) -> Run:
+    """What the converter was given, in PyTorch."""
+    _, _, key = unpack(payload).model.decode().rpartition("#")
+    program = (import_module("mtk_converter").kept or {}).get(key)
+    if program is None:
+        raise ValueError(f"expected a model of the stand-in, found {len(payload)} bytes")
+    module = program.module()
+    return lambda inputs: module(*inputs)
 
 
 def lowered(

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.lowering.payload.options import OptionError
-from executorch.exir.error import ExportErrorType
+from executorch.exir.backend.lowering.payload.options import check_keys
 
 FORMAT = "tflite"
 
@@ -55,16 +54,11 @@ _TEXTS = (
 _KEYS = (*_TEXTS, *_FLAGS)
 
 
-def options_in(specs: Iterable[CompileSpec]) -> NeutronOptions:
+def options_in(specs: Sequence[CompileSpec]) -> NeutronOptions:
     """RuntimeError without a known output format, ValueError for intermediates that are to go into no folder,
     OptionError for another key."""
     texts = {spec.key: bytes(spec.value).decode() for spec in specs}
-    unknown = sorted(set(texts) - set(_KEYS))
-    if unknown:
-        raise OptionError(
-            ExportErrorType.NOT_SUPPORTED,
-            f"NeutronBackend: compile specs: expected one of {', '.join(_KEYS)}, found {', '.join(unknown)}",
-        )
+    check_keys("NeutronBackend", specs, _KEYS)
     if not texts.get("output_format"):
         raise RuntimeError("output format is required")
     if texts["output_format"] != FORMAT:

@@ -180,13 +180,14 @@ class TfliteWriter(ModeWriter[Tensor, Operator]):
             operators.remove(op)
 
     def _channels_last_transposes(self) -> dict[Operator, Layout]:
-        """Those that go over to channels last, or come back from there."""
+        """Those that go over to channels last, or come back from there; of images, as channels are the third dimension
+        from the end to the runtime."""
         found = {}
         for op in self.operations:
             if op.kind == "TRANSPOSE":
                 perm = self.values[op.inputs[1]].data.tolist()
                 for layout, other in ((NHWC, PLAIN), (PLAIN, NHWC)):
-                    if len(perm) > 2 and perm == permutation(len(perm), other, layout):
+                    if len(perm) == 4 and perm == permutation(4, other, layout):
                         found[op] = layout
         return found
 

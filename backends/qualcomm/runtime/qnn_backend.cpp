@@ -27,8 +27,8 @@ Result<std::shared_ptr<Context>> open_context(Span<const uint8_t> payload, const
   const Library& library = *ET_UNWRAP(find_library(options.library_name(), options.library_path));
   const SystemLibrary& system = *ET_UNWRAP(find_system_library(library));
   auto session = ET_UNWRAP(shared_session(library, options));
-  return shared_context(std::move(session), system,
-                        runtime::internal::number_at(payload, kSignature), found->regions[0]);
+  return shared_context(std::move(session), system, runtime::number_at(payload, kSignature),
+                        found->regions[0]);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ from executorch.backends.qualcomm.quantizer.quantizer import QuantDtype
 from executorch.backends.qualcomm.test import evaluated
 from executorch.backends.qualcomm.test.graph_cases import FAMILIES, Case
 from executorch.backends.qualcomm.test.recorder import Recorder, lowered, quantized
-from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
+from executorch.backends.test.graph_run import InvalidGraph
 
 CASES = {case.name: case for cases in FAMILIES.values() for case in cases}
 # Of numbers above 0 only.

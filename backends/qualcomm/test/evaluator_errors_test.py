@@ -21,8 +21,8 @@ from executorch.backends.qualcomm.aot.graph import (
     uints,
 )
 from executorch.backends.qualcomm.test.one_operator import graph_of, per_tensor, static, tensor
-from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
 from executorch.backends.qualcomm.test.reference.evaluator import evaluate
+from executorch.backends.test.graph_run import InvalidGraph
 
 X = torch.rand(2, 3)
 F32 = tensor(X)

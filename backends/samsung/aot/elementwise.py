@@ -79,7 +79,18 @@ def _has_numbers(node: Node) -> bool:
     return not any(isinstance(argument(node, name), Node) for name in names)
 
 
+def _are_ordered(node: Node) -> bool:
+    """Of crossed ones PyTorch gives the upper, and nobody says what CLIP does."""
+    low, high = (argument(node, name) for name in ("min", "max"))
+    return low is None or high is None or low <= high
+
+
 LIMITS = when(_has_numbers, "limits that are numbers are expected")
+ORDERED = when(_are_ordered, "a lower limit that is not above the upper is expected")
+EXACT = when(
+    lambda node: argument(node, "approximate", "none") == "none",
+    "an approximate of none is expected",
+)
 SLOPES = Condition(is_constant("weight"), "slopes that are static are expected")
 _Q = "quantized_decomposed"
 
@@ -91,12 +102,14 @@ ROWS: dict[str, EnnRow] = {
     "aten.maximum.default": row(alone("MAXIMUM", says_dtype=False), OF_FLOATS, keeps_qparams=True),
     "aten.minimum.default": row(alone("MIN", says_dtype=False), OF_FLOATS, keeps_qparams=True),
     "aten.relu.default": row(alone("RELU"), OF_FLOATS),
-    "aten.gelu.default": row(alone("GELU"), OF_FLOATS),
+    "aten.gelu.default": row(alone("GELU"), OF_FLOATS, EXACT),
     "aten.hardswish.default": row(alone("HARDSWISH"), OF_FLOATS, preserved=True),
     "aten.hardsigmoid.default": row(alone("HardSigmoid"), OF_FLOATS, preserved=True),
     "aten.sqrt.default": row(alone("SQRT", says_dtype=False), OF_FLOATS),
     "aten.rsqrt.default": row(alone("RSQRT", says_dtype=False), OF_FLOATS),
-    "aten.clamp.default": row(_clip("min", "max", _FLOAT32.min, _FLOAT32.max), OF_FLOATS, LIMITS),
+    "aten.clamp.default": row(
+        _clip("min", "max", _FLOAT32.min, _FLOAT32.max), OF_FLOATS, LIMITS, ORDERED
+    ),
     "aten.hardtanh.default": row(_clip("min_val", "max_val", -1.0, 1.0), OF_FLOATS, LIMITS),
     "aten.leaky_relu.default": row(_leaky_relu, OF_FLOATS, preserved=True),
     "aten.prelu.default": row(_prelu, OF_FLOATS, SLOPES, preserved=True, has_floats=True),

@@ -101,7 +101,7 @@ class Graph:
         return file.getvalue()
 
     @classmethod
-    def load(cls, path: str | Path) -> Graph:
+    def load(cls, path: str | Path | io.BytesIO) -> Graph:
         """Of such a file."""
         with np.load(path) as file:
             found = json.loads(bytes(file["graph"]))

@@ -39,7 +39,8 @@ def _window(node: Node) -> dict[str, Parameter]:
 
 
 def _avg_pool(w: GraphWriter, step: ModeStep) -> None:
-    counted = bool(argument(step.head, "count_include_pad", True))
+    has_divisor = argument(step.head, "divisor_override") is not None
+    counted = has_divisor or bool(argument(step.head, "count_include_pad", True))
     own = {**_window(step.head), "count_include_pad": counted, **quant_dtype(step)}
     w.give("AVGPOOL2D", w.take(step.head.args[0]), **own)
 
@@ -62,11 +63,17 @@ def _mean(w: GraphWriter, step: ModeStep) -> None:
     )
 
 
+def _factors(node: Node) -> tuple[float, ...]:
+    """That are given, by which PyTorch counts, or else of the sizes."""
+    given = argument(node, "scale_factors")
+    before, after = (each.meta["val"].shape[2:] for each in (node.args[0], node))
+    sizes = zip(before, after, strict=True)
+    return tuple(given) if given else tuple(int(new) / int(old) for old, new in sizes)
+
+
 def _resize(kind: str) -> Lower:
     def lower(w: GraphWriter, step: ModeStep) -> None:
-        x = step.head.args[0]
-        before, after = (each.meta["val"].shape[2:] for each in (x, step.head))
-        factors = tuple(int(b) / int(a) for a, b in zip(before, after, strict=True))
+        x, factors = step.head.args[0], _factors(step.head)
         w.give(
             kind,
             w.take(x),
@@ -88,6 +95,11 @@ ROUNDED_DOWN = when(lambda node: not argument(node, "ceil_mode", False), "ceil_m
 AREA = when(_divides_by_area, "a divisor_override of the window's area is expected")
 DIMS = when(lambda node: bool(node.args[1]), "dimensions that are named are expected")
 IMAGE = has_rank(4)
+# ENN takes the pixel at the centre, PyTorch that at the corner: the same where each is repeated.
+REPEATED = when(
+    lambda node: all(float(factor).is_integer() for factor in _factors(node)),
+    "sizes that are multiples are expected",
+)
 
 ROWS: dict[str, EnnRow] = {
     "aten.avg_pool2d.default": row(_avg_pool, OF_FLOATS, IMAGE, ROUNDED_DOWN, AREA),
@@ -97,6 +109,6 @@ ROWS: dict[str, EnnRow] = {
     "aten.mean.dim": row(_mean, OF_FLOATS, DIMS),
     "aten.upsample_bilinear2d.vec": row(_resize("RESIZE_BILINEAR"), OF_FLOATS, preserved=True),
     "aten.upsample_nearest2d.vec": row(
-        _resize("RESIZE_NEAREST_NEIGHBOR"), OF_FLOATS, preserved=True
+        _resize("RESIZE_NEAREST_NEIGHBOR"), OF_FLOATS, REPEATED, preserved=True
     ),
 }

@@ -193,12 +193,13 @@ def windows(node: Node, name: str, default: Any = None) -> tuple[int, int]:
     return tuple(given * 2 if len(given) == 1 else given)
 
 
-def _gives_float(node: Node) -> bool:
+def _dtype(node: Node) -> torch.dtype:
     value = node.meta["val"]
-    return (value[0] if isinstance(value, tuple | list) else value).dtype in (
-        torch.float32,
-        torch.float16,
-    )
+    return (value[0] if isinstance(value, tuple | list) else value).dtype
+
+
+def _gives_float(node: Node) -> bool:
+    return _dtype(node) in (torch.float32, torch.float16)
 
 
 def _has_int8_qparams(node: Node) -> bool:
@@ -206,8 +207,10 @@ def _has_int8_qparams(node: Node) -> bool:
 
 
 OF_FLOATS = when(
-    lambda node: _gives_float(node) and all(map(is_float, node.all_input_nodes)),
-    "floats are expected",
+    lambda node: (
+        _gives_float(node) and {_dtype(node)} == {*map(_dtype, [node, *node.all_input_nodes])}
+    ),
+    "floats of one type are expected",
 )
 FLOAT_RESULT = when(_gives_float, "a result of floats is expected")
 ONLY_FIRST = when(

@@ -42,7 +42,7 @@ def annotate(model: GraphModule, config: QuantizationConfig) -> None:
         if node.op == "placeholder":
             _mark(node, {}, config.output_activation)
         rule = RULES.get(captured_name(node)) if node.op == "call_function" else None
-        if rule is not None:
+        if rule is not None and _is_value(node.all_input_nodes[0]):  # not made of integers
             rule(node, config)
 
 
@@ -173,14 +173,14 @@ def _embedding(node: Node, config: QuantizationConfig) -> None:
     _mark(node, {table: config.input_activation}, SharedQuantizationSpec((table, node)))
 
 
-def _norm(place: int, has_weight_spec: bool = False) -> Rule:
-    """`place`: of the weight."""
+def _norm(place: int) -> Rule:
+    """`place`: of the weight, which has one dimension: no scales by channel."""
 
     def rule(node: Node, config: QuantizationConfig) -> None:
         inputs: dict[Node, QuantizationSpec] = {node.args[0]: config.input_activation}
         weight = node.args[place] if place < len(node.args) else None
         if isinstance(weight, Node):
-            inputs[weight] = config.weight if has_weight_spec else config.input_activation
+            inputs[weight] = config.input_activation
         _mark(node, inputs, config.output_activation)
 
     return rule
@@ -229,8 +229,7 @@ _RULES: tuple[tuple[Rule, str], ...] = (
     (_gemm, "conv1d.default conv2d.default linear.default"),
     (_embedding, "embedding.default"),
     (_sigmoid, "sigmoid.default"),
-    (_norm(2), "layer_norm.default rms_norm.default"),
+    (_norm(2), "group_norm.default layer_norm.default rms_norm.default"),
     (_norm(1), "_native_batch_norm_legit_no_training.default"),
-    (_norm(2, has_weight_spec=True), "group_norm.default"),
 )
 RULES = {f"aten.{name}": rule for rule, names in _RULES for name in names.split()}

@@ -9,6 +9,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.payload.options import check_keys
 from executorch.exir.backend.lowering.payload.schema import PayloadSchema
 
 SCHEMA = PayloadSchema(Path(__file__).with_name("compile_options.fbs"))
@@ -42,11 +43,12 @@ def gen_samsung_backend_compile_spec(chipset: str) -> CompileSpec:
 
 
 def options_in(specs: Sequence[CompileSpec]) -> EnnExecuTorchOptions:
-    """ValueError for specs that do not say a chip that is known."""
+    """ValueError for specs that do not say a chip that is known, OptionError for others beside."""
     found = [spec for spec in specs if spec.key == ENN_COMPILE_OPTION_TITLE]
     if len(found) != 1:
         keys = ", ".join(spec.key for spec in specs) or "none"
         raise ValueError(f"expected one compile spec {ENN_COMPILE_OPTION_TITLE}, found {keys}")
+    check_keys("EnnBackend", specs, [ENN_COMPILE_OPTION_TITLE])
     chipset = SCHEMA.unpack(bytes(found[0].value)).chipset or 0
     if chipset not in list(SamsungChipset)[1:]:
         known = ", ".join(f"{each.value} ({each.name})" for each in SamsungChipset if each)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ from executorch.backends.samsung.serialization.compile_options import (
     gen_samsung_backend_compile_spec,
     options_in,
 )
+from executorch.backends.samsung.test.evaluated import difference
 from executorch.backends.samsung.test.graph_cases import Function
+from executorch.backends.samsung.test.graph_text import lines
 from executorch.backends.samsung.test.stand_in import graphs_of, lowered, recording
 from executorch.backends.samsung.utils.export_utils import (
     quantize_module,
@@ -98,10 +101,13 @@ def test_calls_of_a_quantized_convolution() -> None:
         manager = lowered(model, IMAGE)
     (delegate,) = get_lowered_backend_modules(manager.exported_program().graph_module)
     kinds = "QUANTIZE CONV2D DEQUANTIZE"
-    assert delegate.processed_bytes == f"NNC {kinds}".encode()
+    line, _, packed = delegate.processed_bytes.partition(b"\n")
+    assert line == f"NNC {kinds}".encode()
     with pytest.raises(ValueError, match="found no bytes"):
         payload_reader.operators(b"")
-    assert dict(payload_reader.facts(delegate.processed_bytes)) == {"bytes of the binary": "30"}
+    assert dict(payload_reader.facts(line)) == {"bytes of the binary": "30"}
+    (graph,), _ = graphs_of(model, IMAGE)
+    assert lines(Graph.load(BytesIO(packed))) == lines(graph)
     assert [each[0] for each in log] == [
         "EnnWrapper.Init",
         "Init",
@@ -175,7 +181,7 @@ def test_helpers() -> None:
         specs = [gen_samsung_backend_compile_spec("E9965")]
         manager = to_edge_transform_and_lower_to_enn(small(), (IMAGE,), compile_specs=specs)
     (delegate,) = get_lowered_backend_modules(manager.exported_program().graph_module)
-    assert delegate.processed_bytes == b"NNC CONV2D" and delegate.compile_specs == specs
+    assert delegate.processed_bytes.startswith(b"NNC CONV2D\n") and delegate.compile_specs == specs
     program = to_edge(torch.export.export(small(), (IMAGE,))).exported_program()
     support = EnnOperatorSupport(program, specs)
     taken = [op_name(n) for n in program.graph.nodes if support.is_node_supported({}, n)]
@@ -198,7 +204,7 @@ def left(function: Any, *inputs: torch.Tensor, module: nn.Module | None = None) 
     ("operator", "function", "inputs", "reason"),
     [
         ("add.Tensor", lambda x, y: torch.add(x, y, alpha=2), (X, X + 1), "alpha must be 1"),
-        ("add.Tensor", lambda x: x + 1, (torch.tensor([1, 2]),), "floats are expected"),
+        ("add.Tensor", lambda x: x + 1, (torch.tensor([1, 2]),), "floats of one type"),
         ("sin.default", torch.sin, (X,), "the backend has no such operator"),
         ("avg_pool2d.default", lambda x: F.avg_pool2d(x, 3, ceil_mode=True), (IMAGE,), "ceil_mode"),
         (
@@ -255,6 +261,15 @@ def left(function: Any, *inputs: torch.Tensor, module: nn.Module | None = None) 
             lambda x: x + x,
             (IMAGE.to(memory_format=torch.channels_last),),
             "a contiguous tensor",
+        ),
+        ("add.Tensor", lambda x: x + x.half(), (X,), "floats of one type"),
+        ("gelu.default", lambda x: F.gelu(x, approximate="tanh"), (X,), "an approximate of none"),
+        ("clamp.default", lambda x: x.clamp(0.5, -0.5), (X,), "a lower limit"),
+        (
+            "upsample_nearest2d.vec",
+            lambda x: F.interpolate(x, scale_factor=1.5),
+            (IMAGE,),
+            "sizes that are multiples",
         ),
         ("add.Tensor", lambda x: x + x, (X.double(),), "a tensor of floats of 16 or 32 bits"),
     ],
@@ -317,6 +332,28 @@ def test_int8_and_floats_are_not_mixed() -> None:
     for scale, dtype in ((0.1, "INT8"), (0.2, "FLOAT32")):
         (graph,), _ = graphs_of(Rows(scale), torch.tensor([1, 2]))
         assert graph.tensors[graph.operators[0].inputs[1]].dtype == dtype
+
+
+def test_an_activation_whose_result_has_room_below_0() -> None:
+    """Of other quantizers: a convolution has it as a parameter on int8, FC computes in floats."""
+
+    class Limited(nn.Module):
+        def __init__(self, function: Any, *sizes: int) -> None:
+            super().__init__()
+            self.weight, self.function = nn.Parameter(torch.randn(sizes)), function
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            made = self.function(_through(x, 0.1), _through(self.weight, 0.02))
+            return _through(F.relu(made), 0.2)
+
+    for function, sizes, x, kinds in (
+        (F.conv2d, (4, 3, 3, 3), IMAGE, ["QUANTIZE", "CONV2D", "DEQUANTIZE"]),
+        (F.linear, (4, 3), X, ["QUANTIZE", "DEQUANTIZE", "FC", "RELU", "QUANTIZE", "DEQUANTIZE"]),
+    ):
+        model = Limited(function, *sizes).eval()
+        (graph,), _ = graphs_of(model, x)
+        assert [each.type for each in graph.operators] == kinds
+        assert difference(graph, model, (x,)) == ""
 
 
 def _through(x: torch.Tensor, scale: float) -> torch.Tensor:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The graph of every case is, operator by operator, what data/graphs.tsv has: as the released package 1.4.1 makes it,
-or, behind a comment that says why, another one. Data is compared by digests, qparams by their numbers."""
+or, behind a comment that says why, another one. Data is compared by digests, qparams by their numbers. What the graphs
+mean, by the evaluator, is what eager PyTorch computes."""
 
 from __future__ import annotations
 
@@ -9,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from executorch.backends.samsung.aot.ops import TABLE
+from executorch.backends.samsung.test.evaluated import difference, made
 from executorch.backends.samsung.test.graph_cases import FAMILIES, Case
 from executorch.backends.samsung.test.graph_text import lines
-from executorch.backends.samsung.test.stand_in import graphs_of
-from executorch.backends.samsung.utils.export_utils import quantize_module
 
 Lines = dict[tuple[str, str], list[str]]
 TEXT = (Path(__file__).parent / "data" / "graphs.tsv").read_text()
@@ -40,10 +40,7 @@ RELEASED, OTHERWISE = read()
 
 
 def graph_of(case: Case, mode: str) -> list[str]:
-    model, inputs = case.model(), case.inputs()
-    if mode == "a8w8":
-        model = quantize_module(model, inputs, [inputs], "A8W8")
-    graphs, _ = graphs_of(model, *inputs)
+    graphs, _, _ = made(case.name, mode)
     return sorted(line for graph in graphs for line in lines(graph))
 
 
@@ -59,6 +56,18 @@ def test_graphs(family: str, mode: str) -> None:
     assert len(cases) >= len(FAMILIES[family]) - 1
     found = {case.name: graph_of(case, mode) for case in cases}
     assert found == {case.name: expected(case, mode) for case in cases}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_graphs_compute_what_eager_does(family: str, mode: str) -> None:
+    found = {}
+    for case in FAMILIES[family]:
+        graphs, model, inputs = made(case.name, mode)
+        if len(graphs) == 1:  # else nothing is delegated
+            found[case.name] = difference(graphs[0], model, inputs)
+    assert len(found) >= len(FAMILIES[family]) - 5
+    assert {name: each for name, each in found.items() if each} == {}
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -205,3 +205,14 @@ def test_users_annotate_last() -> None:
     quantizer.add_custom_quant_annotations([custom])
     quantizer.annotate(export(conv(), (IMAGE,)).module())
     assert seen == [2]  # the input and the convolution
+
+
+def test_what_1_4_1_ends_in_errors_with() -> None:
+    """Scales by channel of a group norm's weights, and a range of integers."""
+    norm, ids = nn.GroupNorm(2, 4), torch.tensor([[1, -2], [3, 4]])
+    cast = Function(lambda x: x.to(torch.float32) / 3 + x.mean(0, dtype=torch.float32))
+    for model, inputs in ((norm, (torch.randn(2, 4, 3, 3),)), (cast, (ids,))):
+        observed = prepare_pt2e(export(model.eval(), inputs).module(), EnnQuantizer())
+        observed(*inputs)
+        found = convert_pt2e(observed)(*inputs)
+        torch.testing.assert_close(found, model(*inputs), atol=0.05, rtol=0.0)

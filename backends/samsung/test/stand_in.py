@@ -18,6 +18,8 @@ from executorch.backends.samsung.aot.compiler import COMPILER, graph_of
 from executorch.backends.samsung.aot.graph import Graph
 from executorch.backends.samsung.enn_preprocess import EnnBackend
 from executorch.backends.samsung.partition.enn_partitioner import EnnPartitioner
+from executorch.backends.samsung.test.reference import evaluator
+from executorch.backends.test.conformance.backend import Backend
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.backend.backend_details import PreprocessResult
 
@@ -27,18 +29,49 @@ FOLDER = str(Path(__file__).parent)  # of `python`
 @contextmanager
 def recording() -> Iterator[list[Any]]:
     """What the two modules are asked, in order."""
-    samsung.__path__.append(FOLDER)
+    use_stand_in()
     try:
         log = import_module(f"{samsung.__name__}.python").LOG
         log.clear()
-        COMPILER._made.clear()
         yield log
     finally:
+        without_stand_in()
+
+
+def use_stand_in() -> None:
+    if FOLDER not in samsung.__path__:
+        samsung.__path__.append(FOLDER)
+    COMPILER._made.clear()
+
+
+def without_stand_in() -> None:
+    if FOLDER in samsung.__path__:
         samsung.__path__.remove(FOLDER)
-        for name in [each for each in sys.modules if each.startswith(f"{samsung.__name__}.python")]:
-            del sys.modules[name]
-        vars(samsung).pop("python", None)
-        COMPILER._made.clear()
+    for name in [each for each in sys.modules if each.startswith(f"{samsung.__name__}.python")]:
+        del sys.modules[name]
+    vars(samsung).pop("python", None)
+    COMPILER._made.clear()
+
+
+def partitioner() -> EnnPartitioner:
+    """With the modules in place from here on."""
+    use_stand_in()
+    return EnnPartitioner()
+
+
+def backend(quantize: Any = None) -> Backend:
+    return Backend(
+        "EnnBackend",
+        partitioner,
+        name="EnnBackend, int8" if quantize else "",
+        named_data=False,
+        dynamic_shapes=False,
+        wide_integers=False,
+        runtime=False,
+        quantize=quantize,
+        reference=evaluator.load,
+        converts=True,
+    )
 
 
 def lowered(model: nn.Module, *inputs: Any, specs: Any = None) -> EdgeProgramManager:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of the corpus lowered for a backend whose payloads a reference runs: whether a delegate takes them, and whether
-what it computes is what eager PyTorch computes."""
+what it computes is what eager PyTorch computes; where results were quantized, but for a step."""
 
 from __future__ import annotations
 
@@ -79,11 +79,14 @@ def _compared(row: Row, lowered: Lowered, tolerance: float, scales: Iterable[flo
         return Outcome(CPU, left=left)
     run, module = lowered.runner(), lowered.modules["forward"]
     least = max(tolerance, row.tolerance if row.tolerance > Row.tolerance else 0.0)
+    step = lowered.steps["forward"]
     for scale in scales:
         for inputs in row.calls:
             given = _scaled(inputs, scale)
             try:
-                bounds = precision.Bounds.of(lowered.backend.floats_inside, module, given, least)
+                bounds = precision.Bounds.of(
+                    lowered.backend.floats_inside, module, given, least, step
+                )
             except Exception:
                 if scale == 1:
                     raise

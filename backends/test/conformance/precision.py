@@ -54,11 +54,11 @@ def exactly(module: Callable[..., Any], inputs: Any) -> list[Any]:
 def _converted(
     convert: Callable[[Tensor], Tensor], module: Callable[..., Any], inputs: Any
 ) -> list[Any]:
-    """As they are where PyTorch refuses what is converted, or control flow beside a mode."""
+    """As they are where PyTorch refuses what is converted, as quantizing does, or control flow beside a mode."""
     try:
         with _Converted(convert):
             return _results(module, inputs)
-    except (RuntimeError, ValueError):
+    except (RuntimeError, ValueError, AssertionError):
         torch._dynamo.reset()  # it keeps what it could not trace
         return _results(module, inputs)
 
@@ -71,24 +71,29 @@ def _results(module: Callable[..., Any], inputs: Any) -> list[Any]:
 @dataclass(frozen=True)
 class Bounds:
     """Of the results of one run. `own`: PyTorch's where all values are of `dtype`; `least`: of the largest result, what
-    it may be off by in any case."""
+    it may be off by in any case; `step`: the same as a number, of quantized results."""
 
     dtype: torch.dtype
     expected: list[Any]
     own: list[Any]
     exact: list[Any]
     least: float = 0.0
+    step: float = 0.0
 
     @staticmethod
     def of(
-        dtype: torch.dtype, module: Callable[..., Any], inputs: Any, least: float = 0.0
+        dtype: torch.dtype,
+        module: Callable[..., Any],
+        inputs: Any,
+        least: float = 0.0,
+        step: float = 0.0,
     ) -> Bounds:
         """Buffers that the module writes are written once."""
         exact = exactly(copy.deepcopy(module), inputs)
         is_narrow = dtype != torch.float32
         own = in_dtype(dtype, copy.deepcopy(module), inputs) if is_narrow else None
         expected = _results(module, inputs)
-        return Bounds(dtype, expected, expected if own is None else own, exact, least)
+        return Bounds(dtype, expected, expected if own is None else own, exact, least, step)
 
     def difference(self, found: Sequence[Any], is_random: bool = False) -> str:
         """Where results are not these; "" where they are. `is_random`: sizes and dtypes alone are compared."""
@@ -113,7 +118,7 @@ class Bounds:
         is_known = own.isfinite() & exact.isfinite()
         lost = _largest((own - exact).abs()[is_known])
         largest = _largest(own.abs()[is_known])
-        bound = times * lost + max(units * limits.eps, self.least) * largest
+        bound = times * lost + max(units * limits.eps, self.least) * largest + self.step
         near = (found - own).abs() <= bound
         same = (found == own) | (found.isnan() & own.isnan())
         room = bound + times * units * limits.eps * _largest(exact.abs()[exact.isfinite()])

@@ -129,10 +129,13 @@ CONTIGUOUS = TensorCondition(
 )
 
 
+STATIC = TensorCondition(_is_static, "a tensor of sizes that are known is expected")
+
+
 def of_static_tensors(max_rank: int) -> tuple[TensorCondition, ...]:
     """Of backends whose formats have sizes that are known."""
     return (
-        TensorCondition(_is_static, "a tensor of sizes that are known is expected"),
+        STATIC,
         TensorCondition(has_rank_up_to(max_rank), f"at most {max_rank} dimensions are expected"),
         TensorCondition(has_elements, "a tensor with elements is expected"),
     )

@@ -5,6 +5,7 @@ and results rounded to their encodings. A graph that QNN's definitions do not al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 
@@ -20,7 +21,6 @@ from executorch.backends.qualcomm.test.reference import (
     pooling,
     reductions,
 )
-from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
 from executorch.backends.qualcomm.test.reference.quantized_values import (
     STORED,
     check_encoding,
@@ -31,6 +31,13 @@ from executorch.backends.qualcomm.test.reference.quantized_values import (
     stored_of,
 )
 from executorch.backends.qualcomm.test.reference.row import Call, Row
+from executorch.backends.test.graph_run import (
+    InvalidGraph,
+    check_dims,
+    results_of,
+    run_operators,
+    where_is,
+)
 
 _FAMILIES = (
     elementwise,
@@ -48,11 +55,7 @@ OPERATORS: dict[str, Row] = {name: row for each in _FAMILIES for name, row in ea
 
 def evaluate(graph: Graph, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """`inputs` and results as they are stored: quantized ones are integers."""
-    held = all_values(graph, inputs)
-    for tensor, place in zip(graph.of(graph.outputs), graph.outputs, strict=True):
-        if place not in held:
-            raise InvalidGraph(f"output {tensor.name}", "an operator that writes it", "none")
-    return [held[place] for place in graph.outputs]
+    return results_of(graph, all_values(graph, inputs))
 
 
 def all_values(graph: Graph, inputs: Sequence[torch.Tensor]) -> dict[int, torch.Tensor]:
@@ -66,9 +69,7 @@ def all_values(graph: Graph, inputs: Sequence[torch.Tensor]) -> dict[int, torch.
         raise InvalidGraph(f"graph {graph.name}", f"{len(graph.inputs)} inputs", len(inputs))
     for place, value in zip(graph.inputs, inputs, strict=True):
         held[place] = _given(graph.tensors[place], value)
-    for operator in graph.operators:
-        _run(graph, operator, held)
-    return held
+    return run_operators(graph, held, partial(_computed, graph))
 
 
 def _given(tensor: Tensor, value: torch.Tensor) -> torch.Tensor:
@@ -94,19 +95,16 @@ def _given(tensor: Tensor, value: torch.Tensor) -> torch.Tensor:
     return value.reshape(tensor.dims).to(wanted)
 
 
-def _run(graph: Graph, operator: Operator, held: dict[int, torch.Tensor]) -> None:
-    where = f"{operator.name} ({operator.type})"
+def _computed(graph: Graph, operator: Operator, stored: list[torch.Tensor]) -> list[torch.Tensor]:
+    where = where_is(operator)
     row = OPERATORS.get(operator.type) if operator.package == PACKAGE else None
     if row is None:
         raise InvalidGraph(where, f"a known operator of {PACKAGE}", operator.package)
     call = Call(operator, tuple(graph.of(operator.inputs)), tuple(graph.of(operator.outputs)))
     _check_tensors(where, row, call)
-    for place, tensor in zip(operator.inputs, call.inputs, strict=True):
-        if place not in held:
-            raise InvalidGraph(where, f"{tensor.name} written before it is read", "no value")
     rank = len(call.inputs[0].dims) if call.inputs else 0
     parameters = row.read_parameters(operator, rank)
-    numbers = _numbers(row, call, [held[place] for place in operator.inputs])
+    numbers = _numbers(row, call, stored)
     try:
         found = row.function(*([call] if row.takes_call else []), *numbers, **parameters)
     except (ValueError, TypeError, RuntimeError, IndexError) as error:
@@ -115,10 +113,7 @@ def _run(graph: Graph, operator: Operator, held: dict[int, torch.Tensor]) -> Non
     results = found if isinstance(found, tuple) else (found,)
     if len(results) != len(call.outputs):
         raise InvalidGraph(where, f"{len(results)} outputs", len(call.outputs))
-    for place, tensor, result in zip(operator.outputs, call.outputs, results, strict=True):
-        if place in held:
-            raise InvalidGraph(where, f"{tensor.name} written once", "a second time")
-        held[place] = _stored(where, tensor, result)
+    return [_stored(where, *each) for each in zip(call.outputs, results, strict=True)]
 
 
 def _numbers(row: Row, call: Call, stored: list[torch.Tensor]) -> list:
@@ -136,10 +131,7 @@ def _stored(where: str, tensor: Tensor, result: torch.Tensor) -> torch.Tensor:
     found = kinds.get(result.dtype, "float")
     if found != kind(tensor.dtype):
         raise InvalidGraph(f"{where}, output {tensor.name}", f"type {found}", tensor.dtype.name)
-    shape = tuple(result.shape) or (1,)
-    if shape != tensor.dims:
-        raise InvalidGraph(f"{where}, output {tensor.name}", f"dims {shape}", tensor.dims)
-    return stored_of(tensor, result.reshape(shape))
+    return stored_of(tensor, check_dims(f"{where}, output", tensor, result))
 
 
 def _check_tensors(where: str, row: Row, call: Call) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from executorch.backends.qualcomm.aot.graph import DataType, Encoding, EncodingType, Tensor
-from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
+from executorch.backends.test.graph_run import InvalidGraph
 
 STORED = {
     DataType.INT_8: torch.int8,

@@ -19,8 +19,8 @@ from executorch.backends.qualcomm.aot.graph import (
     Scalar,
     Tensor,
 )
-from executorch.backends.qualcomm.test.reference.errors import InvalidGraph
 from executorch.backends.qualcomm.test.reference.quantized_values import kind, limits
+from executorch.backends.test.graph_run import InvalidGraph
 
 MANDATORY = object()
 # Kinds of types, several in one string: quantized values are floats; integers are computed with in 32 bits.

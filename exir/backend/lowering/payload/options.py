@@ -36,6 +36,14 @@ class OptionError(ExportError, ValueError):
     """An option that a backend does not have, or a value that it cannot have."""
 
 
+def check_keys(backend: str, specs: Sequence[CompileSpec], known: Sequence[str]) -> None:
+    """OptionError for keys that are not among these, for a backend whose values have no table."""
+    unknown = sorted({spec.key for spec in specs} - set(known))
+    if unknown:
+        expected, found = ", ".join(known), ", ".join(unknown)
+        raise _error(backend, f"compile specs: expected one of {expected}, found {found}")
+
+
 @dataclass(frozen=True)
 class Encoding:
     """`types`: of values that it takes, empty for any. `encode` and `decode` raise ValueError."""
