@@ -224,7 +224,8 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
     ) -> int:
         name = name or ("value" if self.step is None else self.step.head.name)
         named = self.unique(f"{name}@0")
-        return self.add_value(Tensor(named, TensorType.NATIVE, dtype, tuple(sizes), encoding))
+        dims = tuple(sizes) or (1,)
+        return self.add_value(Tensor(named, TensorType.NATIVE, dtype, dims, encoding))
 
     def permuted(self, value: int, perm: Sequence[int]) -> int:
         sizes = [self.values[value].dims[dim] for dim in perm]
