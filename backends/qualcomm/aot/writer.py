@@ -31,6 +31,7 @@ from executorch.backends.qualcomm.aot.graph import (
     TensorType,
     uints,
 )
+from executorch.exir.backend.lowering.annotation import Kind
 from executorch.exir.backend.lowering.layout import (
     NHWC,
     PLAIN,
@@ -175,20 +176,36 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
     def give(self, kind: str, *inputs: int, **parameters: Parameter) -> int:
         """An operator that gives what the step does, in the layout that its row gives."""
         target = self.write(self.step.result, self.candidate.gives or PLAIN)
-        return self.emit(kind, inputs, target, **parameters)
+        made = self._before_convert(inputs[0], target)
+        self.emit(kind, inputs, made, **parameters)
+        return self._convert(made, target)
 
     def give_items(self, kind: str, *inputs: int, **parameters: Parameter) -> None:
         """Of a call of several results; those that nobody reads are written, too."""
         found = {each.place: each.value for each in self.items(self.step)}
         layout = self.candidate.gives or PLAIN
-        outputs = []
+        targets = []
         for place, value in enumerate(self.step.head.meta["val"]):
             if place in found:
-                outputs.append(self.write(found[place], layout))
+                targets.append(self.write(found[place], layout))
             else:
                 sizes = in_layout([int(size) for size in value.shape], layout)
-                outputs.append(self.native(sizes, TYPES[value.dtype]))
+                targets.append(self.native(sizes, TYPES[value.dtype]))
+        outputs = [self._before_convert(inputs[0], each) for each in targets]
         self.emit(kind, inputs, *outputs, **parameters)
+        for made, target in zip(outputs, targets, strict=True):
+            self._convert(made, target)
+
+    def _before_convert(self, source: int, target: int) -> int:
+        """Where a row moves values of one encoding into a result of another one: what it moves them into."""
+        before, after = self.values[source].encoding, self.values[target].encoding
+        is_moved = self.table.row_of(self.step).annotation.kind is Kind.SHARED
+        if not is_moved or None in (before, after) or before == after:
+            return target
+        return self.like(source, self.values[target].dims)
+
+    def _convert(self, made: int, target: int) -> int:
+        return made if made == target else self.emit("Convert", [made], target)
 
     def items(self, step: ModeStep) -> list[Item]:
         """Results of a call of several that are read; of a quantized step as they are quantized."""
