@@ -96,15 +96,19 @@ def test_outputs_in_other_orders_of_memory_are_transposed() -> None:
     assert manager.exported_program().graph.output_node().args[0][0].meta["val"].dim_order() == (1, 0)
 
 
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.attention(x, x, x, need_weights=False)[0]
+
+
 def test_what_is_moved_into_another_encoding_is_converted() -> None:
-    """A view whose result is quantized by what reads it; a constant that a call makes is quantized."""
-    attention = nn.MultiheadAttention(8, 2, batch_first=True).eval()
-    models = {
-        "attention": Of(lambda x: attention(x, x, x, need_weights=False)[0]),
-        "constant": Of(lambda x: x + torch.arange(4.0).reshape(2, 2).sum() * x),
-        "table": Of(lambda x: F.embedding(torch.tensor([1, 0]), torch.arange(16.0).reshape(2, 8)) + x[0, :2]),
-    }
-    for name, model in models.items():
-        x = torch.randn(2, 3, 8)
-        made = quantized(model, (x,), QuantDtype.use_8a8w)
-        assert difference(made, x) < 0.1 * float(model(x).abs().max()), name
+    """A view whose result is quantized by what reads it, and a table that a call makes and a view shapes."""
+    made = Of(lambda n: F.embedding(n, torch.arange(16.0).reshape(2, 8)))
+    for model, x in ((Attention().eval(), torch.randn(2, 3, 8)), (made, torch.tensor([1, 0]))):
+        in_8_bits = quantized(model, (x,), QuantDtype.use_8a8w)
+        step = float(in_8_bits(x).abs().max()) / 100
+        assert difference(in_8_bits, x) <= step
