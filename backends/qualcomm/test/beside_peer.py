@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks lowered here and by the released package, in turns, each with a recorder in the SDK's place: delegates, calls
-that are left on the CPU, and seconds of both.
+"""Networks lowered here and by the released package, in turns, each with a recorder in the SDK's place: delegates,
+calls that are left on the CPU, and seconds of both.
 
     python -m executorch.backends.qualcomm.test.beside_peer [--quantize 8a8w] [--refuse TYPE ...] [NAME ...]"""
 
@@ -47,7 +47,11 @@ class Worker:
 
     def __init__(self, python: str, words: Sequence[str]) -> None:
         paths = {"PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"}
-        self._environment = {**os.environ, **paths, "QNN_SDK_ROOT": "/no/sdk"}  # or 1.4.1 fetches one
+        self._environment = {
+            **os.environ,
+            **paths,
+            "QNN_SDK_ROOT": "/no/sdk",
+        }  # or 1.4.1 fetches one
         if python != sys.executable:
             self._environment.pop("PYTHONPATH", None)
         self._command, self._folder = [python, str(Path(networks.__file__)), *words], words[0]
@@ -101,7 +105,9 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="of networks; default: all")
     parser.add_argument("--quantize", default="", help="dtypes, such as 8a8w; default: floats")
-    parser.add_argument("--refuse", nargs="*", default=[], metavar="TYPE", help="of QNN's operators")
+    parser.add_argument(
+        "--refuse", nargs="*", default=[], metavar="TYPE", help="of QNN's operators"
+    )
     options = parser.parse_args(argv)
     words = ["--quantize", options.quantize, "--refuse", *options.refuse]
     known = chosen()
@@ -124,7 +130,9 @@ def main(argv: list[str] | None = None) -> None:
                 compared.append((theirs, ours))
         for each in workers:
             each.end()
-    more = sum(calls_left(b) > calls_left(a) or b["delegates"] > a["delegates"] for a, b in compared)
+    more = sum(
+        calls_left(b) > calls_left(a) or b["delegates"] > a["delegates"] for a, b in compared
+    )
     faster = sum(a["seconds"] >= 5 * b["seconds"] for a, b in compared)
     print(
         f"{len(compared)} networks of both: more delegates or calls left here in {more}; 5 times faster in {faster}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Formulas in place of operators that QNN lacks, scalars and norms of any rank: by the evaluator as by eager, also between
-quantized values; and what is moved from one encoding into another."""
+"""Formulas in place of operators that QNN lacks, scalars and norms of any rank: by the evaluator as by eager, also
+between quantized values; and what is moved from one encoding into another."""
 
 from __future__ import annotations
 
@@ -93,7 +93,10 @@ def test_outputs_in_other_orders_of_memory_are_transposed() -> None:
     (graph,) = door.graphs
     assert [each.type for each in graph.operators] == ["Transpose", "ElementWiseAbs", "Transpose"]
     assert [graph.tensors[place].dims for place in (*graph.inputs, *graph.outputs)] == [(4, 3)] * 2
-    assert manager.exported_program().graph.output_node().args[0][0].meta["val"].dim_order() == (1, 0)
+    assert manager.exported_program().graph.output_node().args[0][0].meta["val"].dim_order() == (
+        1,
+        0,
+    )
 
 
 class Attention(nn.Module):

@@ -66,9 +66,14 @@ def test_what_the_manifest_names_is_there() -> None:
 
 @pytest.mark.parametrize(
     ("root", "text"),
-    [("", "QNN_SDK_ROOT is not set"), ("/nowhere", f"/nowhere, where {sdk.HOST}/libQnnHtp.so is not")],
+    [
+        ("", "QNN_SDK_ROOT is not set"),
+        ("/nowhere", f"/nowhere, where {sdk.HOST}/libQnnHtp.so is not"),
+    ],
 )
-def test_what_is_missing_of_the_sdk_is_said_before_pytorch_is_imported(root: str, text: str) -> None:
+def test_what_is_missing_of_the_sdk_is_said_before_pytorch_is_imported(
+    root: str, text: str
+) -> None:
     if stand_in.why_missing():
         text = "_qnn"  # the module comes first
     code = (

@@ -74,8 +74,9 @@ def _manager(ok: Any, refused: Collection[str]) -> type:
 
 
 def quantized(module: torch.nn.Module, inputs: Inputs, dtype: str) -> torch.nn.Module:
-    from executorch.backends.qualcomm.quantizer.quantizer import QnnQuantizer, QuantDtype
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    from executorch.backends.qualcomm.quantizer.quantizer import QnnQuantizer, QuantDtype
 
     quantizer = QnnQuantizer()
     quantizer.set_default_quant_config(
@@ -130,7 +131,9 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--quantize", default="", help="dtypes, such as 8a8w")
-    parser.add_argument("--refuse", nargs="*", default=[], metavar="TYPE", help="of QNN's operators")
+    parser.add_argument(
+        "--refuse", nargs="*", default=[], metavar="TYPE", help="of QNN's operators"
+    )
     options = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)

@@ -90,9 +90,7 @@ class _Payload:
         program = _ORIGINAL.fget(module)
         signature = program.graph_signature
         given = set(signature.user_inputs)
-        self._given = [
-            node.meta["val"] for node in program.graph.nodes if node.name in given
-        ]
+        self._given = [node.meta["val"] for node in program.graph.nodes if node.name in given]
         outputs = program.graph.output_node().args[0]
         pairs = zip(outputs, signature.output_specs, strict=True)
         self._results = [

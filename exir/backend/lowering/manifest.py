@@ -112,7 +112,9 @@ class BackendManifest:
             return []
         known = self.named(self.socs) if self.socs else ()
         if soc not in known:
-            expected = f"one of {', '.join(known)}" if known else f"none, as {self.name} is of no chip"
+            expected = (
+                f"one of {', '.join(known)}" if known else f"none, as {self.name} is of no chip"
+            )
             raise ValueError(f"--soc: expected {expected}, found {soc}")
         return [soc]
 
