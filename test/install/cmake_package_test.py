@@ -282,9 +282,10 @@ def test_each_public_header_compiles_alone(consumer: Path) -> None:
 
 def test_the_wheel_has_the_same_headers(installation: Path, package: Path) -> None:
     """All but those of what is built for tests: backends to copy, and Cadence's kernels, which stand in for a DSP's;
-    and that of the C interface, whose library is no part of the wheel."""
+    and those of the C interface and of Qualcomm's backend, whose libraries are no part of the wheel."""
     folders = [each.package for each in all_backends().values() if not each.is_installed]
     folders += ["executorch.backends.demo", "executorch.backends.cadence", "executorch.c"]
+    folders += ["executorch.backends.qualcomm"]
     for_tests = tuple(f"{each.replace('.', '/')}/" for each in folders)
     headers = {
         folder: {path.relative_to(folder) for path in (folder / "include").rglob("*.h")}

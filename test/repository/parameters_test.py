@@ -22,7 +22,6 @@ NOT_READ: dict[str, list[str]] = {
         "qnn_partitioner:QnnOperatorSupport:is_node_supported submodules",
         "layout:channels_last step",
         "layout:plain step",
-        "writer:GraphWriter:copy node",
         "elementwise:cuts_nothing constants",
         "neutron_partitioner:NeutronPartitioner:claim program",
         "enn_partitioner:EnnOperatorSupport:is_node_supported submodules",

@@ -23,6 +23,7 @@ _CONFORMANCE = "backends/test/conformance"
 _ARM, _CORTEX_M, _CADENCE = (f"backends/{name}/test" for name in ("arm", "cortex_m", "cadence"))
 _MPS, _COREML = "backends/apple/mps", "backends/apple/coreml"
 _VULKAN, _OPENVINO, _SAMSUNG = "backends/vulkan", "backends/openvino", "backends/samsung"
+_QUALCOMM = "backends/qualcomm"
 
 
 def _sources(*places: str) -> tuple[str, ...]:
@@ -104,6 +105,9 @@ OF_BACKENDS = (
     Kind("samsung", "Samsung's rows and conditions, and how graphs are written",
          _of(f"{_SAMSUNG}/test", "evaluator_faults_test meaning_test samsung_graphs_test samsung_calls_test"),
          _sources(f"{_SAMSUNG}/aot/*.py"), _ALL, tier="fast", at_import=True),
+    Kind("qualcomm", "Qualcomm's rows, formulas and conditions, and how graphs are written",
+         _of(f"{_QUALCOMM}/test", "composed_test evaluator_cases_test qnn_partitioner_test rows_test graphs_test"),
+         _sources(f"{_QUALCOMM}/aot/*.py"), _ALL, tier="fast", at_import=True),
     Kind("openvino", "OpenVINO's table, and how programs are given to its compiler",
          _of(f"{_OPENVINO}/test", "openvino_limits_test openvino_conditions_test openvino_model_test "
              "openvino_names_test program_test cases_test openvino_calls_test"),

@@ -174,10 +174,16 @@ def _embedding(w: GraphWriter, step: ModeStep) -> None:
 
 
 def _made(w: GraphWriter, step: ModeStep) -> None:
-    """Of a call that reads nothing: a constant."""
+    """Of a call that reads nothing: a constant, quantized where its step is."""
     node = step.head
-    data = narrow(node.target(*node.args, **node.kwargs))
-    w.define(step.result, w.static(data, TYPES[data.dtype], node.name))
+    data = node.target(*node.args, **node.kwargs)
+    if step.is_quantized and (qparams := static_qparams(step.result)):
+        data = step.result.target(data, *step.result.args[1:])
+        made = w.quantized_static(data, qparams, range(data.dim()), node.name)
+    else:
+        data = narrow(data)
+        made = w.static(data, TYPES[data.dtype], node.name)
+    w.define(step.result, made)
 
 
 # ---- Conditions ----

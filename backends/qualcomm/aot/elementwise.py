@@ -8,8 +8,10 @@ from collections.abc import Callable
 import torch
 from torch.fx import Node
 
+from executorch.backends.qualcomm.aot.composed import gelu_by_tanh
 from executorch.backends.qualcomm.aot.graph import flag, float32, uint32
 from executorch.backends.qualcomm.aot.rows import (
+    FLOAT_RESULT,
     NO_QUANTIZED,
     NUMBERS,
     OF_FLOATS,
@@ -151,6 +153,12 @@ def _pow_number(w: GraphWriter, step: ModeStep) -> None:
     w.give("ElementWisePower", w.take(x), w.number(exponent, x))
 
 
+def _gelu(w: GraphWriter, step: ModeStep) -> None:
+    """QNN's is the exact form."""
+    is_exact = argument(step.head, "approximate") == "none"
+    (alone("Gelu") if is_exact else gelu_by_tanh)(w, step)
+
+
 def _is_nan(w: GraphWriter, step: ModeStep) -> None:
     w.give("IsNan", w.take(step.head.args[0]))
 
@@ -211,7 +219,6 @@ def _has_numbers(node: Node) -> bool:
 
 
 NO_FACTOR = when(_has_no_factor, "alpha must be 1")
-FLOAT_RESULT = when(is_float, "a result of floats is expected")
 NUMBER_RESULT = when(
     _gives(*NUMBERS), "a result of floats, or of integers of 32 or 64 bits, is expected"
 )
@@ -223,10 +230,6 @@ COMBINED = NUMBER_RESULT, OF_ONE_MODE
 SELECTED = when(_is_select_of_one_mode, "integers beside quantized values")
 LIMITS = when(_has_numbers, "limits that are numbers are expected")
 QPARAMS = when(_has_static_qparams, "one scale and zero point that are known are expected")
-EXACT = when(
-    lambda node: argument(node, "approximate", "none") == "none",
-    "the exact form is expected: QNN has no other",
-)
 NO_DECIMALS = when(lambda node: argument(node, "decimals", 0) == 0, "round of decimals")
 ELU = Condition(
     lambda node, constants: all(number == 1 for number in node.args[2:4]),
@@ -245,8 +248,8 @@ ROWS: dict[str, Row] = {
     **{f"aten.{name}.default": row(alone(kind), NUMBER_RESULT if name in _OF_INTEGERS else FLOAT_RESULT, layouts=either,
                                     annotation=ARITHMETIC)
        for name, kind in _UNARY.items()},
-    **{f"aten.{name}.Tensor": row(_binary(kind), NO_FACTOR, *COMBINED, layouts=either, annotation=ARITHMETIC)
-       for name, kind in _BINARY.items()},
+    **{f"aten.{name}.{form}": row(_binary(kind), NO_FACTOR, *COMBINED, layouts=either, annotation=ARITHMETIC)
+       for name, kind in _BINARY.items() for form in ("Tensor", "Scalar")},
     **{f"aten.{name}.default": row(_binary(f"ElementWise{name.title()}"), *COMBINED, layouts=either,
                                     annotation=ARITHMETIC)
        for name in ("maximum", "minimum")},
@@ -263,7 +266,7 @@ ROWS: dict[str, Row] = {
             preserved=True, annotation=ARITHMETIC),
     **_aten("where.self", _where, SELECTED, annotation=ARITHMETIC_OF_FLOATS),
     **_aten("sigmoid.default", alone("Sigmoid"), FLOAT_RESULT, annotation=FROM_0_TO_1),
-    **_aten("gelu.default", alone("Gelu"), EXACT, annotation=ARITHMETIC),
+    **_aten("gelu.default", _gelu, FLOAT_RESULT, annotation=ARITHMETIC),
     **_aten("hardsigmoid.default", _hard_sigmoid, preserved=True, annotation=FROM_0_TO_1),
     **_aten("elu.default", _elu, ELU, preserved=True, annotation=ARITHMETIC),
     **_aten("prelu.default", _prelu, SLOPES, preserved=True, annotation=ARITHMETIC),

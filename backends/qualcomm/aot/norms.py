@@ -125,11 +125,11 @@ OF_INPUT = when(
 BEHIND_SIZES = Annotation(Kind.GEMM, places=(0, 2, 3))
 WITHOUT_BIAS = Annotation(Kind.GEMM, places=(0, 2, 4))
 PARTS = _static("weight", "bias")
-IMAGES = has_rank(4, 5)
+IMAGES = has_rank(3, 4, 5)
 
 ROWS: dict[str, Row] = {
     "aten._native_batch_norm_legit_no_training.default": row(
-        _batch_norm, IMAGES, ONE_RESULT, _static(*_STATISTICS), layouts=channels_last
+        _batch_norm, has_rank(2, 3, 4, 5), ONE_RESULT, _static(*_STATISTICS), layouts=channels_last
     ),
     "aten.native_layer_norm.default": row(
         _layer_norm("LayerNorm"), ONE_RESULT, PARTS, layouts=plain, annotation=BEHIND_SIZES

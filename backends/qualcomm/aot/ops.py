@@ -5,6 +5,7 @@ beside this one."""
 from __future__ import annotations
 
 from executorch.backends.qualcomm.aot import (
+    composed,
     data_movement,
     elementwise,
     gemm,
@@ -16,6 +17,6 @@ from executorch.backends.qualcomm.aot import (
 from executorch.backends.qualcomm.aot.rows import QnnTable
 from executorch.exir.backend.lowering.op_table import Row
 
-_FAMILIES = (elementwise, gemm, pooling, norms, reduce, data_movement, images)
+_FAMILIES = (elementwise, composed, gemm, pooling, norms, reduce, data_movement, images)
 ROWS: dict[str, Row] = {name: row for family in _FAMILIES for name, row in family.ROWS.items()}
-TABLE = QnnTable(ROWS)
+TABLE = QnnTable(ROWS, composed.in_floats)

@@ -15,20 +15,20 @@ from executorch.exir.backend.lowering.annotation import ARITHMETIC, ARITHMETIC_O
 from executorch.exir.backend.lowering.layout import Candidates, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep
 from executorch.exir.backend.lowering.op_table import Row, when
-from executorch.exir.graph_facts import argument
+from executorch.exir.graph_facts import argument, arguments_by_name
 
 
 def _dims(node: Node) -> list[int]:
     """All where none is given."""
-    given = argument(node, "dim", ())
-    given = [given] if isinstance(given, int) else list(given)
+    given = arguments_by_name(node).get("dim")
+    given = [given] if isinstance(given, int) else list(given or ())
     rank = node.args[0].meta["val"].dim()
     return sorted(dim % rank for dim in given) or list(range(rank))
 
 
 def _keeps(node: Node) -> dict[str, Parameter]:
     """keep_dims, which is not said where it is false."""
-    return {"keep_dims": flag(True)} if argument(node, "keepdim", False) else {}
+    return {"keep_dims": flag(True)} if arguments_by_name(node).get("keepdim") else {}
 
 
 def _fold(kind: str) -> Lower:
@@ -89,11 +89,11 @@ def _top(w: GraphWriter, step: ModeStep) -> None:
 
 def _kept(step: ModeStep, operands: Sequence[Node]) -> Candidates:
     """In either layout where the result has all dimensions."""
-    return (either if argument(step.head, "keepdim", False) else plain)(step, operands)
+    return (either if _keeps(step.head) else plain)(step, operands)
 
 
 def _keeps_dtype(node: Node) -> bool:
-    dtype = argument(node, "dtype")
+    dtype = arguments_by_name(node).get("dtype")
     return dtype is None or TYPES[dtype] == TYPES[node.args[0].meta["val"].dtype]
 
 
@@ -123,6 +123,9 @@ ROWS: dict[str, Row] = {
     "aten.amax.default": _folded("ReduceMax"),
     "aten.amin.default": _folded("ReduceMin"),
     "aten.mean.dim": _folded("ReduceMean", OF_FLOATS),
+    "aten.mean.default": _folded("ReduceMean", OF_FLOATS),
+    "aten.max.default": _folded("ReduceMax"),
+    "aten.min.default": _folded("ReduceMin"),
     "aten.sum.dim_IntList": _folded("ReduceSum"),
     "aten.argmax.default": row(
         _place("Argmax"), HAS_DIMS, OF_NUMBERS, layouts=plain, annotation=ARITHMETIC_OF_FLOATS

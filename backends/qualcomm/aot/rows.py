@@ -46,15 +46,19 @@ OF_TENSORS = (
 
 
 class QnnTable(ModeTable[Row]):
-    def __init__(self, rows: Mapping[str, Row]) -> None:
+    """`in_floats`: whether a call is computed in floats, also between quantized values."""
+
+    def __init__(self, rows: Mapping[str, Row], in_floats: Callable[[Node], bool]) -> None:
         super().__init__(rows, OF_TENSORS, (COMPUTED_AHEAD,), step=ModeStep)
+        self._in_floats = in_floats
 
     def step_of(self, node: Node, constants: Constants) -> ModeStep:
         """A call, and the quantize behind it where all around it is quantized."""
         step = self.step_at(node)
         found = in_its_mode(step, constants)
         floats = [each for each in sources_of(step) if is_float(each)]
-        if not found.is_quantized or not all(map(is_known_dequantize, floats)):
+        is_known = not self._in_floats(step.head) and all(map(is_known_dequantize, floats))
+        if not found.is_quantized or not is_known:
             return ModeStep(step.head, step.result, step.calls, step.named, last=step.result)
         return found
 
@@ -126,6 +130,7 @@ def _reads_quantized(node: Node) -> bool:
     return any(map(is_dequantize, node.all_input_nodes))
 
 
+FLOAT_RESULT = when(is_float, "a result of floats is expected")
 OF_FLOATS = when(lambda node: all(map(is_float, node.all_input_nodes)), "floats are expected")
 OF_NUMBERS = when(
     lambda node: _dtypes(node) <= set(NUMBERS), "floats, or integers of 32 or 64 bits, are expected"

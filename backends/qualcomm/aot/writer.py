@@ -31,6 +31,7 @@ from executorch.backends.qualcomm.aot.graph import (
     TensorType,
     uints,
 )
+from executorch.exir.backend.lowering.annotation import Kind
 from executorch.exir.backend.lowering.layout import (
     NHWC,
     PLAIN,
@@ -142,23 +143,36 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
         return made
 
     def write(self, node: Node, layout: Layout = PLAIN) -> int:
-        """What has 64 bits outside is computed in 32, and cast at the end."""
-        if node.meta["val"].dtype != torch.int64 or self.layout_of_output(node) != layout:
+        """What has 64 bits outside is computed in 32, and cast at the end; other orders of memory are transposed to."""
+        is_same = node.meta["val"].dtype != torch.int64 and not self._order_behind(node)
+        if is_same or self.layout_of_output(node) != layout:
             return super().write(node, layout)
         made = self.make_value(node, layout)
         self.define(node, made, layout)
         return made
 
     def copy(self, node: Node, source: int, target: int) -> None:
-        """Casts to 64 bits, or is the same."""
+        """In the order of memory outside; casts to 64 bits, or is the same."""
         is_same = self.values[source].dtype == self.values[target].dtype
+        order = self._order_behind(node)
+        if order and is_same:
+            self.emit("Transpose", [source], target, perm=uints(order))
+            return
+        source = self.permuted(source, order) if order else source
         self.emit("Reshape" if is_same else "Cast", [source], target)
+
+    def _order_behind(self, node: Node) -> list[int]:
+        """Of an output that is neither dense nor channels last; else empty."""
+        order = [int(dim) for dim in dim_order_of(node.meta["val"])]
+        usual = in_layout(range(len(order)), self.layout_outside(node))
+        return [] if order == usual else order
 
     def transpose(
         self, node: Node, source: int, target: int, before: Layout, after: Layout
     ) -> None:
         perm = permutation(len(self.values[source].dims), before, after)
-        if self.values[source].dtype != self.values[target].dtype:  # of 64 bits outside
+        is_same = self.values[source].dtype == self.values[target].dtype
+        if not is_same or (after == PLAIN and self._order_behind(node)):
             source = self.permuted(source, perm)
             self.copy(node, source, target)
         else:
@@ -175,20 +189,36 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
     def give(self, kind: str, *inputs: int, **parameters: Parameter) -> int:
         """An operator that gives what the step does, in the layout that its row gives."""
         target = self.write(self.step.result, self.candidate.gives or PLAIN)
-        return self.emit(kind, inputs, target, **parameters)
+        made = self._before_convert(inputs[0], target)
+        self.emit(kind, inputs, made, **parameters)
+        return self._convert(made, target)
 
     def give_items(self, kind: str, *inputs: int, **parameters: Parameter) -> None:
         """Of a call of several results; those that nobody reads are written, too."""
         found = {each.place: each.value for each in self.items(self.step)}
         layout = self.candidate.gives or PLAIN
-        outputs = []
+        targets = []
         for place, value in enumerate(self.step.head.meta["val"]):
             if place in found:
-                outputs.append(self.write(found[place], layout))
+                targets.append(self.write(found[place], layout))
             else:
                 sizes = in_layout([int(size) for size in value.shape], layout)
-                outputs.append(self.native(sizes, TYPES[value.dtype]))
+                targets.append(self.native(sizes, TYPES[value.dtype]))
+        outputs = [self._before_convert(inputs[0], each) for each in targets]
         self.emit(kind, inputs, *outputs, **parameters)
+        for made, target in zip(outputs, targets, strict=True):
+            self._convert(made, target)
+
+    def _before_convert(self, source: int, target: int) -> int:
+        """Where a row moves values of one encoding into a result of another one: what it moves them into."""
+        before, after = self.values[source].encoding, self.values[target].encoding
+        is_moved = self.table.row_of(self.step).annotation.kind is Kind.SHARED
+        if not is_moved or None in (before, after) or before == after:
+            return target
+        return self.like(source, self.values[target].dims)
+
+    def _convert(self, made: int, target: int) -> int:
+        return made if made == target else self.emit("Convert", [made], target)
 
     def items(self, step: ModeStep) -> list[Item]:
         """Results of a call of several that are read; of a quantized step as they are quantized."""
@@ -224,7 +254,8 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
     ) -> int:
         name = name or ("value" if self.step is None else self.step.head.name)
         named = self.unique(f"{name}@0")
-        return self.add_value(Tensor(named, TensorType.NATIVE, dtype, tuple(sizes), encoding))
+        dims = tuple(sizes) or (1,)
+        return self.add_value(Tensor(named, TensorType.NATIVE, dtype, dims, encoding))
 
     def permuted(self, value: int, perm: Sequence[int]) -> int:
         sizes = [self.values[value].dims[dim] for dim in perm]
@@ -279,9 +310,9 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
         data = (data if add_dim is None else data.unsqueeze(add_dim)).permute(*order)
         if found is None:
             return self.static(data, TYPES[data.dtype], node.name)
-        return self._quantized_static(data, found[1], order, node.name, add_dim)
+        return self.quantized_static(data, found[1], order, node.name, add_dim)
 
-    def _quantized_static(
+    def quantized_static(
         self,
         data: torch.Tensor,
         qparams: Quantization,
@@ -304,7 +335,7 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
         data = data.reshape(sizes if data.numel() > 1 else [1] * rank)
         if found is None:
             return self.static(data, TYPES[data.dtype], slopes.name)
-        return self._quantized_static(data, found[1], range(rank), slopes.name)
+        return self.quantized_static(data, found[1], range(rank), slopes.name)
 
     def vector(self, values: torch.Tensor, name: str, bits: int = 8, scale: float = 0.0) -> int:
         """Floats that the compiler made, in the input's dtype; of a quantized step symmetric, of so many bits, by
@@ -379,7 +410,7 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
         qparams, added = found[1], data.dim() - before
         if qparams.axis is not None:
             qparams = replace(qparams, axis=qparams.axis % before + added)
-        return self._quantized_static(data, qparams, order, node.name)
+        return self.quantized_static(data, qparams, order, node.name)
 
 
 def narrow(data: torch.Tensor) -> torch.Tensor:

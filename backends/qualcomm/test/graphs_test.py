@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from executorch.backends.qualcomm.aot.graph_text import lines
 from executorch.backends.qualcomm.aot.ops import TABLE
 from executorch.backends.qualcomm.quantizer.quantizer import QuantDtype
 from executorch.backends.qualcomm.test.graph_cases import FAMILIES, Case
-from executorch.backends.qualcomm.test.graph_text import lines
 from executorch.backends.qualcomm.test.recorder import Recorder, lowered, quantized
 
 Lines = dict[tuple[str, str], list[str]]

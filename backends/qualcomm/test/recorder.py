@@ -59,6 +59,14 @@ def specs(use_fp16: bool = True) -> list[CompileSpec]:
     return generate_qnn_executorch_compiler_spec(QcomChipset.SM8650, options)
 
 
+def quantizer(dtype: QuantDtype = QuantDtype.use_8a8w, is_per_channel: bool = True) -> QnnQuantizer:
+    made = QnnQuantizer()
+    made.set_default_quant_config(
+        dtype, is_conv_per_channel=is_per_channel, is_linear_per_channel=is_per_channel
+    )
+    return made
+
+
 def quantized(
     model: torch.nn.Module,
     inputs: tuple[torch.Tensor, ...],
@@ -66,11 +74,8 @@ def quantized(
     is_per_channel: bool = True,
 ) -> torch.nn.Module:
     """Calibrated on the inputs."""
-    quantizer = QnnQuantizer()
-    quantizer.set_default_quant_config(
-        dtype, is_conv_per_channel=is_per_channel, is_linear_per_channel=is_per_channel
-    )
-    prepared = prepare_pt2e(export(model, inputs, strict=True).module(), quantizer)
+    captured = export(model, inputs, strict=True).module()
+    prepared = prepare_pt2e(captured, quantizer(dtype, is_per_channel))
     prepared(*inputs)
     return convert_pt2e(prepared)
 

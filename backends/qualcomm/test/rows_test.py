@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from executorch.backends.qualcomm.aot.graph_text import lines
 from executorch.backends.qualcomm.test.graph_cases import Function
-from executorch.backends.qualcomm.test.graph_text import lines
 from executorch.backends.qualcomm.test.recorder import Recorder, left, lowered
 
 X, SEQUENCE = torch.rand(2, 3, 4), torch.rand(1, 3, 8)

@@ -88,8 +88,11 @@ class _Payload:
         self._run = backend.reference(module.processed_bytes, named_data(module))
         self._by_memory, self._converts = backend.by_memory, backend.converts
         program = _ORIGINAL.fget(module)
+        signature = program.graph_signature
+        given = set(signature.user_inputs)
+        self._given = [node.meta["val"] for node in program.graph.nodes if node.name in given]
         outputs = program.graph.output_node().args[0]
-        pairs = zip(outputs, program.graph_signature.output_specs, strict=True)
+        pairs = zip(outputs, signature.output_specs, strict=True)
         self._results = [
             node.meta["val"] for node, spec in pairs if spec.kind is OutputKind.USER_OUTPUT
         ]
@@ -106,10 +109,15 @@ class _Payload:
         ]
 
     def _given_by_memory(self, *inputs: Any) -> Any:
-        found = self._run([each.permute(each.dim_order()) for each in inputs])
+        """Of the program's orders: a kernel of PyTorch may give another one."""
+        given = zip(inputs, self._given, strict=True)
+        found = self._run([each.permute(value.dim_order()) for each, value in given])
         pairs = zip(found, self._results, strict=True)
         orders = [(each, want.dim_order()) for each, want in pairs]
-        return [each.permute([*map(order.index, range(len(order)))]) for each, order in orders]
+        return [
+            each.permute([*map(order.index, range(len(order)))]) if order else each.reshape(())
+            for each, order in orders
+        ]
 
 
 def named_data(delegate: LoweredBackendModule) -> dict[str, bytes]:

@@ -23,7 +23,7 @@ class Calls(torch.nn.Module):
         """Of all; where they are quantized, of those that have a range; of what integers of 32 bits hold, where others
         are computed in these."""
         wanted = [row for row in LOOKALIKES if not backend.quantize or _has_range(row)]
-        wanted = [row for row in wanted if backend.wide_integers or not _is_wide(row)]
+        wanted = [row for row in wanted if backend.wide_integers or not is_wide(row)]
         return backend.floats({row.name: row.inputs for row in wanted})
 
 
@@ -31,8 +31,10 @@ def _has_range(row: Row) -> bool:
     return all(value.numel() and bool(value.isfinite().all()) for value in row.inputs)
 
 
-def _is_wide(row: Row) -> bool:
-    integers = [value for value in row.inputs if value.dtype == torch.int64]
+def is_wide(row: Row) -> bool:
+    """Of integers that 32 bits do not hold."""
+    tensors = [value for value in row.inputs if isinstance(value, Tensor)]
+    integers = [value for value in tensors if value.dtype == torch.int64]
     return any(bool((value != value.int()).any()) for value in integers)
 
 

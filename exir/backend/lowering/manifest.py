@@ -42,6 +42,8 @@ class BackendManifest:
     tried_with: what its programs have run with, where this package is made.
     id: its name in files; empty for a backend that is kernels.
     partitioner: the class, of which an instance without arguments is what users choose first.
+    socs: of a backend that compiles for one chip, their names, any of which `partitioner` takes.
+    graphs: a context manager of a path: in it exports need no SDK, and what its compiler is given goes there as text.
     passes: of a backend that is kernels: a function (method's name, exported program) -> passes of the edge program
         (`edge_transform_passes` of a LoweringRecipe).
     edge_config: of such a backend, a function that gives the EdgeCompileConfig it wants, as for operators to preserve.
@@ -57,6 +59,7 @@ class BackendManifest:
     extras: pip's name of a set of packages -> their requirements (`pip install '.[name]'` in a clone); written out, as
         the build of the package reads it without running it.
     needs: modules of its SDK, without which it is absent; `get_sdk` says how they are had.
+    why_missing: a function that says which variable, file or version of the SDK is missing; empty text when none is.
     is_installed: False for what is built for tests alone, such as a backend to copy: users' lists leave it out."""
 
     package: str
@@ -65,6 +68,8 @@ class BackendManifest:
     tried_with: str = ""
     id: str = ""
     partitioner: str = ""
+    socs: str = ""
+    graphs: str = ""
     passes: str = ""
     edge_config: str = ""
     quantizer: str = ""
@@ -76,6 +81,7 @@ class BackendManifest:
     operators: OperatorPage | None = None
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    why_missing: str = ""
     get_sdk: str = ""
     is_installed: bool = True
 
@@ -83,7 +89,8 @@ class BackendManifest:
         """Which part of the SDK is missing, and how to get it; empty where all is there."""
         missing = [module for module in self.needs if not _is_there(module)]
         if not missing:
-            return ""
+            reason = self.named(self.why_missing)() if self.why_missing else ""
+            return f"the backend {self.name} lacks its SDK: {reason}" if reason else ""
         how = f": {self.get_sdk}" if self.get_sdk else ""
         return f"the backend {self.name} needs {', '.join(missing)}, not installed here{how}"
 
@@ -92,24 +99,37 @@ class BackendManifest:
         of_quantizer = [INT8] if self.quantizer else []
         return list(dict.fromkeys([*filter(None, self.recipe_of), *of_quantizer]))
 
-    def lowering(self) -> dict[str, Any]:
-        """What lowers a program to it, by the names of a LoweringRecipe."""
+    def lowering(self, soc: str = "") -> dict[str, Any]:
+        """What lowers a program to it, by the names of a LoweringRecipe. ValueError for a chip that is none of its."""
+        chip = self._chip(soc)
         if self.partitioner:
-            return {"partitioners": [self.load(self.partitioner)()]}
+            return {"partitioners": [self.named(self.partitioner)(*chip)]}
         config = {"edge_compile_config": self.load(self.edge_config)()} if self.edge_config else {}
         return {"edge_transform_passes": [self.load(self.passes)], **config}
+
+    def _chip(self, soc: str) -> list[str]:
+        if not soc:
+            return []
+        known = self.named(self.socs) if self.socs else ()
+        if soc not in known:
+            expected = (
+                f"one of {', '.join(known)}" if known else f"none, as {self.name} is of no chip"
+            )
+            raise ValueError(f"--soc: expected {expected}, found {soc}")
+        return [soc]
 
     def load(self, name: str) -> Any:
         """What a field names: a module, or an object of one. BackendAbsent without the SDK."""
         if reason := self.why_absent():
             raise BackendAbsent(reason)
-        return self._named(name)
+        return self.named(name)
 
     def rows(self) -> Any:
         """The table of the page of operators, which a backend has without its SDK, too."""
-        return self._named(self.operators.table)
+        return self.named(self.operators.table)
 
-    def _named(self, name: str) -> Any:
+    def named(self, name: str) -> Any:
+        """The same, whether the SDK is there or not."""
         module, _, attribute = name.partition(":")
         found = import_module(f"{self.package}.{module}")
         return getattr(found, attribute) if attribute else found

@@ -46,6 +46,15 @@ def parser(prog: str) -> argparse.ArgumentParser:
         help=f"who takes what it can, also a backend of an installed package; default: {DEFAULT_BACKEND}",
     )
     made.add_argument(
+        "--soc", default="", metavar="NAME", help="the chip, of a backend for one, such as SM8650"
+    )
+    made.add_argument(
+        "--graph",
+        type=Path,
+        metavar="FILE",
+        help="instead of a program, write what the backend's compiler is given; needs no SDK",
+    )
+    made.add_argument(
         "--quantize", choices=quantizations(), help="fewer bits, for a smaller and faster file"
     )
     made.add_argument(
@@ -75,6 +84,22 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "--list", action="store_true", help="print example models and recipes, and stop"
     )
     return made
+
+
+def check(options: argparse.Namespace) -> None:
+    """What is missing of the backend's SDK, and options that it does not have."""
+    from executorch.backends.discovery import backends
+
+    backend = None if options.recipe or options.list else backends().get(options.backend)
+    for option in ("soc", "graph"):
+        field = f"{option}s"
+        if getattr(options, option) and not (backend and getattr(backend, field)):
+            able = [name for name, each in backends().items() if getattr(each, field)]
+            raise ValueError(f"--{option}: expected --backend {' or '.join(able)}")
+    if backend is None or options.graph or not (reason := backend.why_absent()):
+        return
+    way = "; --graph FILE writes what it is given, without it" if backend.graphs else ""
+    raise ImportError(f"{reason}{way}")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -79,8 +79,8 @@ def recipe(options: argparse.Namespace) -> ExportRecipe:
     name = backend.recipe_of.get(options.quantize or "")
     if name is not None:
         return ExportRecipe.get_recipe(backend.load(backend.recipes)[name])
-    quantizers = [backend.load(backend.quantizer)()] if options.quantize else None
-    return _plain(backend.name, quantizers, **backend.lowering())
+    quantizers = [backend.named(backend.quantizer)()] if options.quantize else None
+    return _plain(backend.name, quantizers, **backend.lowering(options.soc))
 
 
 def _plain(name: str, quantizers: list[Any] | None = None, **lowering: Any) -> ExportRecipe:
@@ -117,6 +117,8 @@ def export_model(options: argparse.Namespace) -> int:
     found = source(options.model)
     target = options.output or Path(f"{found.name}.pte")
     status("exporting")
+    if options.graph is not None:
+        return write_graphs(options, found)
     session = exported(options, found.to_be_quantized() if options.quantize else found)
     session.save_to_pte(str(target))
     if options.etrecord is not None:
@@ -127,6 +129,15 @@ def export_model(options: argparse.Namespace) -> int:
     if reason := why_all_on_kernels(options, target):
         print(reason, file=sys.stderr)
     return compare(found, target, options.quantize or "") if options.check else 0
+
+
+def write_graphs(options: argparse.Namespace, found: Source) -> int:
+    manifest = backends()[options.backend]
+    with manifest.named(manifest.graphs)(options.graph):
+        exported(options, found.to_be_quantized() if options.quantize else found)
+    Status()("")
+    print(f"wrote {options.graph}: {len(options.graph.read_text().splitlines())} lines")
+    return 0
 
 
 def exported(options: argparse.Namespace, found: Source) -> ExportSession:

@@ -49,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _light.is_on = True  # --help, and options that are wrong, need no PyTorch
     try:
         options = command.parser().parse_args(given[1:])
+        if status := _report(command.name, lambda: command.check(options)):
+            return status
     finally:
         _light.is_on = False
     quieten()

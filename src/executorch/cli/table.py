@@ -21,7 +21,8 @@ MODELS, LANGUAGE, PROGRAMS, BOARDS, PROJECTS = (
 
 @dataclass(frozen=True)
 class Command:
-    """`module` has parser(prog) -> ArgumentParser and run(options) -> exit status; `devtools`: a command of
+    """`module` has parser(prog) -> ArgumentParser and run(options) -> exit status, and may have check(options), which
+    raises for what cannot work before PyTorch is imported; `devtools`: a command of
     `python -m executorch.devtools` instead. Without `needs_torch` it starts in a fraction of a second, unless an option
     of `torch_options` is given."""
 
@@ -45,6 +46,12 @@ class Command:
         if self.devtools:
             return import_module("executorch.devtools.commands").parser(self.devtools, self.prog)
         return import_module(self.module).parser(self.prog)
+
+    def check(self, options: argparse.Namespace) -> int:
+        module = None if self.devtools else import_module(self.module)
+        if hasattr(module, "check"):
+            module.check(options)
+        return 0
 
     def run(self, options: argparse.Namespace) -> int:
         if self.devtools:
