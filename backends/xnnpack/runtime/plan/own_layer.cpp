@@ -16,7 +16,8 @@ namespace {
 
 /// The first that suits a node computes it.
 const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd,  &kOwnMatmul,
-                                 &kOwnConvolution,    &kOwnDepthwise, &kOwnBatchMatmul, &kOwnMaxPool};
+                                 &kOwnConvolution,    &kOwnDepthwise, &kOwnBatchMatmul,
+                                 &kOwnMaxPool};
 
 }  // namespace
 
