@@ -56,7 +56,14 @@ public final class TextRunner: @unchecked Sendable {
     _ answer: @escaping (@escaping (String) -> Bool) throws -> Answer
   ) -> AsyncThrowingStream<String, Swift.Error> {
     AsyncThrowingStream { continuation in
+      let cancelled = Cancelled()
+      continuation.onTermination = { reason in
+        guard case .cancelled = reason else { return }
+        cancelled.set()
+        self.session.stop()
+      }
       queue.async {
+        if cancelled.isSet { return }
         do {
           _ = try answer { piece in
             if case .terminated = continuation.yield(piece) { return false }
@@ -73,8 +80,15 @@ public final class TextRunner: @unchecked Sendable {
   /// Ends an answer, from any thread. No effect before load().
   public func stop() { session.stop() }
 
-  /// Forgets the context.
+  /// Ends an answer, if one is being made, and forgets the context.
   public func reset() { session.reset() }
+}
+
+private final class Cancelled: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value = false
+  var isSet: Bool { lock.withLock { value } }
+  func set() { lock.withLock { value = true } }
 }
 
 /// The documents' name of TextRunner.

@@ -35,6 +35,8 @@ final class TextSession: @unchecked Sendable {
   private let tokenizerPath: String
   private let lock = NSLock()
   private var handle: ExecuTorchText = 0
+  /// Held while the session works: calls wait for each other, and reset() for an answer that it ends. A callback may call.
+  private let calls = NSRecursiveLock()
 
   init(_ modelPath: String, _ tokenizerPath: String) {
     self.modelPath = modelPath
@@ -69,12 +71,17 @@ final class TextSession: @unchecked Sendable {
   }
 
   func reset() {
+    stop()
+    calls.lock()
+    defer { calls.unlock() }
     let session = number
     if session != 0 { _ = api.release(api.text_rewind(session, 0)) }
   }
 
   /// `onText` gets each piece, of whole characters; false ends the answer.
   func generate(_ prompt: String, _ config: Config, _ onText: @escaping (String) -> Bool) throws -> Answer {
+    calls.lock()
+    defer { calls.unlock() }
     let session = try load()
     if config.isEchoEnabled, !config.isWarming, !onText(prompt) { return try answer(ExecuTorchTextResult()) }
     var room = config.maximumNewTokens
@@ -90,6 +97,8 @@ final class TextSession: @unchecked Sendable {
 
   /// Answers a conversation by the chat format of the program.
   func chat(_ messages: [Message], _ config: Config, _ onText: @escaping (String) -> Bool) throws -> Answer {
+    calls.lock()
+    defer { calls.unlock() }
     let session = try load()
     let texts = messages.flatMap { [strdup($0.role), strdup($0.content)] }
     defer { texts.forEach { free($0) } }

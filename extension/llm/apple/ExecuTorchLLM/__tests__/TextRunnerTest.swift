@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Language models. EXECUTORCH_PROGRAMS is a folder with llm.pte and its tokenizer, llm.json; expected texts are compared with
-// those of the same runner, greedy, whose text another test compares with PyTorch's.
+// Language models. EXECUTORCH_PROGRAMS is a folder with llm.pte and its tokenizer, llm.json; EXECUTORCH_ANSWER the 16 best
+// tokens behind the prompt, by transformers.
 import XCTest
 
 import ExecuTorch
@@ -45,6 +45,7 @@ final class TextRunnerTest: XCTestCase {
     var text = ""
     let answer = try runner.generate(prompt, greedy) { text += $0 }
     print("answer: \(text)")
+    if let expected = ProcessInfo.processInfo.environment["EXECUTORCH_ANSWER"] { XCTAssertEqual(text, expected) }
     XCTAssertFalse(text.isEmpty)
     XCTAssertLessThanOrEqual(answer.newTokens, 16)
     XCTAssertGreaterThan(answer.promptTokens, 0)
@@ -79,8 +80,18 @@ final class TextRunnerTest: XCTestCase {
       taken += 1
       if taken == 2 { break }
     }
-    runner.reset()  // waits for nothing: the answer ended with the loop
     XCTAssertEqual(taken, 2)
+    runner.reset()  // waits for the answer, which ends with the loop
+    text = ""
+    try runner.generate(prompt, greedy) { text += $0 }
+    XCTAssertEqual(text, again)
+
+    let schema = greedy.copy()
+    schema.jsonSchema = #"{"enum": ["Paris", "Rome"]}"#
+    runner.reset()
+    text = ""
+    try runner.generate(prompt, schema) { text += $0 }
+    XCTAssertTrue([#""Paris""#, #""Rome""#].contains(text), text)
   }
 
   func testMultimodalInputs() {
