@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The C interface, in which the names of four classes are types: they are called otherwise here.
+#define ExecuTorchLog ExecuTorchCLog
+#define ExecuTorchModule ExecuTorchCModule
+#define ExecuTorchTensor ExecuTorchCTensor
+#define ExecuTorchValue ExecuTorchCValue
+#include "../CExecuTorch/CExecuTorch.h"
+#undef ExecuTorchLog
+#undef ExecuTorchModule
+#undef ExecuTorchTensor
+#undef ExecuTorchValue
