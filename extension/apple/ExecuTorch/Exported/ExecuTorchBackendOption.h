@@ -11,7 +11,12 @@ typedef NS_ENUM(NSInteger, ExecuTorchBackendOptionType) {
 };
 
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchBackendOption : NSObject
+@interface ExecuTorchBackendOption : NSObject {
+ @private
+  NSString *_key;
+  ExecuTorchBackendOptionType _type;
+  id _value;
+}
 
 @property(nonatomic, readonly) NSString *key;
 @property(nonatomic, readonly) ExecuTorchBackendOptionType type;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #import "ExecuTorchBackendOption.h"
 
-@implementation ExecuTorchBackendOption {
-  id _value;
-}
+@implementation ExecuTorchBackendOption
+
+@synthesize key = _key;
+@synthesize type = _type;
 
 - (instancetype)initWithKey:(NSString *)key type:(ExecuTorchBackendOptionType)type value:(id)value {
   if ((self = [super init])) {

@@ -5,7 +5,10 @@
 NS_ASSUME_NONNULL_BEGIN
 
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchBackendOptionsMap : NSObject
+@interface ExecuTorchBackendOptionsMap : NSObject {
+ @private
+  NSDictionary<NSString *, NSArray<ExecuTorchBackendOption *> *> *_options;
+}
 
 @property(nonatomic, readonly) NSDictionary<NSString *, NSArray<ExecuTorchBackendOption *> *> *options;
 

@@ -35,7 +35,7 @@ static NSString *Wrong(Options *options) {
       return [NSString stringWithFormat:@"backend id '%@' is %lu bytes; limit is 63", backend, (unsigned long)Size(backend)];
     }
     NSMutableSet<NSString *> *keys = [NSMutableSet set];
-    for (ExecuTorchBackendOption *option in options[backend]) {
+    for (ExecuTorchBackendOption *option in [options objectForKey:backend]) {
       NSString *reason = WrongOption(backend, option, keys);
       if (reason != nil) return reason;
     }
@@ -44,6 +44,8 @@ static NSString *Wrong(Options *options) {
 }
 
 @implementation ExecuTorchBackendOptionsMap
+
+@synthesize options = _options;
 
 - (instancetype)initWithOptions:(Options *)options error:(NSError **)error {
   NSString *reason = Wrong(options);
@@ -62,7 +64,7 @@ static NSString *Wrong(Options *options) {
 - (NSString *)description {
   NSMutableArray<NSString *> *entries = [NSMutableArray array];
   for (NSString *backend in [_options.allKeys sortedArrayUsingSelector:@selector(compare:)]) {
-    NSArray<NSString *> *texts = [_options[backend] valueForKey:@"text"];
+    NSArray<NSString *> *texts = [[_options objectForKey:backend] valueForKey:@"text"];
     [entries addObject:[NSString stringWithFormat:@"%@=[%@]", backend, [texts componentsJoinedByString:@", "]]];
   }
   return [NSString stringWithFormat:@"<ExecuTorchBackendOptionsMap %@>",

@@ -23,7 +23,12 @@ typedef NS_ENUM(NSInteger, ExecuTorchLogLevel) {
 
 /// Keeps its sinks weakly. A sink that is added first gets up to 100 messages from before.
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchLog : NSObject
+@interface ExecuTorchLog : NSObject {
+ @private
+  NSHashTable *_sinks;
+  NSMutableArray *_records;  // blocks, which send one message to a sink
+  NSRecursiveLock *_lock;    // a sink may use the runtime, which may log
+}
 
 @property(class, nonatomic, readonly) ExecuTorchLog *sharedLog;
 

@@ -14,11 +14,7 @@ static void Forward(void *context, int32_t level, const char *file, size_t line,
             message:[NSString stringWithUTF8String:message ?: ""] ?: @""];
 }
 
-@implementation ExecuTorchLog {
-  NSHashTable *_sinks;
-  NSMutableArray *_records;  // blocks, which send one message to a sink
-  NSRecursiveLock *_lock;    // a sink may use the runtime, which may log
-}
+@implementation ExecuTorchLog
 
 + (ExecuTorchLog *)sharedLog {
   static ExecuTorchLog *log;

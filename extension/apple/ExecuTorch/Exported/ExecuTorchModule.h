@@ -18,7 +18,14 @@ typedef NS_ENUM(uint8_t, ExecuTorchVerification) {
 };
 
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchTensorMetadata : NSObject
+@interface ExecuTorchTensorMetadata : NSObject {
+ @private
+  NSString *_name;
+  NSArray<NSNumber *> *_shape;
+  NSArray<NSNumber *> *_dimensionOrder;
+  ExecuTorchDataType _dataType;
+  BOOL _isMemoryPlanned;
+}
 @property(nonatomic, readonly) NSString *name;
 /// Upper bounds where sizes vary.
 @property(nonatomic, readonly) NSArray<NSNumber *> *shape;
@@ -28,7 +35,17 @@ __attribute__((objc_subclassing_restricted))
 @end
 
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchMethodMetadata : NSObject
+@interface ExecuTorchMethodMetadata : NSObject {
+ @private
+  NSString *_name;
+  NSArray<NSNumber *> *_inputValueTags;
+  NSArray<NSNumber *> *_outputValueTags;
+  NSDictionary<NSNumber *, ExecuTorchTensorMetadata *> *_inputTensorMetadata;
+  NSDictionary<NSNumber *, ExecuTorchTensorMetadata *> *_outputTensorMetadata;
+  NSArray<ExecuTorchTensorMetadata *> *_attributeTensorMetadata;
+  NSArray<NSNumber *> *_memoryPlannedBufferSizes;
+  NSArray<NSString *> *_backendNames;
+}
 @property(nonatomic, readonly) NSString *name;
 @property(nonatomic, readonly) NSArray<NSNumber *> *inputValueTags;
 @property(nonatomic, readonly) NSArray<NSNumber *> *outputValueTags;
@@ -42,7 +59,13 @@ __attribute__((objc_subclassing_restricted))
 
 /// Nothing is opened before it is needed. One thread at a time: another one's call gets InvalidState. Outputs are copies:
 /// they stay as they are when the method runs again.
-@interface ExecuTorchModule : NSObject
+@interface ExecuTorchModule : NSObject {
+ @private
+  NSString *_filePath;
+  NSArray<NSString *> *_dataFilePaths;
+  ExecuTorchModuleLoadMode _loadMode;
+  uint64_t _handle;
+}
 
 - (instancetype)initWithFilePath:(NSString *)filePath
                    dataFilePaths:(NSArray<NSString *> *)dataFilePaths

@@ -43,11 +43,17 @@ static ExecuTorchValue *ExecuTorchValueOfC(ExecuTorchCValue value, NSError **err
   }
 }
 
-static NSString *ExecuTorchText(const char *text) {
+static NSString *ExecuTorchString(const char *text) {
   return [NSString stringWithUTF8String:text ?: ""] ?: @"";
 }
 
 @implementation ExecuTorchTensorMetadata
+
+@synthesize name = _name;
+@synthesize shape = _shape;
+@synthesize dimensionOrder = _dimensionOrder;
+@synthesize dataType = _dataType;
+@synthesize isMemoryPlanned = _isMemoryPlanned;
 
 - (instancetype)initWithInfo:(ExecuTorchValueInfo)info {
   if ((self = [super init])) {
@@ -57,7 +63,7 @@ static NSString *ExecuTorchText(const char *text) {
       [shape addObject:@(info.sizes[i])];
       [order addObject:@((NSInteger)info.dim_order[i])];
     }
-    _name = ExecuTorchText(info.name);
+    _name = ExecuTorchString(info.name);
     _shape = shape;
     _dimensionOrder = order;
     _dataType = (ExecuTorchDataType)info.dtype;
@@ -69,6 +75,15 @@ static NSString *ExecuTorchText(const char *text) {
 @end
 
 @implementation ExecuTorchMethodMetadata
+
+@synthesize name = _name;
+@synthesize inputValueTags = _inputValueTags;
+@synthesize outputValueTags = _outputValueTags;
+@synthesize inputTensorMetadata = _inputTensorMetadata;
+@synthesize outputTensorMetadata = _outputTensorMetadata;
+@synthesize attributeTensorMetadata = _attributeTensorMetadata;
+@synthesize memoryPlannedBufferSizes = _memoryPlannedBufferSizes;
+@synthesize backendNames = _backendNames;
 
 - (instancetype)initWithModule:(uint64_t)module name:(NSString *)name error:(NSError **)error {
   const ExecuTorchApi *api = ExecuTorchLibrary();
@@ -84,8 +99,10 @@ static NSString *ExecuTorchText(const char *text) {
     for (size_t i = 0; i < counts[port]; ++i) {
       ExecuTorchValueInfo value = {.struct_size = sizeof(value)};
       if (!ExecuTorchCheck(api->value_info(module, method, port, i, &value), error)) return nil;
-      [tags[port] addObject:@((uint32_t)value.kind)];
-      if (value.kind == EXECUTORCH_TENSOR) tensors[port][@(i)] = [[ExecuTorchTensorMetadata alloc] initWithInfo:value];
+      [[tags objectAtIndex:(NSUInteger)port] addObject:@((uint32_t)value.kind)];
+      if (value.kind != EXECUTORCH_TENSOR) continue;
+      ExecuTorchTensorMetadata *tensor = [[ExecuTorchTensorMetadata alloc] initWithInfo:value];
+      [[tensors objectAtIndex:(NSUInteger)port] setObject:tensor forKey:@(i)];
     }
   }
   NSMutableArray<NSNumber *> *sizes = [NSMutableArray array];
@@ -98,15 +115,15 @@ static NSString *ExecuTorchText(const char *text) {
   for (size_t i = 0; i < info.num_backends; ++i) {
     const char *backend = NULL;
     if (!ExecuTorchCheck(api->method_backend(module, method, i, &backend), error)) return nil;
-    [backends addObject:ExecuTorchText(backend)];
+    [backends addObject:ExecuTorchString(backend)];
   }
-  _inputValueTags = tags[EXECUTORCH_INPUT];
-  _outputValueTags = tags[EXECUTORCH_OUTPUT];
-  _inputTensorMetadata = tensors[EXECUTORCH_INPUT];
-  _outputTensorMetadata = tensors[EXECUTORCH_OUTPUT];
-  NSDictionary<NSNumber *, ExecuTorchTensorMetadata *> *attributes = tensors[EXECUTORCH_ATTRIBUTE];
+  _inputValueTags = [tags objectAtIndex:EXECUTORCH_INPUT];
+  _outputValueTags = [tags objectAtIndex:EXECUTORCH_OUTPUT];
+  _inputTensorMetadata = [tensors objectAtIndex:EXECUTORCH_INPUT];
+  _outputTensorMetadata = [tensors objectAtIndex:EXECUTORCH_OUTPUT];
+  NSDictionary<NSNumber *, ExecuTorchTensorMetadata *> *attributes = [tensors objectAtIndex:EXECUTORCH_ATTRIBUTE];
   _attributeTensorMetadata =
-      [attributes objectsForKeys:[attributes.allKeys sortedArrayUsingSelector:@selector(compare:)] notFoundMarker:@""];
+      [attributes objectsForKeys:[attributes.allKeys sortedArrayUsingSelector:@selector(compare:)] notFoundMarker:(id)NSNull.null];
   _memoryPlannedBufferSizes = sizes;
   _backendNames = backends;
   return self;
@@ -114,12 +131,7 @@ static NSString *ExecuTorchText(const char *text) {
 
 @end
 
-@implementation ExecuTorchModule {
-  NSString *_filePath;
-  NSArray<NSString *> *_dataFilePaths;
-  ExecuTorchModuleLoadMode _loadMode;
-  uint64_t _handle;
-}
+@implementation ExecuTorchModule
 
 - (instancetype)initWithFilePath:(NSString *)filePath
                    dataFilePaths:(NSArray<NSString *> *)dataFilePaths
@@ -150,7 +162,7 @@ static NSString *ExecuTorchText(const char *text) {
       [files appendBytes:&file length:sizeof(file)];
     }
     for (NSString *backend in map.options) {
-      for (ExecuTorchBackendOption *option in map.options[backend]) {
+      for (ExecuTorchBackendOption *option in [map.options objectForKey:backend]) {
         static const int32_t kinds[] = {EXECUTORCH_BOOLEAN, EXECUTORCH_INT, EXECUTORCH_STRING};
         ExecuTorchOption setting = {backend.UTF8String, option.key.UTF8String, kinds[option.type],
                                     option.boolValue ? 1 : (int32_t)option.intValue, option.stringValue.UTF8String};
@@ -206,7 +218,7 @@ static NSString *ExecuTorchText(const char *text) {
 - (NSSet<NSString *> *)methodNames:(NSError **)error {
   if (![self load:error]) return nil;
   NSMutableSet<NSString *> *names = [NSMutableSet set];
-  for (const char *name = NULL;; [names addObject:ExecuTorchText(name)]) {
+  for (const char *name = NULL;; [names addObject:ExecuTorchString(name)]) {
     if (!ExecuTorchCheck(ExecuTorchLibrary()->method_name(_handle, names.count, &name), NULL)) return names;
   }
 }
@@ -255,7 +267,7 @@ static NSString *ExecuTorchText(const char *text) {
 
 - (BOOL)setInputs:(NSArray<ExecuTorchValue *> *)values forMethod:(NSString *)methodName error:(NSError **)error {
   for (NSUInteger index = 0; index < values.count; ++index) {
-    if (![self setInput:values[index] forMethod:methodName atIndex:(NSInteger)index error:error]) return NO;
+    if (![self setInput:[values objectAtIndex:index] forMethod:methodName atIndex:(NSInteger)index error:error]) return NO;
   }
   return YES;
 }

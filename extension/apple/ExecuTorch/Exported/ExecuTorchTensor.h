@@ -52,7 +52,11 @@ FOUNDATION_EXPORT NSInteger ExecuTorchElementCountOfShape(NSArray<NSNumber *> *s
 /// Initializers throw NSInvalidArgumentException when shape, strides and size of the data do not agree. Empty strides and an
 /// empty dimension order stand for those of contiguous memory.
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchTensor : NSObject <NSCopying>
+@interface ExecuTorchTensor : NSObject <NSCopying> {
+ @private
+  uint64_t _handle;
+  ExecuTorchShapeDynamism _shapeDynamism;
+}
 
 @property(nonatomic, readonly) ExecuTorchDataType dataType;
 @property(nonatomic, readonly) ExecuTorchShapeDynamism shapeDynamism;

@@ -32,7 +32,7 @@ static NSString *ExecuTorchNameOfDataType(ExecuTorchDataType type) {
     @"bits2x4", @"bits4x2", @"bits8", @"bits16", @"float8_e5m2", @"float8_e4m3fn", @"float8_e5m2fnuz",
     @"float8_e4m3fnuz", @"uint16", @"uint32", @"uint64"
   ];
-  return type >= 0 && (NSUInteger)type < names.count ? names[type] : @"undefined";
+  return type >= 0 && (NSUInteger)type < names.count ? [names objectAtIndex:(NSUInteger)type] : @"undefined";
 }
 
 static ExecuTorchDataType ExecuTorchTypeOfNumber(NSNumber *number) {
@@ -108,6 +108,10 @@ static void ExecuTorchReleaseOwner(void *context, void *data) {
   (void)data;
 }
 
+static NSInteger ExecuTorchAt(NSArray<NSNumber *> *numbers, NSUInteger index) {
+  return [numbers objectAtIndex:index].integerValue;
+}
+
 // The dimensions from outermost to innermost, by what is given; strides must be those of that order.
 static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<NSNumber *> *strides,
                                             NSArray<NSNumber *> *order) {
@@ -118,7 +122,7 @@ static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<
       NSUInteger place = all.count;
       // Behind those of larger or equal strides.
       while (strides.count != 0 && place > 0 &&
-             strides[all[place - 1].unsignedIntegerValue].integerValue < strides[dimension].integerValue) {
+             ExecuTorchAt(strides, [all objectAtIndex:place - 1].unsignedIntegerValue) < ExecuTorchAt(strides, dimension)) {
         --place;
       }
       [all insertObject:@(dimension) atIndex:place];
@@ -127,8 +131,8 @@ static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<
   }
   NSInteger stride = 1;
   for (NSNumber *dimension in (strides.count != 0 ? order.reverseObjectEnumerator.allObjects : @[])) {
-    NSInteger size = shape[dimension.unsignedIntegerValue].integerValue;
-    if (size != 1 && strides[dimension.unsignedIntegerValue].integerValue != stride) {
+    NSInteger size = ExecuTorchAt(shape, dimension.unsignedIntegerValue);
+    if (size != 1 && ExecuTorchAt(strides, dimension.unsignedIntegerValue) != stride) {
       ExecuTorchRefuse(@"strides leave gaps or overlap");
     }
     stride *= size > 1 ? size : 1;
@@ -136,9 +140,9 @@ static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<
   return order;
 }
 
-@implementation ExecuTorchTensor {
-  uint64_t _handle;
-}
+@implementation ExecuTorchTensor
+
+@synthesize shapeDynamism = _shapeDynamism;
 
 - (instancetype)initWithHandle:(uint64_t)handle dynamism:(ExecuTorchShapeDynamism)dynamism {
   if ((self = [super init])) {
@@ -165,8 +169,8 @@ static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<
   uint8_t dims[16];
   if (shape.count > 16 || order.count != shape.count) ExecuTorchRefuse(@"shape and dimension order do not fit");
   for (NSUInteger i = 0; i < shape.count; ++i) {
-    sizes[i] = shape[i].intValue;
-    dims[i] = order[i].unsignedCharValue;
+    sizes[i] = (int32_t)ExecuTorchAt(shape, i);
+    dims[i] = (uint8_t)ExecuTorchAt(order, i);
   }
   ExecuTorchTensorSpec spec = {.struct_size = sizeof(spec)};
   spec.dtype = dataType;
@@ -264,7 +268,7 @@ static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<
 }
 
 - (instancetype)copy {
-  return [self copyWithZone:nil];
+  return [self copyWithZone:NULL];
 }
 
 - (instancetype)copyWithZone:(NSZone *)zone {
@@ -294,7 +298,7 @@ static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<
 
 - (BOOL)resizeToShape:(NSArray<NSNumber *> *)shape error:(NSError **)error {
   int32_t sizes[16];
-  for (NSUInteger i = 0; i < shape.count && i < 16; ++i) sizes[i] = shape[i].intValue;
+  for (NSUInteger i = 0; i < shape.count && i < 16; ++i) sizes[i] = (int32_t)ExecuTorchAt(shape, i);
   return ExecuTorchCheck(ExecuTorchLibrary()->tensor_resize(_handle, shape.count > 16 ? 17 : shape.count, sizes), error);
 }
 
@@ -330,7 +334,7 @@ static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<
   return [NSString stringWithFormat:@"Tensor {\n  dataType: %@,\n  shape: [%@],\n  strides: [%@],\n"
                                      "  dimensionOrder: [%@],\n  shapeDynamism: %@,\n  count: %ld,\n  scalars: [%@]\n}",
                                     ExecuTorchNameOfDataType(type), list(self.shape), list(self.strides),
-                                    list(self.dimensionOrder), dynamisms[_shapeDynamism], (long)count,
+                                    list(self.dimensionOrder), [dynamisms objectAtIndex:_shapeDynamism], (long)count,
                                     [scalars componentsJoinedByString:@","]];
 }
 
@@ -380,11 +384,11 @@ static NSArray<NSNumber *> *ExecuTorchOrder(NSArray<NSNumber *> *shape, NSArray<
     ExecuTorchRefuse([NSString stringWithFormat:@"%lu scalars do not fill the shape", (unsigned long)scalars.count]);
   }
   if (dataType == ExecuTorchDataTypeUndefined) {
-    dataType = scalars.count > 0 ? ExecuTorchTypeOfNumber(scalars[0]) : ExecuTorchDataTypeFloat;
+    dataType = scalars.count > 0 ? ExecuTorchTypeOfNumber([scalars objectAtIndex:0]) : ExecuTorchDataTypeFloat;
   }
   self = [self initEmpty:shape strides:strides dimensionOrder:dimensionOrder dataType:dataType dynamism:shapeDynamism];
   void *data = [self info].data;
-  for (NSUInteger i = 0; i < scalars.count; ++i) ExecuTorchWrite(data, (NSInteger)i, dataType, scalars[i]);
+  for (NSUInteger i = 0; i < scalars.count; ++i) ExecuTorchWrite(data, (NSInteger)i, dataType, [scalars objectAtIndex:i]);
   return self;
 }
 

@@ -22,7 +22,11 @@ typedef float ExecuTorchFloatValue;
 
 /// Properties of another tag are nil, NO or 0.
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchValue : NSObject <NSCopying>
+@interface ExecuTorchValue : NSObject <NSCopying> {
+ @private
+  ExecuTorchValueTag _tag;
+  id _object;
+}
 
 @property(nonatomic, readonly) ExecuTorchValueTag tag;
 @property(nonatomic, readonly, nullable) ExecuTorchTensor *tensorValue;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-@implementation ExecuTorchValue {
-  id _object;  // a tensor, a text or a number
-}
+@implementation ExecuTorchValue
+
+@synthesize tag = _tag;
 
 - (instancetype)init {
   return [self initWithTag:ExecuTorchValueTagNone object:nil];
@@ -111,7 +111,7 @@
 - (NSString *)description {
   NSArray<NSString *> *tags = @[ @"none", @"tensor", @"string", @"double", @"integer", @"boolean" ];
   NSString *text = _object == nil ? @"nil" : [_object description];
-  return [NSString stringWithFormat:@"Value {\n  tag: %@,\n  value: %@\n}", tags[_tag],
+  return [NSString stringWithFormat:@"Value {\n  tag: %@,\n  value: %@\n}", [tags objectAtIndex:_tag],
                                     [text stringByReplacingOccurrencesOfString:@"\n" withString:@"\n  "]];
 }
 
