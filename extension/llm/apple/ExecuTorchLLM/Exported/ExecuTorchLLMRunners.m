@@ -22,10 +22,27 @@ static BOOL Refuse(ExecuTorchErrorCode code, NSString *reason, NSError **error) 
 
 typedef void (^TokenCallback)(NSString *token);
 
+static NSString *Decoded(const char *text, size_t size) {
+  return [[NSString alloc] initWithBytes:text length:size encoding:NSUTF8StringEncoding];
+}
+
+// With U+FFFD for what is no character: models may write any bytes.
+static NSString *DecodedWithReplacements(const uint8_t *text, size_t size) {
+  NSMutableString *result = [NSMutableString string];
+  for (size_t i = 0; i < size;) {
+    size_t length = text[i] >= 0xf0 && text[i] < 0xf5 ? 4 : text[i] >= 0xe0 ? 3 : text[i] >= 0xc2 ? 2 : 1;
+    if (text[i] >= 0xf5) length = 1;
+    size_t found = 1;
+    while (found < length && i + found < size && (text[i + found] & 0xc0) == 0x80) ++found;
+    [result appendString:(found == length ? Decoded((const char *)text + i, length) : nil) ?: @"\uFFFD"];
+    i += found;
+  }
+  return result;
+}
+
 static int32_t OnText(void *context, const char *text, size_t size) {
   TokenCallback callback = (__bridge TokenCallback)context;
-  NSString *piece = [[NSString alloc] initWithBytes:text length:size encoding:NSUTF8StringEncoding];
-  if (piece != nil && callback != nil) callback(piece);
+  if (callback != nil) callback(Decoded(text, size) ?: DecodedWithReplacements((const uint8_t *)text, size));
   return 0;
 }
 
