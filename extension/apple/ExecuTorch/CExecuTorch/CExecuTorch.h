@@ -3,5 +3,5 @@
 #if __has_include(<executorch/c/executorch.h>)
 #include <executorch/c/executorch.h>
 #else
-#include "../../../c/executorch.h"
+#import "../../../c/executorch.h"
 #endif

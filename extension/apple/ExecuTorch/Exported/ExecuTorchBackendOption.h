@@ -13,22 +13,22 @@ typedef NS_ENUM(NSInteger, ExecuTorchBackendOptionType) {
 __attribute__((objc_subclassing_restricted))
 @interface ExecuTorchBackendOption : NSObject {
  @private
-  NSString *_key;
+  NSString* _key;
   ExecuTorchBackendOptionType _type;
   id _value;
 }
 
-@property(nonatomic, readonly) NSString *key;
+@property(nonatomic, readonly) NSString* key;
 @property(nonatomic, readonly) ExecuTorchBackendOptionType type;
 @property(nonatomic, readonly) BOOL boolValue;
 @property(nonatomic, readonly) NSInteger intValue;
-@property(nonatomic, readonly, nullable) NSString *stringValue;
+@property(nonatomic, readonly, nullable) NSString* stringValue;
 
-+ (instancetype)optionWithKey:(NSString *)key booleanValue:(BOOL)value;
-+ (instancetype)optionWithKey:(NSString *)key integerValue:(NSInteger)value;
-+ (instancetype)optionWithKey:(NSString *)key stringValue:(NSString *)value;
++ (instancetype)optionWithKey:(NSString*)key booleanValue:(BOOL)value;
++ (instancetype)optionWithKey:(NSString*)key integerValue:(NSInteger)value;
++ (instancetype)optionWithKey:(NSString*)key stringValue:(NSString*)value;
 /// key=value (type), as descriptions have it.
-- (NSString *)text;
+- (NSString*)text;
 
 @end
 

@@ -6,7 +6,7 @@
 @synthesize key = _key;
 @synthesize type = _type;
 
-- (instancetype)initWithKey:(NSString *)key type:(ExecuTorchBackendOptionType)type value:(id)value {
+- (instancetype)initWithKey:(NSString*)key type:(ExecuTorchBackendOptionType)type value:(id)value {
   if ((self = [super init])) {
     _key = [key copy];
     _type = type;
@@ -15,13 +15,15 @@
   return self;
 }
 
-+ (instancetype)optionWithKey:(NSString *)key booleanValue:(BOOL)value {
-  return [[self alloc] initWithKey:key type:ExecuTorchBackendOptionTypeBoolean value:@(value ? 1 : 0)];
++ (instancetype)optionWithKey:(NSString*)key booleanValue:(BOOL)value {
+  return [[self alloc] initWithKey:key
+                              type:ExecuTorchBackendOptionTypeBoolean
+                             value:@(value ? 1 : 0)];
 }
-+ (instancetype)optionWithKey:(NSString *)key integerValue:(NSInteger)value {
++ (instancetype)optionWithKey:(NSString*)key integerValue:(NSInteger)value {
   return [[self alloc] initWithKey:key type:ExecuTorchBackendOptionTypeInteger value:@(value)];
 }
-+ (instancetype)optionWithKey:(NSString *)key stringValue:(NSString *)value {
++ (instancetype)optionWithKey:(NSString*)key stringValue:(NSString*)value {
   return [[self alloc] initWithKey:key type:ExecuTorchBackendOptionTypeString value:value];
 }
 
@@ -31,13 +33,14 @@
 - (NSInteger)intValue {
   return _type == ExecuTorchBackendOptionTypeInteger ? [_value integerValue] : 0;
 }
-- (NSString *)stringValue {
+- (NSString*)stringValue {
   return _type == ExecuTorchBackendOptionTypeString ? _value : nil;
 }
 
 - (BOOL)isEqual:(id)other {
-  if (![other isKindOfClass:[ExecuTorchBackendOption class]]) return NO;
-  ExecuTorchBackendOption *option = other;
+  if (![other isKindOfClass:[ExecuTorchBackendOption class]])
+    return NO;
+  ExecuTorchBackendOption* option = other;
   return [_key isEqual:option->_key] && _type == option->_type && [_value isEqual:option->_value];
 }
 
@@ -45,7 +48,7 @@
   return _key.hash ^ [_value hash];
 }
 
-- (NSString *)text {
+- (NSString*)text {
   switch (_type) {
     case ExecuTorchBackendOptionTypeBoolean:
       return [NSString stringWithFormat:@"%@=%@ (bool)", _key, self.boolValue ? @"true" : @"false"];
@@ -56,7 +59,7 @@
   }
 }
 
-- (NSString *)description {
+- (NSString*)description {
   return [NSString stringWithFormat:@"<ExecuTorchBackendOption %@>", [self text]];
 }
 

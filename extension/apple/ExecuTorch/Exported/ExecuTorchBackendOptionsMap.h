@@ -7,16 +7,18 @@ NS_ASSUME_NONNULL_BEGIN
 __attribute__((objc_subclassing_restricted))
 @interface ExecuTorchBackendOptionsMap : NSObject {
  @private
-  NSDictionary<NSString *, NSArray<ExecuTorchBackendOption *> *> *_options;
+  NSDictionary<NSString*, NSArray<ExecuTorchBackendOption*>*>* _options;
 }
 
-@property(nonatomic, readonly) NSDictionary<NSString *, NSArray<ExecuTorchBackendOption *> *> *options;
+@property(nonatomic, readonly) NSDictionary<NSString*, NSArray<ExecuTorchBackendOption*>*>* options;
 
 /// InvalidArgument with the reason: see the limits in runtime/backend/options.h.
-- (nullable instancetype)initWithOptions:(NSDictionary<NSString *, NSArray<ExecuTorchBackendOption *> *> *)options
-                                   error:(NSError *_Nullable *_Nullable)error;
-+ (nullable instancetype)mapWithOptions:(NSDictionary<NSString *, NSArray<ExecuTorchBackendOption *> *> *)options
-                                  error:(NSError *_Nullable *_Nullable)error;
+- (nullable instancetype)initWithOptions:
+                             (NSDictionary<NSString*, NSArray<ExecuTorchBackendOption*>*>*)options
+                                   error:(NSError* _Nullable* _Nullable)error;
++ (nullable instancetype)mapWithOptions:
+                             (NSDictionary<NSString*, NSArray<ExecuTorchBackendOption*>*>*)options
+                                  error:(NSError* _Nullable* _Nullable)error;
 
 @end
 

@@ -4,7 +4,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-FOUNDATION_EXPORT NSString *const ExecuTorchErrorDomain;
+FOUNDATION_EXPORT NSString* const ExecuTorchErrorDomain;
 
 typedef NS_ENUM(NSInteger, ExecuTorchErrorCode) {
   ExecuTorchErrorCodeOk = 0,
@@ -30,10 +30,10 @@ typedef NS_ENUM(NSInteger, ExecuTorchErrorCode) {
   ExecuTorchErrorCodeDelegateInvalidHandle = 50,
 };
 
-FOUNDATION_EXPORT NSString *ExecuTorchErrorDescription(ExecuTorchErrorCode code);
-FOUNDATION_EXPORT NSError *ExecuTorchErrorWithCode(ExecuTorchErrorCode code);
+FOUNDATION_EXPORT NSString* ExecuTorchErrorDescription(ExecuTorchErrorCode code);
+FOUNDATION_EXPORT NSError* ExecuTorchErrorWithCode(ExecuTorchErrorCode code);
 /// localizedDescription is the code's text, then ": " and the description.
-FOUNDATION_EXPORT NSError *ExecuTorchErrorWithCodeAndDescription(ExecuTorchErrorCode code,
-                                                                 NSString *_Nullable description);
+FOUNDATION_EXPORT NSError* ExecuTorchErrorWithCodeAndDescription(ExecuTorchErrorCode code,
+                                                                 NSString* _Nullable description);
 
 NS_ASSUME_NONNULL_END

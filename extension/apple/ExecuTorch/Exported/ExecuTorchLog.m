@@ -3,10 +3,11 @@
 
 #import "../Internal/ExecuTorchLibrary.h"
 
-static void Forward(void *context, int32_t level, const char *file, size_t line, const char *message) {
-  static const ExecuTorchLogLevel levels[] = {ExecuTorchLogLevelDebug, ExecuTorchLogLevelInfo, ExecuTorchLogLevelError,
-                                              ExecuTorchLogLevelFatal};
-  ExecuTorchLog *log = ExecuTorchLog.sharedLog;
+static void Forward(void* context, int32_t level, const char* file, size_t line,
+                    const char* message) {
+  static const ExecuTorchLogLevel levels[] = {ExecuTorchLogLevelDebug, ExecuTorchLogLevelInfo,
+                                              ExecuTorchLogLevelError, ExecuTorchLogLevelFatal};
+  ExecuTorchLog* log = ExecuTorchLog.sharedLog;
   [log logWithLevel:level >= 0 && level < 4 ? levels[level] : ExecuTorchLogLevelUnknown
           timestamp:NSProcessInfo.processInfo.systemUptime
            filename:[NSString stringWithUTF8String:file ?: ""] ?: @""
@@ -16,8 +17,8 @@ static void Forward(void *context, int32_t level, const char *file, size_t line,
 
 @implementation ExecuTorchLog
 
-+ (ExecuTorchLog *)sharedLog {
-  static ExecuTorchLog *log;
++ (ExecuTorchLog*)sharedLog {
+  static ExecuTorchLog* log;
   @synchronized(self) {
     if (log == nil) {
       log = [[super alloc] initOnce];
@@ -40,7 +41,8 @@ static void Forward(void *context, int32_t level, const char *file, size_t line,
   [_lock lock];
   if (![_sinks containsObject:sink]) {
     [_sinks addObject:sink];
-    for (void (^send)(id<ExecuTorchLogSink>) in [_records copy]) send(sink);
+    for (void (^send)(id<ExecuTorchLogSink>) in [_records copy])
+      send(sink);
   }
   [_lock unlock];
 }
@@ -53,16 +55,18 @@ static void Forward(void *context, int32_t level, const char *file, size_t line,
 
 - (void)logWithLevel:(ExecuTorchLogLevel)level
            timestamp:(NSTimeInterval)timestamp
-            filename:(NSString *)filename
+            filename:(NSString*)filename
                 line:(NSUInteger)line
-             message:(NSString *)message {
+             message:(NSString*)message {
   void (^send)(id<ExecuTorchLogSink>) = ^(id<ExecuTorchLogSink> sink) {
     [sink logWithLevel:level timestamp:timestamp filename:filename line:line message:message];
   };
   [_lock lock];
   [_records addObject:[send copy]];
-  if (_records.count > 100) [_records removeObjectAtIndex:0];
-  for (id<ExecuTorchLogSink> sink in _sinks.allObjects) send(sink);
+  if (_records.count > 100)
+    [_records removeObjectAtIndex:0];
+  for (id<ExecuTorchLogSink> sink in _sinks.allObjects)
+    send(sink);
   [_lock unlock];
 }
 

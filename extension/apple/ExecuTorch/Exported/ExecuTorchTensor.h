@@ -47,12 +47,12 @@ typedef NS_ENUM(uint8_t, ExecuTorchShapeDynamism) {
 
 /// Bytes of an element; 0 of what is no type.
 FOUNDATION_EXPORT NSInteger ExecuTorchSizeOfDataType(ExecuTorchDataType dataType);
-FOUNDATION_EXPORT NSInteger ExecuTorchElementCountOfShape(NSArray<NSNumber *> *shape);
+FOUNDATION_EXPORT NSInteger ExecuTorchElementCountOfShape(NSArray<NSNumber*>* shape);
 
-/// Initializers throw NSInvalidArgumentException when shape, strides and size of the data do not agree. Empty strides and an
-/// empty dimension order stand for those of contiguous memory.
+/// Initializers throw NSInvalidArgumentException when shape, strides and size of the data do not
+/// agree. Empty strides and an empty dimension order stand for those of contiguous memory.
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchTensor : NSObject <NSCopying> {
+@interface ExecuTorchTensor : NSObject<NSCopying> {
  @private
   uint64_t _handle;
   ExecuTorchShapeDynamism _shapeDynamism;
@@ -60,53 +60,115 @@ __attribute__((objc_subclassing_restricted))
 
 @property(nonatomic, readonly) ExecuTorchDataType dataType;
 @property(nonatomic, readonly) ExecuTorchShapeDynamism shapeDynamism;
-@property(nonatomic, readonly) NSArray<NSNumber *> *shape;
-@property(nonatomic, readonly) NSArray<NSNumber *> *dimensionOrder;
-@property(nonatomic, readonly) NSArray<NSNumber *> *strides;
+@property(nonatomic, readonly) NSArray<NSNumber*>* shape;
+@property(nonatomic, readonly) NSArray<NSNumber*>* dimensionOrder;
+@property(nonatomic, readonly) NSArray<NSNumber*>* strides;
 @property(nonatomic, readonly) NSInteger count;
 
 // ---- Views, which share memory, and copies. What is empty in a view is as in the tensor.
-- (instancetype)initWithTensor:(ExecuTorchTensor *)tensor
-                         shape:(NSArray<NSNumber *> *)shape
-                dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder
-                       strides:(NSArray<NSNumber *> *)strides;
-- (instancetype)initWithTensor:(ExecuTorchTensor *)tensor shape:(NSArray<NSNumber *> *)shape;
-- (instancetype)initWithTensor:(ExecuTorchTensor *)tensor;
+- (instancetype)initWithTensor:(ExecuTorchTensor*)tensor
+                         shape:(NSArray<NSNumber*>*)shape
+                dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                       strides:(NSArray<NSNumber*>*)strides;
+- (instancetype)initWithTensor:(ExecuTorchTensor*)tensor shape:(NSArray<NSNumber*>*)shape;
+- (instancetype)initWithTensor:(ExecuTorchTensor*)tensor;
 - (instancetype)copy;
 - (instancetype)copyToDataType:(ExecuTorchDataType)dataType;
 
-- (void)bytesWithHandler:(void(NS_NOESCAPE ^)(const void *pointer, NSInteger count, ExecuTorchDataType type))handler;
-- (void)mutableBytesWithHandler:(void(NS_NOESCAPE ^)(void *pointer, NSInteger count, ExecuTorchDataType type))handler;
-- (BOOL)resizeToShape:(NSArray<NSNumber *> *)shape error:(NSError *_Nullable *_Nullable)error;
+- (void)bytesWithHandler:(void(NS_NOESCAPE ^)(const void* pointer, NSInteger count,
+                                              ExecuTorchDataType type))handler;
+- (void)mutableBytesWithHandler:(void(NS_NOESCAPE ^)(void* pointer, NSInteger count,
+                                                     ExecuTorchDataType type))handler;
+- (BOOL)resizeToShape:(NSArray<NSNumber*>*)shape error:(NSError* _Nullable* _Nullable)error;
 /// Of type, shape, strides, dimension order and bytes; not of shape dynamism.
-- (BOOL)isEqualToTensor:(nullable ExecuTorchTensor *)other;
+- (BOOL)isEqualToTensor:(nullable ExecuTorchTensor*)other;
 
 // ---- Memory: of the caller, copied, and of NSData, which is kept
-- (instancetype)initWithBytesNoCopy:(void *)pointer shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithBytesNoCopy:(void *)pointer shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithBytesNoCopy:(void *)pointer shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithBytesNoCopy:(void *)pointer shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithBytes:(const void *)pointer shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithBytes:(const void *)pointer shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithBytes:(const void *)pointer shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithBytes:(const void *)pointer shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithData:(NSData *)data shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithData:(NSData *)data shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithData:(NSData *)data shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithData:(NSData *)data shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithBytesNoCopy:(void*)pointer
+                              shape:(NSArray<NSNumber*>*)shape
+                            strides:(NSArray<NSNumber*>*)strides
+                     dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                           dataType:(ExecuTorchDataType)dataType
+                      shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithBytesNoCopy:(void*)pointer
+                              shape:(NSArray<NSNumber*>*)shape
+                            strides:(NSArray<NSNumber*>*)strides
+                     dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                           dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithBytesNoCopy:(void*)pointer
+                              shape:(NSArray<NSNumber*>*)shape
+                           dataType:(ExecuTorchDataType)dataType
+                      shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithBytesNoCopy:(void*)pointer
+                              shape:(NSArray<NSNumber*>*)shape
+                           dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithBytes:(const void*)pointer
+                        shape:(NSArray<NSNumber*>*)shape
+                      strides:(NSArray<NSNumber*>*)strides
+               dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                     dataType:(ExecuTorchDataType)dataType
+                shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithBytes:(const void*)pointer
+                        shape:(NSArray<NSNumber*>*)shape
+                      strides:(NSArray<NSNumber*>*)strides
+               dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                     dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithBytes:(const void*)pointer
+                        shape:(NSArray<NSNumber*>*)shape
+                     dataType:(ExecuTorchDataType)dataType
+                shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithBytes:(const void*)pointer
+                        shape:(NSArray<NSNumber*>*)shape
+                     dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithData:(NSData*)data
+                       shape:(NSArray<NSNumber*>*)shape
+                     strides:(NSArray<NSNumber*>*)strides
+              dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                    dataType:(ExecuTorchDataType)dataType
+               shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithData:(NSData*)data
+                       shape:(NSArray<NSNumber*>*)shape
+                     strides:(NSArray<NSNumber*>*)strides
+              dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                    dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithData:(NSData*)data
+                       shape:(NSArray<NSNumber*>*)shape
+                    dataType:(ExecuTorchDataType)dataType
+               shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithData:(NSData*)data
+                       shape:(NSArray<NSNumber*>*)shape
+                    dataType:(ExecuTorchDataType)dataType;
 
 // ---- Numbers: in the type of the first of them, if none is given
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dimensionOrder:(NSArray<NSNumber *> *)dimensionOrder dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars shape:(NSArray<NSNumber *> *)shape shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars shape:(NSArray<NSNumber *> *)shape;
-- (instancetype)initWithScalars:(NSArray<NSNumber *> *)scalars;
-- (instancetype)initWithScalar:(NSNumber *)scalar dataType:(ExecuTorchDataType)dataType;
-- (instancetype)initWithScalar:(NSNumber *)scalar;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars
+                          shape:(NSArray<NSNumber*>*)shape
+                        strides:(NSArray<NSNumber*>*)strides
+                 dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                       dataType:(ExecuTorchDataType)dataType
+                  shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars
+                          shape:(NSArray<NSNumber*>*)shape
+                        strides:(NSArray<NSNumber*>*)strides
+                 dimensionOrder:(NSArray<NSNumber*>*)dimensionOrder
+                       dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars
+                          shape:(NSArray<NSNumber*>*)shape
+                       dataType:(ExecuTorchDataType)dataType
+                  shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars
+                          shape:(NSArray<NSNumber*>*)shape
+                       dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars
+                       dataType:(ExecuTorchDataType)dataType
+                  shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars
+                          shape:(NSArray<NSNumber*>*)shape
+                  shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars shape:(NSArray<NSNumber*>*)shape;
+- (instancetype)initWithScalars:(NSArray<NSNumber*>*)scalars;
+- (instancetype)initWithScalar:(NSNumber*)scalar dataType:(ExecuTorchDataType)dataType;
+- (instancetype)initWithScalar:(NSNumber*)scalar;
 - (instancetype)initWithByte:(uint8_t)scalar;
 - (instancetype)initWithChar:(int8_t)scalar;
 - (instancetype)initWithShort:(int16_t)scalar;
@@ -121,47 +183,122 @@ __attribute__((objc_subclassing_restricted))
 - (instancetype)initWithInteger:(NSInteger)scalar;
 - (instancetype)initWithUnsignedInteger:(NSUInteger)scalar;
 
-// ---- Factories; those like a tensor take its shape and dimension order, and its type and dynamism if none is given
-+ (instancetype)emptyTensorWithShape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)emptyTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)emptyTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)emptyTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)emptyTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)emptyTensorLikeTensor:(ExecuTorchTensor *)tensor;
-+ (instancetype)fullTensorWithShape:(NSArray<NSNumber *> *)shape scalar:(NSNumber *)scalar strides:(NSArray<NSNumber *> *)strides dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)fullTensorWithShape:(NSArray<NSNumber *> *)shape scalar:(NSNumber *)scalar dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)fullTensorWithShape:(NSArray<NSNumber *> *)shape scalar:(NSNumber *)scalar dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)fullTensorLikeTensor:(ExecuTorchTensor *)tensor scalar:(NSNumber *)scalar dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)fullTensorLikeTensor:(ExecuTorchTensor *)tensor scalar:(NSNumber *)scalar dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)fullTensorLikeTensor:(ExecuTorchTensor *)tensor scalar:(NSNumber *)scalar;
-+ (instancetype)onesTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)onesTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)onesTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)onesTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)onesTensorLikeTensor:(ExecuTorchTensor *)tensor;
-+ (instancetype)zerosTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)zerosTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)zerosTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)zerosTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)zerosTensorLikeTensor:(ExecuTorchTensor *)tensor;
-+ (instancetype)randomTensorWithShape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)randomTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)randomTensorLikeTensor:(ExecuTorchTensor *)tensor;
-+ (instancetype)randomNormalTensorWithShape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomNormalTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomNormalTensorWithShape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)randomNormalTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomNormalTensorLikeTensor:(ExecuTorchTensor *)tensor dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)randomNormalTensorLikeTensor:(ExecuTorchTensor *)tensor;
-+ (instancetype)randomIntegerTensorWithLow:(NSInteger)low high:(NSInteger)high shape:(NSArray<NSNumber *> *)shape strides:(NSArray<NSNumber *> *)strides dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomIntegerTensorWithLow:(NSInteger)low high:(NSInteger)high shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomIntegerTensorWithLow:(NSInteger)low high:(NSInteger)high shape:(NSArray<NSNumber *> *)shape dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)randomIntegerTensorLikeTensor:(ExecuTorchTensor *)tensor low:(NSInteger)low high:(NSInteger)high dataType:(ExecuTorchDataType)dataType shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
-+ (instancetype)randomIntegerTensorLikeTensor:(ExecuTorchTensor *)tensor low:(NSInteger)low high:(NSInteger)high dataType:(ExecuTorchDataType)dataType;
-+ (instancetype)randomIntegerTensorLikeTensor:(ExecuTorchTensor *)tensor low:(NSInteger)low high:(NSInteger)high;
+// ---- Factories; those like a tensor take its shape and dimension order, and its type and dynamism
+// if none is given
++ (instancetype)emptyTensorWithShape:(NSArray<NSNumber*>*)shape
+                             strides:(NSArray<NSNumber*>*)strides
+                            dataType:(ExecuTorchDataType)dataType
+                       shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)emptyTensorWithShape:(NSArray<NSNumber*>*)shape
+                            dataType:(ExecuTorchDataType)dataType
+                       shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)emptyTensorWithShape:(NSArray<NSNumber*>*)shape
+                            dataType:(ExecuTorchDataType)dataType;
++ (instancetype)emptyTensorLikeTensor:(ExecuTorchTensor*)tensor
+                             dataType:(ExecuTorchDataType)dataType
+                        shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)emptyTensorLikeTensor:(ExecuTorchTensor*)tensor
+                             dataType:(ExecuTorchDataType)dataType;
++ (instancetype)emptyTensorLikeTensor:(ExecuTorchTensor*)tensor;
++ (instancetype)fullTensorWithShape:(NSArray<NSNumber*>*)shape
+                             scalar:(NSNumber*)scalar
+                            strides:(NSArray<NSNumber*>*)strides
+                           dataType:(ExecuTorchDataType)dataType
+                      shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)fullTensorWithShape:(NSArray<NSNumber*>*)shape
+                             scalar:(NSNumber*)scalar
+                           dataType:(ExecuTorchDataType)dataType
+                      shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)fullTensorWithShape:(NSArray<NSNumber*>*)shape
+                             scalar:(NSNumber*)scalar
+                           dataType:(ExecuTorchDataType)dataType;
++ (instancetype)fullTensorLikeTensor:(ExecuTorchTensor*)tensor
+                              scalar:(NSNumber*)scalar
+                            dataType:(ExecuTorchDataType)dataType
+                       shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)fullTensorLikeTensor:(ExecuTorchTensor*)tensor
+                              scalar:(NSNumber*)scalar
+                            dataType:(ExecuTorchDataType)dataType;
++ (instancetype)fullTensorLikeTensor:(ExecuTorchTensor*)tensor scalar:(NSNumber*)scalar;
++ (instancetype)onesTensorWithShape:(NSArray<NSNumber*>*)shape
+                           dataType:(ExecuTorchDataType)dataType
+                      shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)onesTensorWithShape:(NSArray<NSNumber*>*)shape
+                           dataType:(ExecuTorchDataType)dataType;
++ (instancetype)onesTensorLikeTensor:(ExecuTorchTensor*)tensor
+                            dataType:(ExecuTorchDataType)dataType
+                       shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)onesTensorLikeTensor:(ExecuTorchTensor*)tensor
+                            dataType:(ExecuTorchDataType)dataType;
++ (instancetype)onesTensorLikeTensor:(ExecuTorchTensor*)tensor;
++ (instancetype)zerosTensorWithShape:(NSArray<NSNumber*>*)shape
+                            dataType:(ExecuTorchDataType)dataType
+                       shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)zerosTensorWithShape:(NSArray<NSNumber*>*)shape
+                            dataType:(ExecuTorchDataType)dataType;
++ (instancetype)zerosTensorLikeTensor:(ExecuTorchTensor*)tensor
+                             dataType:(ExecuTorchDataType)dataType
+                        shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)zerosTensorLikeTensor:(ExecuTorchTensor*)tensor
+                             dataType:(ExecuTorchDataType)dataType;
++ (instancetype)zerosTensorLikeTensor:(ExecuTorchTensor*)tensor;
++ (instancetype)randomTensorWithShape:(NSArray<NSNumber*>*)shape
+                              strides:(NSArray<NSNumber*>*)strides
+                             dataType:(ExecuTorchDataType)dataType
+                        shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomTensorWithShape:(NSArray<NSNumber*>*)shape
+                             dataType:(ExecuTorchDataType)dataType
+                        shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomTensorWithShape:(NSArray<NSNumber*>*)shape
+                             dataType:(ExecuTorchDataType)dataType;
++ (instancetype)randomTensorLikeTensor:(ExecuTorchTensor*)tensor
+                              dataType:(ExecuTorchDataType)dataType
+                         shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomTensorLikeTensor:(ExecuTorchTensor*)tensor
+                              dataType:(ExecuTorchDataType)dataType;
++ (instancetype)randomTensorLikeTensor:(ExecuTorchTensor*)tensor;
++ (instancetype)randomNormalTensorWithShape:(NSArray<NSNumber*>*)shape
+                                    strides:(NSArray<NSNumber*>*)strides
+                                   dataType:(ExecuTorchDataType)dataType
+                              shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomNormalTensorWithShape:(NSArray<NSNumber*>*)shape
+                                   dataType:(ExecuTorchDataType)dataType
+                              shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomNormalTensorWithShape:(NSArray<NSNumber*>*)shape
+                                   dataType:(ExecuTorchDataType)dataType;
++ (instancetype)randomNormalTensorLikeTensor:(ExecuTorchTensor*)tensor
+                                    dataType:(ExecuTorchDataType)dataType
+                               shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomNormalTensorLikeTensor:(ExecuTorchTensor*)tensor
+                                    dataType:(ExecuTorchDataType)dataType;
++ (instancetype)randomNormalTensorLikeTensor:(ExecuTorchTensor*)tensor;
++ (instancetype)randomIntegerTensorWithLow:(NSInteger)low
+                                      high:(NSInteger)high
+                                     shape:(NSArray<NSNumber*>*)shape
+                                   strides:(NSArray<NSNumber*>*)strides
+                                  dataType:(ExecuTorchDataType)dataType
+                             shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomIntegerTensorWithLow:(NSInteger)low
+                                      high:(NSInteger)high
+                                     shape:(NSArray<NSNumber*>*)shape
+                                  dataType:(ExecuTorchDataType)dataType
+                             shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomIntegerTensorWithLow:(NSInteger)low
+                                      high:(NSInteger)high
+                                     shape:(NSArray<NSNumber*>*)shape
+                                  dataType:(ExecuTorchDataType)dataType;
++ (instancetype)randomIntegerTensorLikeTensor:(ExecuTorchTensor*)tensor
+                                          low:(NSInteger)low
+                                         high:(NSInteger)high
+                                     dataType:(ExecuTorchDataType)dataType
+                                shapeDynamism:(ExecuTorchShapeDynamism)shapeDynamism;
++ (instancetype)randomIntegerTensorLikeTensor:(ExecuTorchTensor*)tensor
+                                          low:(NSInteger)low
+                                         high:(NSInteger)high
+                                     dataType:(ExecuTorchDataType)dataType;
++ (instancetype)randomIntegerTensorLikeTensor:(ExecuTorchTensor*)tensor
+                                          low:(NSInteger)low
+                                         high:(NSInteger)high;
 
 + (instancetype)new NS_UNAVAILABLE;
 - (instancetype)init NS_UNAVAILABLE;

@@ -13,8 +13,8 @@ typedef NS_ENUM(uint32_t, ExecuTorchValueTag) {
   ExecuTorchValueTagBoolean = 5,
 };
 
-typedef NSNumber *ExecuTorchScalarValue;
-typedef NSString *ExecuTorchStringValue;
+typedef NSNumber* ExecuTorchScalarValue;
+typedef NSString* ExecuTorchStringValue;
 typedef BOOL ExecuTorchBooleanValue;
 typedef NSInteger ExecuTorchIntegerValue;
 typedef double ExecuTorchDoubleValue;
@@ -22,14 +22,14 @@ typedef float ExecuTorchFloatValue;
 
 /// Properties of another tag are nil, NO or 0.
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchValue : NSObject <NSCopying> {
+@interface ExecuTorchValue : NSObject<NSCopying> {
  @private
   ExecuTorchValueTag _tag;
   id _object;
 }
 
 @property(nonatomic, readonly) ExecuTorchValueTag tag;
-@property(nonatomic, readonly, nullable) ExecuTorchTensor *tensorValue;
+@property(nonatomic, readonly, nullable) ExecuTorchTensor* tensorValue;
 @property(nonatomic, readonly, nullable) ExecuTorchStringValue stringValue;
 @property(nonatomic, readonly, nullable) ExecuTorchScalarValue scalarValue;
 @property(nonatomic, readonly) ExecuTorchBooleanValue boolValue;
@@ -45,7 +45,7 @@ __attribute__((objc_subclassing_restricted))
 @property(nonatomic, readonly) BOOL isDouble;
 @property(nonatomic, readonly) BOOL isFloat;
 
-+ (instancetype)valueWithTensor:(ExecuTorchTensor *)value;
++ (instancetype)valueWithTensor:(ExecuTorchTensor*)value;
 + (instancetype)valueWithString:(ExecuTorchStringValue)value;
 + (instancetype)valueWithBoolean:(ExecuTorchBooleanValue)value;
 + (instancetype)valueWithInteger:(ExecuTorchIntegerValue)value;
@@ -53,7 +53,7 @@ __attribute__((objc_subclassing_restricted))
 + (instancetype)valueWithFloat:(ExecuTorchFloatValue)value;
 + (instancetype)valueWithScalar:(ExecuTorchScalarValue)value;
 - (instancetype)init;
-- (BOOL)isEqualToValue:(nullable ExecuTorchValue *)other;
+- (BOOL)isEqualToValue:(nullable ExecuTorchValue*)other;
 
 @end
 

@@ -19,14 +19,15 @@
   return self;
 }
 
-+ (instancetype)valueWithTensor:(ExecuTorchTensor *)value {
++ (instancetype)valueWithTensor:(ExecuTorchTensor*)value {
   return [[self alloc] initWithTag:ExecuTorchValueTagTensor object:value];
 }
 + (instancetype)valueWithString:(ExecuTorchStringValue)value {
   return [[self alloc] initWithTag:ExecuTorchValueTagString object:[value copy]];
 }
 + (instancetype)valueWithBoolean:(ExecuTorchBooleanValue)value {
-  return [[self alloc] initWithTag:ExecuTorchValueTagBoolean object:[NSNumber numberWithBool:value]];
+  return [[self alloc] initWithTag:ExecuTorchValueTagBoolean
+                            object:[NSNumber numberWithBool:value]];
 }
 + (instancetype)valueWithInteger:(ExecuTorchIntegerValue)value {
   return [[self alloc] initWithTag:ExecuTorchValueTagInteger object:@(value)];
@@ -37,11 +38,14 @@
 + (instancetype)valueWithFloat:(ExecuTorchFloatValue)value {
   return [self valueWithDouble:value];
 }
-// Foundation has no type of its own for truth values: they are characters there, on some systems unsigned ones.
+// Foundation has no type of its own for truth values: they are characters there, on some systems
+// unsigned ones.
 + (instancetype)valueWithScalar:(ExecuTorchScalarValue)value {
   char type = value.objCType[0];
-  if (strchr("cCB", type) != NULL) return [self valueWithBoolean:value.boolValue];
-  if (strchr("fd", type) != NULL) return [self valueWithDouble:value.doubleValue];
+  if (strchr("cCB", type) != NULL)
+    return [self valueWithBoolean:value.boolValue];
+  if (strchr("fd", type) != NULL)
+    return [self valueWithDouble:value.doubleValue];
   return [self valueWithInteger:value.integerValue];
 }
 
@@ -70,7 +74,7 @@
   return self.isDouble;
 }
 
-- (ExecuTorchTensor *)tensorValue {
+- (ExecuTorchTensor*)tensorValue {
   return self.isTensor ? _object : nil;
 }
 - (ExecuTorchStringValue)stringValue {
@@ -92,12 +96,13 @@
   return (float)self.doubleValue;
 }
 
-- (instancetype)copyWithZone:(NSZone *)zone {
+- (instancetype)copyWithZone:(NSZone*)zone {
   return [[ExecuTorchValue alloc] initWithTag:_tag object:[_object copy]];
 }
 
-- (BOOL)isEqualToValue:(ExecuTorchValue *)other {
-  return other != nil && _tag == other->_tag && (_object == other->_object || [_object isEqual:other->_object]);
+- (BOOL)isEqualToValue:(ExecuTorchValue*)other {
+  return other != nil && _tag == other->_tag &&
+         (_object == other->_object || [_object isEqual:other->_object]);
 }
 
 - (BOOL)isEqual:(id)other {
@@ -108,11 +113,12 @@
   return [_object hash] ^ _tag;
 }
 
-- (NSString *)description {
-  NSArray<NSString *> *tags = @[ @"none", @"tensor", @"string", @"double", @"integer", @"boolean" ];
-  NSString *text = _object == nil ? @"nil" : [_object description];
-  return [NSString stringWithFormat:@"Value {\n  tag: %@,\n  value: %@\n}", [tags objectAtIndex:_tag],
-                                    [text stringByReplacingOccurrencesOfString:@"\n" withString:@"\n  "]];
+- (NSString*)description {
+  NSArray<NSString*>* tags = @[ @"none", @"tensor", @"string", @"double", @"integer", @"boolean" ];
+  NSString* text = _object == nil ? @"nil" : [_object description];
+  return [NSString
+      stringWithFormat:@"Value {\n  tag: %@,\n  value: %@\n}", [tags objectAtIndex:_tag],
+                       [text stringByReplacingOccurrencesOfString:@"\n" withString:@"\n  "]];
 }
 
 @end

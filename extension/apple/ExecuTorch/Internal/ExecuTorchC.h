@@ -5,7 +5,7 @@
 #define ExecuTorchModule ExecuTorchCModule
 #define ExecuTorchTensor ExecuTorchCTensor
 #define ExecuTorchValue ExecuTorchCValue
-#include "../CExecuTorch/CExecuTorch.h"
+#import "../CExecuTorch/CExecuTorch.h"
 #undef ExecuTorchLog
 #undef ExecuTorchLogLevel
 #undef ExecuTorchModule

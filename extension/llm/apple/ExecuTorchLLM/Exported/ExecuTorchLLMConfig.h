@@ -5,7 +5,7 @@
 NS_ASSUME_NONNULL_BEGIN
 
 __attribute__((objc_subclassing_restricted))
-@interface ExecuTorchLLMConfig : NSObject <NSCopying> {
+@interface ExecuTorchLLMConfig : NSObject<NSCopying> {
  @private
   BOOL _echoEnabled, _warming;
   NSInteger _maximumNewTokens, _sequenceLength, _bosCount, _eosCount;
@@ -26,7 +26,7 @@ __attribute__((objc_subclassing_restricted))
 @property(nonatomic) NSInteger eosCount;
 
 - (instancetype)init;
-- (instancetype)initWithBlock:(NS_NOESCAPE void (^)(ExecuTorchLLMConfig *config))block;
+- (instancetype)initWithBlock:(NS_NOESCAPE void (^)(ExecuTorchLLMConfig* config))block;
 
 @end
 

@@ -21,13 +21,14 @@
   return self;
 }
 
-- (instancetype)initWithBlock:(NS_NOESCAPE void (^)(ExecuTorchLLMConfig *))block {
-  if ((self = [self init])) block(self);
+- (instancetype)initWithBlock:(NS_NOESCAPE void (^)(ExecuTorchLLMConfig*))block {
+  if ((self = [self init]))
+    block(self);
   return self;
 }
 
-- (instancetype)copyWithZone:(NSZone *)zone {
-  return [[ExecuTorchLLMConfig alloc] initWithBlock:^(ExecuTorchLLMConfig *config) {
+- (instancetype)copyWithZone:(NSZone*)zone {
+  return [[ExecuTorchLLMConfig alloc] initWithBlock:^(ExecuTorchLLMConfig* config) {
     config.echoEnabled = self.isEchoEnabled;
     config.maximumNewTokens = self.maximumNewTokens;
     config.warming = self.isWarming;

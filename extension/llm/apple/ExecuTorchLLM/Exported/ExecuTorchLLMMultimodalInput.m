@@ -9,7 +9,10 @@
 @synthesize channels = _channels;
 @synthesize isFloat = _isFloat;
 
-- (instancetype)initWithData:(NSData *)data width:(NSInteger)width height:(NSInteger)height channels:(NSInteger)channels {
+- (instancetype)initWithData:(NSData*)data
+                       width:(NSInteger)width
+                      height:(NSInteger)height
+                    channels:(NSInteger)channels {
   if ((self = [super init])) {
     _data = [data copy];
     _width = width;
@@ -19,8 +22,12 @@
   return self;
 }
 
-- (instancetype)initWithFloatData:(NSData *)data width:(NSInteger)width height:(NSInteger)height channels:(NSInteger)channels {
-  if ((self = [self initWithData:data width:width height:height channels:channels])) _isFloat = YES;
+- (instancetype)initWithFloatData:(NSData*)data
+                            width:(NSInteger)width
+                           height:(NSInteger)height
+                         channels:(NSInteger)channels {
+  if ((self = [self initWithData:data width:width height:height channels:channels]))
+    _isFloat = YES;
   return self;
 }
 
@@ -34,7 +41,10 @@
 @synthesize frames = _frames;
 @synthesize isFloat = _isFloat;
 
-- (instancetype)initWithData:(NSData *)data batchSize:(NSInteger)batchSize bins:(NSInteger)bins frames:(NSInteger)frames {
+- (instancetype)initWithData:(NSData*)data
+                   batchSize:(NSInteger)batchSize
+                        bins:(NSInteger)bins
+                      frames:(NSInteger)frames {
   if ((self = [super init])) {
     _data = [data copy];
     _batchSize = batchSize;
@@ -44,8 +54,12 @@
   return self;
 }
 
-- (instancetype)initWithFloatData:(NSData *)data batchSize:(NSInteger)batchSize bins:(NSInteger)bins frames:(NSInteger)frames {
-  if ((self = [self initWithData:data batchSize:batchSize bins:bins frames:frames])) _isFloat = YES;
+- (instancetype)initWithFloatData:(NSData*)data
+                        batchSize:(NSInteger)batchSize
+                             bins:(NSInteger)bins
+                           frames:(NSInteger)frames {
+  if ((self = [self initWithData:data batchSize:batchSize bins:bins frames:frames]))
+    _isFloat = YES;
   return self;
 }
 
@@ -63,23 +77,23 @@
   return self;
 }
 
-+ (instancetype)inputWithText:(NSString *)text {
++ (instancetype)inputWithText:(NSString*)text {
   return [[self alloc] initWithType:ExecuTorchLLMMultimodalInputTypeText content:[text copy]];
 }
-+ (instancetype)inputWithImage:(ExecuTorchLLMImage *)image {
++ (instancetype)inputWithImage:(ExecuTorchLLMImage*)image {
   return [[self alloc] initWithType:ExecuTorchLLMMultimodalInputTypeImage content:image];
 }
-+ (instancetype)inputWithAudio:(ExecuTorchLLMAudio *)audio {
++ (instancetype)inputWithAudio:(ExecuTorchLLMAudio*)audio {
   return [[self alloc] initWithType:ExecuTorchLLMMultimodalInputTypeAudio content:audio];
 }
 
-- (NSString *)text {
+- (NSString*)text {
   return _type == ExecuTorchLLMMultimodalInputTypeText ? _content : nil;
 }
-- (ExecuTorchLLMImage *)image {
+- (ExecuTorchLLMImage*)image {
   return _type == ExecuTorchLLMMultimodalInputTypeImage ? _content : nil;
 }
-- (ExecuTorchLLMAudio *)audio {
+- (ExecuTorchLLMAudio*)audio {
   return _type == ExecuTorchLLMMultimodalInputTypeAudio ? _content : nil;
 }
 
