@@ -52,7 +52,9 @@ def build(words: list[str]) -> int:
         if framework.missing:
             return _fail(f"{framework.name}: {framework.missing}")
     if not is_dry and sys.platform != "darwin":
-        return _fail(f"frameworks need macOS with Xcode; this is {sys.platform}. --dry-run prints the plan")
+        return _fail(
+            f"frameworks need macOS with Xcode; this is {sys.platform}. --dry-run prints the plan"
+        )
     version = (ROOT / "version.txt").read_text().strip()
     return _run(plan.all_commands(flags, types or BUILD_TYPES, version), is_dry)
 

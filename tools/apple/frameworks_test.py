@@ -73,7 +73,13 @@ def test_each_framework_has_a_symbol_that_registers_it() -> None:
         assert f"{symbol}(" in (ROOT / "extension" / "c" / file).read_text()
 
 
-LINKED = ["backend_xnnpack", "kernels_llm", "kernels_optimized", "kernels_quantized", "kernels_torchao"]
+LINKED = [
+    "backend_xnnpack",
+    "kernels_llm",
+    "kernels_optimized",
+    "kernels_quantized",
+    "kernels_torchao",
+]
 
 
 @pytest.mark.req("APL-034")
@@ -91,7 +97,9 @@ def test_the_symbol_alone_brings_static_registration(name: str, tmp_path: Path) 
     assert "_GLOBAL__sub_I" in found
 
 
-@pytest.mark.parametrize("row", [row for row in FRAMEWORKS if row.is_product], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in FRAMEWORKS if row.is_product], ids=lambda row: row.name
+)
 def test_a_row_without_its_symbol_is_seen(row: Framework) -> None:
     assert problems(replace(row, symbol=""))
     assert problems(replace(row, symbol=row.symbol[:-1]))
@@ -102,7 +110,13 @@ def test_each_library_is_a_target_of_cmake_and_of_one_framework() -> None:
     names = [name for row in FRAMEWORKS if not row.missing for name in row.libraries]
     assert len(names) == len(set(names))
     without = [n for n in names if not re.search(rf"(?:{_MAKERS})[\s(]+{re.escape(n)}\b", text)]
-    assert set(without) <= {"cpuinfo", "executorch_xnnpack", "executorch_xnnpack_microkernels", "pcre2", "pthreadpool"}
+    assert set(without) <= {
+        "cpuinfo",
+        "executorch_xnnpack",
+        "executorch_xnnpack_microkernels",
+        "pcre2",
+        "pthreadpool",
+    }
 
 
 @pytest.mark.req("APL-033")
@@ -134,14 +148,18 @@ def test_a_release_needs_the_sum_of_each_archive(tmp_path: Path) -> None:
 def test_the_plan_builds_merges_and_zips_each_framework() -> None:
     commands = list(plan.all_commands([], ["Release", "Debug"], "1.2.3"))
     built = [row for row in FRAMEWORKS if not row.missing]
-    by_tool = {tool: [c for c in commands if c[0] == tool] for tool in ("cmake", "libtool", "ditto")}
+    by_tool = {
+        tool: [c for c in commands if c[0] == tool] for tool in ("cmake", "libtool", "ditto")
+    }
     assert len(by_tool["cmake"]) == 2 * 2 * len(PLATFORMS)
     assert len(by_tool["libtool"]) == 2 * len(PLATFORMS) * len(built)
     assert len(by_tool["ditto"]) == 2 * len(built)
     assert ("libtool", "-static", "-o", "cmake-out/macos/Debug/libkernels_quantized_debug_macos.a",
             "cmake-out/macos/Debug/lib/libquantized_kernels.a",
             "cmake-out/macos/Debug/lib/libquantized_ops_lib.a") in commands  # fmt: skip
-    (created,) = [c for c in commands if c[0] == "xcodebuild" and c[-1].endswith("/executorch.xcframework")]
+    (created,) = [
+        c for c in commands if c[0] == "xcodebuild" and c[-1].endswith("/executorch.xcframework")
+    ]
     assert created.count("-library") == created.count("-headers") == 3
 
 

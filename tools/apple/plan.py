@@ -31,7 +31,9 @@ def chosen(flags: Iterable[str]) -> list[Framework]:
 
 def build_commands(flags: Sequence[str], build_types: Sequence[str], out: str) -> Iterator[Command]:
     built = {each.name for each in chosen(flags)}
-    options = [f"-D{option(f)}={'ON' if f.name in built else 'OFF'}" for f in FRAMEWORKS if f.option]
+    options = [
+        f"-D{option(f)}={'ON' if f.name in built else 'OFF'}" for f in FRAMEWORKS if f.option
+    ]
     for preset, (folder, _) in PLATFORMS.items():
         for build_type in build_types:
             tree = f"{out}/{folder}/{build_type}"

@@ -44,7 +44,9 @@ SWIFT = {
         generate(_:_:tokenCallback:) stop() reset() tokens(_:_:) chat(_:_:tokenCallback:)""",
 }  # fmt: skip
 
-_WITH = "shape:strides:dimensionOrder:dataType:shapeDynamism: shape:strides:dimensionOrder:dataType:"
+_WITH = (
+    "shape:strides:dimensionOrder:dataType:shapeDynamism: shape:strides:dimensionOrder:dataType:"
+)
 _WITH += " shape:dataType:shapeDynamism: shape:dataType:"
 _KINDS = "Byte Char Short Int Long Float Double Bool UInt16 UInt32 UInt64 Integer UnsignedInteger"
 _LIKE = ["dataType:shapeDynamism:", "dataType:", ""]

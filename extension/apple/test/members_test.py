@@ -81,6 +81,8 @@ def test_a_missing_member_is_seen() -> None:
 
 def test_errors_have_the_same_texts_in_both_languages() -> None:
     swift = dict(re.findall(r'case \.(\w+): return "(.*)"', text_of("Swift", "Error.swift")))
-    objc = re.findall(r'ExecuTorchErrorCode(\w+):\s+return @"(.*)"', text_of("Exported", "ExecuTorchError.m"))
+    objc = re.findall(
+        r'ExecuTorchErrorCode(\w+):\s+return @"(.*)"', text_of("Exported", "ExecuTorchError.m")
+    )
     assert {name[0].lower() + name[1:]: text for name, text in objc} == swift
     assert len(swift) == 21

@@ -66,7 +66,14 @@ def build(program: Path, test: str) -> Path:
         done = run([CLANG, *flags(), *words, "-o", objects[-1]])
         assert done.returncode == 0 and not own_messages(done.stderr), done.stderr
     library = loadable("executorch_c").parent
-    libraries = ["-lgnustep-base", "-lobjc", "-lBlocksRuntime", "-lm", f"-L{library}", "-lexecutorch_c"]
+    libraries = [
+        "-lgnustep-base",
+        "-lobjc",
+        "-lBlocksRuntime",
+        "-lm",
+        f"-L{library}",
+        "-lexecutorch_c",
+    ]
     paths = [f"-L{_HEADERS[-1].parents[2]}", f"-Wl,-rpath,{library}"]
     done = run([CLANG, *objects, *libraries, *paths, "-o", program])
     assert done.returncode == 0, done.stderr

@@ -64,4 +64,7 @@ def test_arc_takes_the_sources() -> None:
 def test_the_check_sees_what_arc_forbids(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.m"
     wrong.write_text("id f(id x) { return [x retain]; }\n")
-    assert "ARC forbids explicit message send of 'retain'" in run([CLANG, *flags(), *ARC, wrong]).stderr
+    assert (
+        "ARC forbids explicit message send of 'retain'"
+        in run([CLANG, *flags(), *ARC, wrong]).stderr
+    )

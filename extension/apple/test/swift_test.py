@@ -117,7 +117,8 @@ def test_a_target_of_the_package_links_its_framework_without_flags(tmp_path: Pat
         (tmp_path / f"{name}.swift").write_text(link_source(framework))
     names = " ".join(LINKED)
     in_root(
-        tmp_path, f"for name in {names}; do swiftc -O -parse-as-library -c $name.swift -o $name.o; done"
+        tmp_path,
+        f"for name in {names}; do swiftc -O -parse-as-library -c $name.swift -o $name.o; done",
     )
     for name, framework in LINKED.items():
         wanted = subprocess.run(
