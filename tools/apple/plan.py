@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from executorch.tools.apple.frameworks import BUILD_TYPES, FRAMEWORKS, PLATFORMS, Framework
+from executorch.tools.apple.frameworks import FRAMEWORKS, PLATFORMS, Framework
 
 Command = tuple[str, ...]
 _OPTIONS = {"coreml": "COREML", "mps": "MPS", "xnnpack": "XNNPACK"}
