@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The frameworks for Apple's systems: one row each, from which come the Swift package, what its targets link, the plan of
-the build and its options."""
+"""The frameworks for Apple's systems: one row each, from which come the Swift package, what its targets link, the plan
+of the build and its options."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ FRAMEWORKS = (
     ),
     Framework(
         "executorch_llm",
-        ("executorch_c_text", "extension_llm_apple", "extension_llm_runner", "extension_llm_sampler", "extension_text_grammar",
+        ("executorch_c_text", "extension_llm_apple", "extension_llm_runner",
+         "extension_llm_sampler", "extension_text_grammar",
          "pcre2", "tokenizers"),
         symbol="executorch_link_text", headers="executorch_llm",
         swift_module="ExecuTorchLLM", needs=("executorch",),

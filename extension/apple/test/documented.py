@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Members that the documents and released headers have: Swift's by file and spelling, Objective-C's by selector."""
 
-_DTYPE = "byte char short int long half float double complexHalf complexFloat complexDouble bool qInt8 quInt8 qInt32 bFloat16"
-_DTYPE += " quInt4x2 quInt2x4 bits1x8 bits2x4 bits4x2 bits8 bits16 float8_e5m2 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz"
+_DTYPE = "byte char short int long half float double complexHalf complexFloat"
+_DTYPE += " complexDouble bool qInt8 quInt8 qInt32 bFloat16"
+_DTYPE += " quInt4x2 quInt2x4 bits1x8 bits2x4 bits4x2 bits8 bits16 float8_e5m2"
+_DTYPE += " float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz"
 _DTYPE += " uInt16 uInt32 uInt64 undefined"
 _INFO = "dataType shape strides dimensionOrder shapeDynamism count"
 _IS = "isNone isTensor isString isScalar isBoolean isInteger isDouble isFloat"
-_MADE = """empty(shape:strides:{t}shapeDynamism:) empty(like:{t}shapeDynamism:) full(shape:scalar:strides:shapeDynamism:)
-  full(like:scalar:shapeDynamism:) ones(shape:{t}shapeDynamism:) ones(like:{t}shapeDynamism:) zeros(shape:{t}shapeDynamism:)
+_MADE = """empty(shape:strides:{t}shapeDynamism:) empty(like:{t}shapeDynamism:)
+        full(shape:scalar:strides:shapeDynamism:)
+  full(like:scalar:shapeDynamism:) ones(shape:{t}shapeDynamism:) ones(like:{t}shapeDynamism:)
+        zeros(shape:{t}shapeDynamism:)
   zeros(like:{t}shapeDynamism:) rand(shape:strides:{t}shapeDynamism:) rand(like:{t}shapeDynamism:)
   randn(shape:strides:{t}shapeDynamism:) randn(like:{t}shapeDynamism:)
   randint(low:high:shape:strides:{t}shapeDynamism:) randint(like:low:high:{t}shapeDynamism:)"""
@@ -15,7 +19,8 @@ _BYTES = "shape:strides:dimensionOrder:{t}shapeDynamism:"
 
 # File below ExecuTorch/Swift or ExecuTorchLLM/Swift: its members.
 SWIFT = {
-    "Scalar.swift": f"{_DTYPE} static dynamicBound dynamicUnbound size(ofDataType:) elementCount(ofShape:) asNSNumber()",
+    "Scalar.swift": f"{_DTYPE} static dynamicBound dynamicUnbound size(ofDataType:)"
+        " elementCount(ofShape:) asNSNumber()",
     "AnyTensor.swift": f"""{_INFO} init(_:shape:dimensionOrder:strides:) copy() copy(to:) bytes(_:) mutableBytes(_:)
         resize(to:) init(_:) description ==(_:_:) """
     + " ".join(f"init({name}:{_BYTES.format(t='dataType:')})" for name in ("bytesNoCopy", "bytes", "data")),
@@ -24,7 +29,8 @@ SWIFT = {
         withUnsafeBytes(_:) withUnsafeMutableBytes(_:) resize(to:) scalars() description ==(_:_:)
         init(_:{_BYTES.format(t="")}) {_MADE.format(t="")} """
     + " ".join(f"init({name}:{_BYTES.format(t='')})" for name in ("bytesNoCopy", "bytes", "data")),
-    "Value.swift": f"""none tensor string double integer boolean {_IS} tag anyTensor tensor() string scalar boolean integer
+    "Value.swift": f"""none tensor string double integer boolean {_IS} tag anyTensor tensor() string scalar
+        boolean integer
         double float init() init(_:) copy() description ==(_:_:)""",
     "ValueConversion.swift": "asValue() from(_:) init(_:)",
     "Module.swift": """file mmap mmapUseMlock mmapUseMlockIgnoreErrors minimal internalConsistency
@@ -32,12 +38,16 @@ SWIFT = {
         isLoaded(_:) unload(_:) execute(_:_:) setInput(_:for:at:) setInputs(_:for:) setOutput(_:for:at:)""",
     "ModuleCalls.swift": "execute(_:_:) forward(_:) forward(named:)",
     "Metadata.swift": """name shape dimensionOrder dataType isMemoryPlanned inputValueTags outputValueTags
-        inputTensorMetadata outputTensorMetadata attributeTensorMetadata memoryPlannedBufferSizes backendNames methodNames()
+        inputTensorMetadata outputTensorMetadata attributeTensorMetadata memoryPlannedBufferSizes backendNames
+        methodNames()
         methodMetadata(_:)""",
-    "BackendOptions.swift": "boolean integer string key type boolValue intValue stringValue init(_:_:) init(options:) options",
-    "Log.swift": "debug info error fatal unknown log(level:timestamp:filename:line:message:) shared add(sink:) remove(sink:)",
+    "BackendOptions.swift": "boolean integer string key type boolValue intValue stringValue init(_:_:)"
+        " init(options:) options",
+    "Log.swift": "debug info error fatal unknown log(level:timestamp:filename:line:message:)"
+        " shared add(sink:) remove(sink:)",
     "Error.swift": "ErrorDomain ErrorDescription(_:) Error(code:) Error(code:description:)",
-    "Config.swift": """isEchoEnabled maximumNewTokens isWarming sequenceLength temperature bosCount eosCount init() init(_:)
+    "Config.swift": """isEchoEnabled maximumNewTokens isWarming sequenceLength temperature bosCount eosCount
+        init() init(_:)
         init(data:width:height:channels:) init(floatData:width:height:channels:) init(data:batchSize:bins:frames:)
         init(floatData:batchSize:bins:frames:) init(float:batchSize:bins:frames:) text image audio unsupported type""",
     "Runners.swift": """init(modelPath:tokenizerPath:specialTokens:) init(modelPath:tokenizerPath:) isLoaded() load()
@@ -78,19 +88,24 @@ OBJECTIVE_C = {
         "isEqualToValue:",
     ],
     "ExecuTorchModule.h": """initWithFilePath:dataFilePaths:loadMode: initWithFilePath:dataFilePaths:
-        initWithFilePath:loadMode: initWithFilePath: loadWithVerification:error: load: loadWithOptions:verification:error:
-        loadWithOptions:error: isLoaded isMethodLoaded: loadMethod:error: loadMethod:options:error: unloadMethod: methodNames:
-        methodMetadata:error: executeMethod:withInputs:error: executeMethod:withInput:error: executeMethod:withTensors:error:
+        initWithFilePath:loadMode: initWithFilePath: loadWithVerification:error: load:
+        loadWithOptions:verification:error:
+        loadWithOptions:error: isLoaded isMethodLoaded: loadMethod:error: loadMethod:options:error:
+        unloadMethod: methodNames:
+        methodMetadata:error: executeMethod:withInputs:error: executeMethod:withInput:error:
+        executeMethod:withTensors:error:
         executeMethod:withTensor:error: executeMethod:error: forwardWithInputs:error: forwardWithInput:error:
         forwardWithTensors:error: forwardWithTensor:error: forward: setInput:error: setInput:atIndex:error:
         setInput:forMethod:error: setInput:forMethod:atIndex:error: setInputs:error: setInputs:forMethod:error:
-        setOutput:error: setOutput:atIndex:error: setOutput:forMethod:error: setOutput:forMethod:atIndex:error:""".split(),
+        setOutput:error: setOutput:atIndex:error: setOutput:forMethod:error:
+        setOutput:forMethod:atIndex:error:""".split(),
     "ExecuTorchBackendOption.h":
         "optionWithKey:booleanValue: optionWithKey:integerValue: optionWithKey:stringValue:".split(),
     "ExecuTorchBackendOptionsMap.h": ["initWithOptions:error:", "mapWithOptions:error:"],
     "ExecuTorchLog.h": ["logWithLevel:timestamp:filename:line:message:", "addSink:", "removeSink:"],
     "ExecuTorchLLMConfig.h": ["init", "initWithBlock:"],
-    "ExecuTorchLLMRunners.h": """initWithModelPath:tokenizerPath: initWithModelPath:tokenizerPath:specialTokens: isLoaded
+    "ExecuTorchLLMRunners.h": """initWithModelPath:tokenizerPath:
+        initWithModelPath:tokenizerPath:specialTokens: isLoaded
         loadWithError: generateWithPrompt:config:tokenCallback:error: stop reset
         generateWithInputs:config:tokenCallback:error:""".split(),
     "ExecuTorchLLMMultimodalInput.h": """initWithData:width:height:channels: initWithFloatData:width:height:channels:

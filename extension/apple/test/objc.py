@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objective-C on this system: clang, the runtime of GCC, GNUstep's Foundation. That runtime has no ARC, so tests run code
-written for ARC without it: what it would release stays."""
+"""Objective-C on this system: clang, the runtime of GCC, GNUstep's Foundation. That runtime has no ARC, so tests run
+code written for ARC without it: what it would release stays."""
 
 from __future__ import annotations
 
