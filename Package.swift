@@ -29,11 +29,11 @@ let package = Package(
   targets: [
     .binaryTarget(name: "executorch", path: "cmake-out/executorch.xcframework"),
     .target(
-      name: "executorch_with_dependencies", dependencies: ["executorch"],
+      name: "executorch_with_dependencies", dependencies: ["executorch", "threadpool"],
       path: ".Package.swift/executorch", linkerSettings: [.linkedFramework("Foundation"), .linkedLibrary("c++")]),
     .binaryTarget(name: "executorch_debug", path: "cmake-out/executorch_debug.xcframework"),
     .target(
-      name: "executorch_debug_with_dependencies", dependencies: ["executorch_debug"],
+      name: "executorch_debug_with_dependencies", dependencies: ["executorch_debug", "threadpool_debug"],
       path: ".Package.swift/executorch_debug", linkerSettings: [.linkedFramework("Foundation"), .linkedLibrary("c++")]),
     .binaryTarget(name: "executorch_llm", path: "cmake-out/executorch_llm.xcframework"),
     .target(

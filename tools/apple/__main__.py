@@ -4,6 +4,7 @@
 python -m executorch.tools.apple package [--check]
 python -m executorch.tools.apple build [--dry-run] [--Debug] [--Release] [--coreml] [--llm] [--mps] [--optimized] ...
 python -m executorch.tools.apple create --directory=D ... --framework=target:lib1,lib2:headers:module ... [--output=DIR]
+python -m executorch.tools.apple headers INCLUDE OUT
 python -m executorch.tools.apple release --version X.Y.Z --archives DIR --out Package.swift
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from executorch.tools.apple import package, plan
 from executorch.tools.apple.frameworks import BUILD_TYPES, FRAMEWORKS
+from executorch.tools.apple.headers import write_headers
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = sorted(each.option for each in FRAMEWORKS if each.option)
@@ -119,6 +121,9 @@ def main(words: list[str]) -> int:
     )  # fmt: skip
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("package").add_argument("--check", action="store_true")
+    copied = commands.add_parser("headers")
+    copied.add_argument("include", type=Path)
+    copied.add_argument("out", type=Path)
     made = commands.add_parser("release")
     made.add_argument("--version", required=True)
     made.add_argument("--archives", type=Path, required=True)
@@ -126,6 +131,9 @@ def main(words: list[str]) -> int:
     given = parser.parse_args(words)
     if given.command == "package":
         return write_package(given.check)
+    if given.command == "headers":
+        write_headers(given.include, given.out)
+        return 0
     return release(given.version, given.archives, given.out)
 
 

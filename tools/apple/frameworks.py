@@ -36,7 +36,7 @@ FRAMEWORKS = (
          "extension_flat_tensor", "extension_memory_allocator", "extension_module_static",
          "extension_named_data_map", "extension_tensor"),
         symbol="executorch_get_api", headers="executorch", swift_module="ExecuTorch",
-        system_frameworks=("Foundation",), system_libraries=("c++",),
+        system_frameworks=("Foundation",), system_libraries=("c++",), needs=("threadpool",),
     ),
     Framework(
         "executorch_llm",

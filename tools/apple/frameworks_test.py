@@ -151,7 +151,9 @@ def test_the_plan_builds_merges_and_zips_each_framework() -> None:
     by_tool = {
         tool: [c for c in commands if c[0] == tool] for tool in ("cmake", "libtool", "ditto")
     }
-    assert len(by_tool["cmake"]) == 2 * 2 * len(PLATFORMS)
+    assert len(by_tool["cmake"]) == 2 * 2 * len(PLATFORMS) + 1  # and one that installs headers
+    sums = [c[-1] for c in commands if c[0] == "shasum"]
+    assert sums == [c[-1] for c in by_tool["ditto"]]
     assert len(by_tool["libtool"]) == 2 * len(PLATFORMS) * len(built)
     assert len(by_tool["ditto"]) == 2 * len(built)
     assert ("libtool", "-static", "-o", "cmake-out/macos/Debug/libkernels_quantized_debug_macos.a",
@@ -161,6 +163,21 @@ def test_the_plan_builds_merges_and_zips_each_framework() -> None:
         c for c in commands if c[0] == "xcodebuild" and c[-1].endswith("/executorch.xcframework")
     ]
     assert created.count("-library") == created.count("-headers") == 3
+
+
+def test_headers_have_maps_and_what_these_name(tmp_path: Path) -> None:
+    (tmp_path / "include" / "executorch" / "runtime").mkdir(parents=True)
+    out = tmp_path / "headers"
+    assert main(["headers", str(tmp_path / "include"), str(out)]) == 0
+    assert (out / "executorch" / "executorch" / "runtime").is_dir()
+    maps = list(out.rglob("module.modulemap"))
+    assert len(maps) == 2
+    for path in maps:
+        for header in re.findall(r'header "(.*)"', path.read_text()):
+            assert (path.parent / header).is_file()
+    for header in out.rglob("ExecuTorch*.h"):
+        for name in re.findall(r'#import "(.*)"', header.read_text()):
+            assert (header.parent / name).is_file()
 
 
 def test_flags_choose_frameworks() -> None:

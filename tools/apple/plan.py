@@ -76,6 +76,7 @@ def merge_commands(directories: Sequence[str], argument: str, output: str) -> It
 def zip_commands(name: str, version: str, output: str) -> Iterator[Command]:
     yield ("ditto", "-c", "-k", "--sequesterRsrc", "--keepParent", f"{output}/{name}.xcframework",
            f"{output}/{name}-{version}.zip")  # fmt: skip
+    yield ("shasum", "-a", "256", f"{output}/{name}-{version}.zip")
 
 
 def checksum(archive: Path) -> str:
@@ -86,6 +87,9 @@ def all_commands(
     flags: Sequence[str], build_types: Sequence[str], version: str, out: str = "cmake-out"
 ) -> Iterator[Command]:
     yield from build_commands(flags, build_types, out)
+    yield ("cmake", "--install", f"{out}/macos/{build_types[0]}", "--prefix", f"{out}/installed")
+    command = ("python3", "-m", "executorch.tools.apple", "headers")
+    yield (*command, f"{out}/installed/include", f"{out}/headers")
     for build_type in build_types:
         suffix = "" if build_type == "Release" else "_debug"
         directories = [f"{out}/{folder}/{build_type}" for folder, _ in PLATFORMS.values()]
@@ -95,3 +99,4 @@ def all_commands(
             yield from zip_commands(framework.name + suffix, version, out)
     for folder, _ in PLATFORMS.values():
         yield ("rm", "-rf", f"{out}/{folder}")
+    yield ("rm", "-rf", f"{out}/installed", f"{out}/headers")
