@@ -95,6 +95,15 @@ def test_the_symbol_alone_brings_static_registration(name: str, tmp_path: Path) 
     assert "_GLOBAL__sub_I" in found
 
 
+def test_each_function_of_text_yields_to_the_framework_that_has_it() -> None:
+    """executorch refuses text by weak functions; executorch_llm has the others."""
+    parts = ROOT / "extension" / "c" / "parts"
+    declared = re.findall(r"\b(text_\w+)\(", (parts / "text.h").read_text())
+    source = (parts / "no_text.cpp").read_text()
+    weak = re.findall(r"ET_UNLESS_LINKED\s+ExecuTorchStatus\s+(text_\w+)\(", source)
+    assert sorted(weak) == sorted(declared) and len(weak) == 10
+
+
 @pytest.mark.parametrize(
     "row", [row for row in FRAMEWORKS if row.is_product], ids=lambda row: row.name
 )
