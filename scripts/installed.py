@@ -27,7 +27,8 @@ BUILD = ROOT / "build"
 HOME = BUILD / "installed"
 STAMP = HOME / "made-of"  # what the wheel in it was built of
 # What is not in the wheel and that tests import, besides the tests themselves (wheel.exclude in pyproject.toml).
-SUPPORT = ("test", "tools", "kernels/test", "extension/text/tokenizers/test", "extension/android/test")
+SUPPORT = ("test", "tools", "kernels/test", "extension/text/tokenizers/test", "extension/android/test",
+           "extension/apple")  # fmt: skip
 TESTS = ("*_test.py", "test_*.py", "*_bench.py", "conftest.py")
 
 

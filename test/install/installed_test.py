@@ -104,7 +104,8 @@ def test_what_runs_is_what_was_installed() -> None:
     assert Path(executorch.exir.__file__).parents[1] == Path(INSTALLED or "")
     assert INSTALLED in map(str, Path(sys.prefix).rglob("site-packages/executorch"))
     support = (
-        "test", "tools", "kernels/test", "extension/text/tokenizers/test", "extension/android/test"
+        "test", "tools", "kernels/test", "extension/text/tokenizers/test", "extension/android/test",
+        "extension/apple",
     )  # fmt: skip
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)

@@ -108,6 +108,7 @@ REFUSALS = {
     "android-arm64-v8a": "the presets for Android need the Android NDK: set ANDROID_NDK",
     "android-armeabi-v7a": "the presets for Android need the Android NDK: set ANDROID_NDK",
     "android-x86_64": "the presets for Android need the Android NDK: set ANDROID_NDK",
+    "ios-simulator": "the presets ios and macos need macOS with Xcode; this is Linux",
     "ios": "the presets ios and macos need macOS with Xcode; this is Linux",
     "macos": "the presets ios and macos need macOS with Xcode; this is Linux",
 }

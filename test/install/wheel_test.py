@@ -54,6 +54,7 @@ def is_data(path: Path) -> bool:
         "extension/text/tokenizers/pytorch_tokenizers",
         "extension/text/tokenizers/test",
         "extension/android/test",
+        "extension/apple",
         "extension/c/examples/run.py",
     )
     suffixes = (".py", ".fbs", ".yaml", ".json", ".typed")

@@ -11,7 +11,7 @@ import pytest
 
 from executorch.test.repository.sources import ROOT, files, is_compat, with_suffix
 
-ROOT_ENTRIES = 27  # hidden ones aside: tools expect them there
+ROOT_ENTRIES = 28  # with Package.swift; hidden ones aside: tools expect them there
 FOLDER_FILES = 30
 DEPTH = 4
 PATH_LENGTH = 90
@@ -26,8 +26,9 @@ DOCUMENTED = (
     "backends/vulkan/runtime/graph/ops/",
 )
 
-# Projects of Android's tools, whose folders are Java's packages.
-PLATFORM = ("extension/android/", "examples/demo-apps/android/", "extension/benchmark/android/")
+# Projects of Android's tools, whose folders are Java's packages, and of Apple's, whose folders are frameworks.
+PLATFORM = ("extension/android/", "examples/demo-apps/android/", "extension/benchmark/android/", "extension/apple/",
+            "extension/llm/apple/")  # fmt: skip
 
 
 def ours(path: Path) -> bool:

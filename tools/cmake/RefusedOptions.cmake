@@ -20,8 +20,8 @@ set(_et_refused
   "EXECUTORCH_MLX_ENABLE_SANITIZERS|BOOL|OFF|the MLX delegate is a later part"
   "ET_MLX_ENABLE_OP_LOGGING|BOOL|OFF|the MLX delegate is a later part"
   "ET_MLX_ALLOW_CUSTOM_KERNEL_EXECUTION|BOOL|ON|the MLX delegate is a later part"
-  "EXECUTORCH_BUILD_EXTENSION_APPLE|BOOL|OFF|macOS with Xcode, the Objective-C and Swift wrapper is a later part"
-  "EXECUTORCH_BUILD_EXTENSION_LLM_APPLE|BOOL|OFF|macOS with Xcode, the Objective-C wrapper of language models is a later part"
+  "EXECUTORCH_BUILD_EXTENSION_APPLE|BOOL|OFF|macOS with Xcode"
+  "EXECUTORCH_BUILD_EXTENSION_LLM_APPLE|BOOL|OFF|macOS with Xcode"
   "EXECUTORCH_BUILD_EXTENSION_IMAGE|BOOL|OFF|the image extension is a later part"
   "EXECUTORCH_BUILD_KERNELS_CUSTOM_AOT|BOOL|OFF|a build against libtorch, torch.library defines operators from Python"
   "EXECUTORCH_BUILD_KERNELS_LLM_AOT|BOOL|OFF|a build against libtorch, executorch.extension.llm.custom_ops defines the operators from Python"
@@ -42,6 +42,7 @@ set(_et_refused
 set(_et_start "^")
 if(APPLE)
   set(_et_start "^ *")
+  list(FILTER _et_refused EXCLUDE REGEX "^EXECUTORCH_BUILD_EXTENSION_(LLM_)?APPLE[|]")
 endif()
 foreach(_et_file IN LISTS ET_BACKEND_OPTIONS)
   file(STRINGS "${_et_file}" _et_lines REGEX "${_et_start}define_[a-z]+_option")

@@ -72,6 +72,7 @@ PROOFS = {
     "android-armeabi-v7a": Proof(""),
     "android-x86_64": Proof(""),
     "ios": Proof(""),
+    "ios-simulator": Proof(""),
     "macos": Proof(""),
     "arm-baremetal": Proof(PRESETS, *["backends/arm/test/arm_firmware_test.py"] * 2),
     "zephyr": Proof(PRESETS, BUILT, BUILT),

@@ -3,6 +3,10 @@
 
 #include <executorch/extension/c/status.h>
 
+// Weak: where libraries are static, as in the frameworks of Apple's systems, an app that links
+// text.cpp, too, gets that.
+#define ET_UNLESS_LINKED __attribute__((weak))
+
 namespace executorch::extension::c {
 namespace {
 
@@ -15,37 +19,41 @@ ExecuTorchStatus refuse(const char* call) noexcept {
 
 }  // namespace
 
-ExecuTorchStatus text_new(const ExecuTorchTextOptions*, size_t, ExecuTorchText*) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_new(const ExecuTorchTextOptions*, size_t,
+                                           ExecuTorchText*) noexcept {
   return refuse("text_new");
 }
-ExecuTorchStatus text_generate(ExecuTorchText, const char*, const ExecuTorchGenerateOptions*,
-                               ExecuTorchTextResult*) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_generate(ExecuTorchText, const char*,
+                                                const ExecuTorchGenerateOptions*,
+                                                ExecuTorchTextResult*) noexcept {
   return refuse("text_generate");
 }
-ExecuTorchStatus text_chat(ExecuTorchText, const ExecuTorchMessage*, size_t, const char*,
-                           const ExecuTorchGenerateOptions*, ExecuTorchTextResult*) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_chat(ExecuTorchText, const ExecuTorchMessage*, size_t,
+                                            const char*, const ExecuTorchGenerateOptions*,
+                                            ExecuTorchTextResult*) noexcept {
   return refuse("text_chat");
 }
-ExecuTorchStatus text_stop(ExecuTorchText) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_stop(ExecuTorchText) noexcept {
   return refuse("text_stop");
 }
-ExecuTorchStatus text_position(ExecuTorchText, int64_t*) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_position(ExecuTorchText, int64_t*) noexcept {
   return refuse("text_position");
 }
-ExecuTorchStatus text_rewind(ExecuTorchText, int64_t) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_rewind(ExecuTorchText, int64_t) noexcept {
   return refuse("text_rewind");
 }
-ExecuTorchStatus text_save(ExecuTorchText, const char*) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_save(ExecuTorchText, const char*) noexcept {
   return refuse("text_save");
 }
-ExecuTorchStatus text_restore(ExecuTorchText, const char*) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_restore(ExecuTorchText, const char*) noexcept {
   return refuse("text_restore");
 }
-ExecuTorchStatus text_encode(ExecuTorchText, const char*, uint64_t*, size_t, size_t*) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_encode(ExecuTorchText, const char*, uint64_t*, size_t,
+                                              size_t*) noexcept {
   return refuse("text_encode");
 }
-ExecuTorchStatus text_decode(ExecuTorchText, const uint64_t*, size_t, char*, size_t,
-                             size_t*) noexcept {
+ET_UNLESS_LINKED ExecuTorchStatus text_decode(ExecuTorchText, const uint64_t*, size_t, char*,
+                                              size_t, size_t*) noexcept {
   return refuse("text_decode");
 }
 

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Swift layers on this system, by their XCTests, in a root that extension/apple/scripts/swift_root.sh makes; the
+package as Swift reads it; and that a target of the package links what registers itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.exir import to_edge
+from executorch.extension.llm.runner.test import tiny_llama
+from executorch.test.e2e.build_tree import build_folder, loadable
+from executorch.test.e2e.program_store import ProgramStore
+from executorch.test.repository.sources import ROOT
+from executorch.tools.apple.frameworks import FRAMEWORKS, named
+from executorch.tools.apple.package import link_source, variants
+
+SWIFT = os.environ.get("EXECUTORCH_SWIFT_ROOT", "")
+SCRIPT = ROOT / "extension" / "apple" / "scripts" / "swift_root.sh"
+PROMPT = "The capital of France is"
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not SWIFT, reason="needs EXECUTORCH_SWIFT_ROOT, of swift_root.sh"),
+]
+
+
+def in_root(folder: Path, commands: str) -> str:
+    """What the commands print, run in `folder`; they must not fail."""
+    folders = f"{ROOT}:{build_folder()}:{loadable('executorch_c').parent}:{folder}"
+    words = ["sh", "-ec", f"cd {folder} && {commands}"]
+    done = subprocess.run(
+        [SCRIPT, SWIFT, "--run", folders, *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
+    return done.stdout + done.stderr
+
+
+class Subtract(torch.nn.Module):
+    def forward(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        return left - right
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore) -> Path:
+    folder = tmp_path_factory.mktemp("programs")
+    shutil.copy(ROOT / "extension" / "module" / "test" / "resources" / "add.pte", folder)
+    exported = torch.export.export(Subtract(), (torch.ones(1), torch.ones(1)))
+    (folder / "subtract.pte").write_bytes(to_edge(exported).to_executorch().buffer)
+    llama = tiny_llama.kept(tmp_path_factory.mktemp("tiny_llama"), program_store)
+    shutil.copy(llama.program, folder / "llm.pte")
+    shutil.copy(llama.tokenizer, folder / "llm.json")
+    (folder / "answer").write_text(llama.decode(llama.greedy(llama.encode(PROMPT), 16)))
+    return folder
+
+
+@pytest.mark.req(
+     "APL-040", "APL-041", "APL-042", "APL-043", "APL-044", "APL-045", "APL-046", "APL-047", "APL-048",
+    "APL-049", "APL-050",  "APL-053", "APL-054",
+)  # fmt: skip
+def test_every_swift_test_passes(programs: Path) -> None:
+    library = loadable("executorch_c").parent
+    found = in_root(
+        programs,
+        f'export EXECUTORCH_FROM_SOURCE=1 EXECUTORCH_PROGRAMS={programs} EXECUTORCH_ANSWER="$(cat answer)"; '
+        f"swift test --package-path {ROOT} --scratch-path {programs}/build -j 1 "
+        f"-Xlinker -L{library} -Xlinker -rpath -Xlinker {library}",
+    )
+    counts = re.findall(r"Executed (\d+) tests, with (\d+) failure", found)
+    assert counts and counts[-1][1] == "0" and int(counts[-1][0]) >= 39, found[-2000:]
+    assert "skipped" not in found
+    print(counts[-1][0], "tests")
+
+
+@pytest.mark.req("APL-033")
+def test_swift_reads_the_package_as_the_table_has_it(tmp_path: Path) -> None:
+    command = f"swift package --package-path {ROOT} --scratch-path {tmp_path}/build dump-package"
+    found = in_root(tmp_path, f"{command} 2>/dev/null")
+    package = json.loads(found[found.index("{") :])
+    assert package["toolsVersion"]["_version"] == "5.9.0"
+    assert {each["platformName"]: each["version"] for each in package["platforms"]} == {
+        "ios": "17.0", "macos": "12.0",
+    }  # fmt: skip
+    products = {each["name"]: each["targets"] for each in package["products"]}
+    assert products == {
+        f"{each.name}{suffix}": [f"{each.name}{suffix}_with_dependencies"]
+        for each, suffix in variants()
+        if each.is_product
+    }
+    targets = {each["name"]: each for each in package["targets"]}
+    for framework, suffix in variants():
+        name = framework.name + suffix
+        assert targets[name]["path"] == f"cmake-out/{name}.xcframework"
+        if framework.is_product:
+            wrapper = targets[f"{name}_with_dependencies"]
+            linked = [list(each["kind"].values())[0]["_0"] for each in wrapper["settings"]]
+            assert linked == [*framework.system_frameworks, *framework.system_libraries]
+            assert wrapper["path"] == f".Package.swift/{name}"
+
+
+LINKED = {
+    name: named(name)
+    for name in ("backend_xnnpack", "kernels_quantized", "kernels_llm", "kernels_optimized", "kernels_torchao")
+}  # fmt: skip
+
+
+def test_a_target_of_the_package_links_its_framework_without_flags(tmp_path: Path) -> None:
+    """The object of each target asks for a symbol that a library of the build here has."""
+    for name, framework in LINKED.items():
+        (tmp_path / f"{name}.swift").write_text(link_source(framework))
+    names = " ".join(LINKED)
+    in_root(
+        tmp_path,
+        f"for name in {names}; do swiftc -O -parse-as-library -c $name.swift -o $name.o; done",
+    )
+    for name, framework in LINKED.items():
+        wanted = subprocess.run(
+            ["nm", "-u", tmp_path / f"{name}.o"], capture_output=True, text=True, check=True
+        ).stdout.split()
+        assert framework.symbol in wanted
+        assert framework in FRAMEWORKS
