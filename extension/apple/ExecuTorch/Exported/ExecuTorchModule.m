@@ -29,13 +29,16 @@ static ExecuTorchCValue ExecuTorchValueInC(ExecuTorchValue* value) {
 static ExecuTorchValue* ExecuTorchValueOfC(ExecuTorchCValue value, NSError** error) {
   switch (value.kind) {
     case EXECUTORCH_TENSOR: {
+      const ExecuTorchApi* api = ExecuTorchLibrary();
+      ExecuTorchTensorInfo info = {.struct_size = sizeof(info)};
       uint64_t copy = 0;
-      if (!ExecuTorchCheck(ExecuTorchLibrary()->tensor_copy(value.tensor, &copy), error))
+      if (!ExecuTorchCheck(api->tensor_copy(value.tensor, &copy), error))
         return nil;
-      return
-          [ExecuTorchValue valueWithTensor:[[ExecuTorchTensor alloc]
-                                               initWithHandle:copy
-                                                     dynamism:ExecuTorchShapeDynamismDynamicBound]];
+      ExecuTorchRequire(api->tensor_info(copy, &info));
+      ExecuTorchTensor* tensor =
+          [[ExecuTorchTensor alloc] initWithHandle:copy
+                                          dynamism:(ExecuTorchShapeDynamism)info.dynamism];
+      return [ExecuTorchValue valueWithTensor:tensor];
     }
     case EXECUTORCH_STRING:
       return [ExecuTorchValue valueWithString:[[NSString alloc] initWithBytes:value.text

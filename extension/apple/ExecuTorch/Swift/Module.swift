@@ -198,7 +198,8 @@ extension Value {
     case .tensor:
       var copy: ExecuTorchTensor = 0
       try check(api.tensor_copy(value.tensor, &copy))
-      self.init(AnyTensor(Handle(copy), .dynamicBound))
+      let tensor = AnyTensor(Handle(copy), .dynamicBound)
+      self.init(tensor.info.dynamism == 0 ? AnyTensor(tensor.handle, .static) : tensor)
     case .string:
       let bytes = UnsafeRawBufferPointer(start: value.text, count: value.text_size)
       self.init(String(decoding: bytes, as: UTF8.self))

@@ -74,6 +74,7 @@ final class ModuleTest: XCTestCase {
     let first: Tensor<Float> = try module.forward(Tensor<Float>([1]), Tensor<Float>([1]))
     let second: Tensor<Float> = try module.forward(Tensor<Float>([5]), Tensor<Float>([5]))
     XCTAssertEqual(first.scalars() + second.scalars(), [2, 10])
+    XCTAssertEqual(first.shapeDynamism == .static, (try? first.resize(to: [1, 1])) == nil)
     module.unload("forward")
     XCTAssertEqual(first.scalars(), [2])
   }
