@@ -99,6 +99,18 @@ class DynamicLibrary {
 
   const std::string& name() const { return name_; }
 
+  /// The file that its `function` is of, as the system tells it; name() where it does not.
+  std::string file_of(const char* function) const {
+#ifndef _WIN32
+    Dl_info found = {};
+    const void* const address = symbol_of(handle_, function);
+    if (address != nullptr && dladdr(address, &found) != 0 && found.dli_fname != nullptr) {
+      return found.dli_fname;
+    }
+#endif
+    return name_;
+  }
+
   auto functions() const {
     return FunctionFinder(name_,
                           [handle = handle_](const char* name) { return symbol_of(handle, name); });

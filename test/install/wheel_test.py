@@ -55,6 +55,9 @@ def is_data(path: Path) -> bool:
         "extension/text/tokenizers/test",
         "extension/android/test",
         "extension/apple",
+        "extension/wasm",
+        "backends/qualcomm/test/beside_peer.py",
+        "backends/qualcomm/test/networks.py",
         "extension/c/examples/run.py",
     )
     suffixes = (".py", ".fbs", ".yaml", ".json", ".typed")

@@ -197,6 +197,7 @@ def test_alpha_is_not_forgotten() -> None:
 @pytest.mark.parametrize("function", [torch.sigmoid, torch.tanh])
 def test_what_sigmoid_and_tanh_read_has_a_range_of_its_own(function: Any) -> None:
     """There, what a convolution gives has the scale of the sigmoid behind it: below 0 it is cut."""
+    torch.manual_seed(0)
     model = nn.Sequential(nn.Conv2d(8, 4, 3), Function(lambda x: function(x * 4)))
     assert _off(model, IMAGE) < 0.05
     layer = nn.Sequential(

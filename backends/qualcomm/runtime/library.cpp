@@ -81,7 +81,7 @@ Result<Library> load_library(const std::vector<std::string>& names) {
   const auto providers = ET_UNWRAP((interfaces_of<QnnInterface_t>(
       loaded, "QnnInterface_getProviders", "expected a backend library of QNN")));
   Library library;
-  library.name = loaded.name();
+  library.name = loaded.file_of("QnnInterface_getProviders");
   const QnnInterface_t& chosen = *ET_UNWRAP(choose(loaded.name(), providers));
   library.functions = chosen.QNN_INTERFACE_VER_NAME;
   const char* build_id = nullptr;

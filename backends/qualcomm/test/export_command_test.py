@@ -78,7 +78,8 @@ def test_what_is_missing_of_the_sdk_is_said_before_pytorch_is_imported(
         text = "_qnn"  # the module comes first
     code = (
         f"import os, sys\nos.environ['{sdk.VARIABLE}'] = {root!r}\n"
-        "from executorch.cli import main\n"
+        "from executorch.backends import qualcomm\nfrom executorch.backends.test.built import use_build\n"
+        "use_build(qualcomm)\nfrom executorch.cli import main\n"
         f"status = main.main({WORDS!r})\nassert status == 2 and 'torch' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
