@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <executorch/kernels/optimized/attention/attention_blocks.h>
+#include <executorch/kernels/optimized/ranges.h>
 
 namespace executorch::kernels::optimized {
 
@@ -12,11 +13,6 @@ inline constexpr int64_t kRows = 192;   // of a task, at most
 inline constexpr int64_t kKeys = 192;   // of a block: a whole number of panels on every target
 inline constexpr int64_t kFewRows = 8;  // up to which keys and values are read in place
 inline constexpr int64_t kNear = 16;    // keys that each head copies before the next does
-
-struct Range {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
 
 // One head of keys of one batch.
 struct Place {

@@ -144,30 +144,22 @@ class PackedConv {
  private:
   static int64_t extent(int64_t taps, int64_t dilation) { return (taps - 1) * dilation + 1; }
 
-  struct Range {
-    int64_t begin, end;
-    int64_t size() const { return end - begin; }
-  };
   struct Task {
     int64_t image, group;
     Range rows, cols, channels;
   };
 
-  static Range part(int64_t size, int64_t parts, int64_t index) {
-    return {size * index / parts, size * (index + 1) / parts};
-  }
-
   Task task_of(int64_t index) const {
     Task task;
     const int64_t panels = div_up(out_group_, width_);
-    const Range of_panels = part(panels, channel_parts_, index % channel_parts_);
+    const Range of_panels = part_of(panels, channel_parts_, index % channel_parts_);
     task.channels = {of_panels.begin * width_, std::min(of_panels.end * width_, out_group_)};
     index /= channel_parts_;
     task.group = index % groups_;
     index /= groups_;
-    task.cols = part(c_.out_w, col_parts_, index % col_parts_);
+    task.cols = part_of(c_.out_w, col_parts_, index % col_parts_);
     index /= col_parts_;
-    task.rows = part(c_.out_h, row_parts_, index % row_parts_);
+    task.rows = part_of(c_.out_h, row_parts_, index % row_parts_);
     task.image = index / row_parts_;
     return task;
   }

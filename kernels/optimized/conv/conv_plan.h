@@ -5,14 +5,11 @@
 
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_tile.h>
+#include <executorch/kernels/optimized/ranges.h>
 
 #include <cstdint>
 
 namespace executorch::kernels::optimized {
-
-inline int64_t div_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 constexpr int64_t kMaxSlices = 8;  // of a region
 

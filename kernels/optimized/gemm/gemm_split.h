@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <executorch/kernels/optimized/ranges.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace executorch::kernels::optimized {
 
 constexpr int64_t kMinWorkPerTask = 1 << 17;  // steps of a vector lane worth waking a thread for
-
-inline int64_t div_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Tiles of a dimension, divided so that parts differ by one at most.
 struct Parts {

@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/bounds-inl.h>
+#include <executorch/kernels/optimized/conv/conv_columns.h>
 #include <executorch/kernels/optimized/pool/max_pool_nhwc.h>
 #include <executorch/kernels/optimized/simd_math-inl.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -84,11 +85,10 @@ struct PoolTaps {
   PoolTaps(int64_t output, int64_t in, int64_t kernel, int64_t stride, int64_t pad,
            int64_t dilation) {
     const int64_t start = output * stride - pad;
-    const int64_t before = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-    const int64_t room = in - 1 - start;
-    const int64_t end = room < 0 ? 0 : std::min(kernel, room / dilation + 1);
-    count = std::max<int64_t>(0, end - before);
-    first = start + before * dilation;
+    int64_t begin, end;
+    clip_columns(in, start, dilation, kernel, begin, end);
+    count = end - begin;
+    first = start + begin * dilation;
   }
 };
 

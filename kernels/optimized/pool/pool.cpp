@@ -48,11 +48,7 @@ struct Axis {
   // The part [begin, end) of the window at output position o that lies inside the input, in window
   // elements.
   void clip(int64_t o, int64_t& begin, int64_t& end) const {
-    const int64_t start = o * stride - pad;
-    begin = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-    const int64_t room = in - 1 - start;
-    end = room < 0 ? 0 : std::min(kernel, room / dilation + 1);
-    begin = std::min(begin, end);
+    clip_columns(in, o * stride - pad, dilation, kernel, begin, end);
   }
 };
 

@@ -25,10 +25,6 @@ constexpr double kMaxCost = 0.75;
 /// With fewer channels transforms take longer than they save.
 constexpr int64_t kMinChannels = 16;
 
-int64_t size_at(const Shape& shape, size_t dim) {
-  return static_cast<int64_t>(shape.dims[dim]);
-}
-
 /// All but the pointers.
 Conv conv_of(const GraphNode& node, const Shapes& shapes) {
   const auto& n = table_of<fb_xnnpack::_XNNNodeConv>(*node.node);

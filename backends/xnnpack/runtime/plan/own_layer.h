@@ -45,6 +45,10 @@ class OwnLayer : public OwnStep {
   const float* bias_ = nullptr;
 };
 
+inline int64_t size_at(const Shape& shape, size_t dim) {
+  return static_cast<int64_t>(shape.dims[dim]);
+}
+
 /// Whether nodes read and write floats where it is.
 bool is_plain_float(const Graph& graph, uint32_t id);
 /// Whether the layer's input, filter and output are, and the filter is known.

@@ -150,8 +150,6 @@ class BatchMatmul final : public OwnStep {
     gemm_.max = node_.limits.max;
   }
 
-  Error pack(const Definitions&, PackedWeights&, MemoryAllocator&) override { return Error::Ok; }
-
   Error reshape(const Shapes& shapes) override {
     const Shape& a = shapes[node_.operands.inputs[0]];
     const Shape& c = shapes[node_.operands.output];

@@ -12,10 +12,6 @@ using runtime::MemoryAllocator;
 
 namespace {
 
-int64_t size_at(const Shape& shape, size_t dim) {
-  return static_cast<int64_t>(shape.dims[dim]);
-}
-
 class LargestOfWindows final : public OwnStep {
  public:
   LargestOfWindows(const Definitions& definitions, size_t begin, size_t end)
@@ -32,8 +28,6 @@ class LargestOfWindows final : public OwnStep {
     pool_.min = node_.limits.min;
     pool_.max = node_.limits.max;
   }
-
-  Error pack(const Definitions&, PackedWeights&, MemoryAllocator&) override { return Error::Ok; }
 
   Error reshape(const Shapes& shapes) override {
     const Shape& input = shapes[node_.operands.inputs[0]];

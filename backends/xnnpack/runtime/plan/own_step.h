@@ -19,10 +19,11 @@ using Addresses = std::vector<void*>;
 class OwnStep {
  public:
   virtual ~OwnStep() = default;
-  /// Packs the layer's weights, unless they are or `weights` has them packed. The file's bytes are
-  /// not read after it.
-  virtual runtime::Error pack(const Definitions& definitions, PackedWeights& weights,
-                              runtime::MemoryAllocator& scratch) = 0;
+  /// Packs the layer's weights, unless they are, `weights` has them packed, or there are none. The
+  /// file's bytes are not read after it.
+  virtual runtime::Error pack(const Definitions&, PackedWeights&, runtime::MemoryAllocator&) {
+    return runtime::Error::Ok;
+  }
   /// For the shapes of the runs that follow, by value id; they have gone through infer_shape().
   virtual runtime::Error reshape(const Shapes& shapes) = 0;
   /// MemoryAllocationFailed when `scratch` has too little; nothing is kept in it.

@@ -5,6 +5,7 @@
 #include <executorch/kernels/optimized/conv/depthwise/depthwise.h>
 
 #include <executorch/kernels/optimized/conv/depthwise/depthwise_row.h>
+#include <executorch/kernels/optimized/ranges.h>
 #include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -31,19 +32,6 @@ constexpr int64_t kFarFloats = (128 << 10) / sizeof(float);  // some of its seco
 // Of a line of a cache, which no two threads write.
 constexpr int64_t kLine = 64 / sizeof(float);
 constexpr int64_t kPointersOfLine = 64 / sizeof(float*);
-
-int64_t div_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-struct Range {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
-
-Range part(int64_t size, int64_t parts, int64_t index) {
-  return {size * index / parts, size * (index + 1) / parts};
-}
 
 class Tiles {
  public:
@@ -74,7 +62,7 @@ class Tiles {
     }
     int64_t outputs = 0;  // of the ring, at most
     for (int64_t i = 0; i < col_parts_; ++i) {
-      const auto [left, between, right] = pieces_of(part(c_.out_w, col_parts_, i));
+      const auto [left, between, right] = pieces_of(part_of(c_.out_w, col_parts_, i));
       outputs = std::max({outputs, left.size(), right.size()});
     }
     columns_ = (outputs + kMaxDepthwiseOutputs - 2) * c_.stride_w + extent_w_;
@@ -139,13 +127,13 @@ class Tiles {
 
   void compute(int64_t task, float* ring, const float** lines) const {
     const Range of_channels =
-        part(div_up(c_.in_channels, kLine), channel_parts_, task % channel_parts_);
+        part_of(div_up(c_.in_channels, kLine), channel_parts_, task % channel_parts_);
     const Range channels = {of_channels.begin * kLine,
                             std::min(of_channels.end * kLine, c_.in_channels)};
     task /= channel_parts_;
-    const Range cols = part(c_.out_w, col_parts_, task % col_parts_);
+    const Range cols = part_of(c_.out_w, col_parts_, task % col_parts_);
     task /= col_parts_;
-    const Range rows = part(c_.out_h, row_parts_, task % row_parts_);
+    const Range rows = part_of(c_.out_h, row_parts_, task % row_parts_);
     const int64_t image = task / row_parts_;
     const auto [left, between, right] = pieces_of(cols);
     Tile tile = {image, rows, cols, channels, ring, lines};
