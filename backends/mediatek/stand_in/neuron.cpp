@@ -2,6 +2,7 @@
 // In the place of MediaTek's library, for tests. The last line of a model are the sizes of its
 // inputs and outputs in bytes, "4 4 > 4"; an output's byte i is the sum of byte i of all inputs.
 #include <executorch/backends/mediatek/stand_in/neuron.h>
+#include <executorch/backends/test/stand_in_calls.h>
 
 #include <sstream>
 #include <string>
@@ -20,18 +21,16 @@ struct NeuronExecution {
   std::vector<uint8_t*> outputs;
 };
 
+using executorch::backends::test::StandInCalls;
+
 namespace {
 
-std::string calls, returned, failing;
+StandInCalls calls;
 int objects = 0;
 
 template <typename... Arguments>
 int done(const char* function, const Arguments&... arguments) {
-  std::ostringstream line;
-  line << function;
-  ((line << ' ' << arguments), ...);
-  calls += line.str() + '\n';
-  return failing == function ? NEURON_BAD_DATA : NEURON_NO_ERROR;
+  return calls.done(function, arguments...);
 }
 
 std::string text_of(uint32_t count, const uint32_t* values) {
@@ -67,10 +66,7 @@ int executorch_neuron_stand_in() {
 }
 
 const char* neuron_stand_in_calls(const char* fails) {
-  failing = fails;
-  returned = calls;
-  calls.clear();
-  return returned.c_str();
+  return calls.take(fails, NEURON_BAD_DATA);
 }
 
 int neuron_stand_in_objects() {

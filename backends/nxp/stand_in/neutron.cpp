@@ -4,6 +4,7 @@
 // An output's byte i is the sum of byte i of all inputs times (i + 1); all other memory is
 // overwritten.
 #include <executorch/backends/nxp/runtime/neutron.h>
+#include <executorch/backends/test/stand_in_calls.h>
 
 #include <cstring>
 #include <memory>
@@ -11,22 +12,20 @@
 #include <string>
 #include <vector>
 
+using executorch::backends::test::StandInCalls;
+
 namespace {
 
 struct Model {
   std::vector<size_t> sizes[3];
 };
 
-std::string calls, returned, failing;
-int code = 0, models = 0;
+StandInCalls calls;
+int models = 0;
 
 template <typename... Arguments>
 NeutronError done(const char* function, const Arguments&... arguments) {
-  std::ostringstream line;
-  line << function;
-  ((line << ' ' << arguments), ...);
-  calls += line.str() + '\n';
-  return failing == function ? code : 0;
+  return calls.done(function, arguments...);
 }
 
 }  // namespace
@@ -35,11 +34,7 @@ extern "C" {
 
 /// Calls since the last one of this; from now on `fails` gives `status`.
 const char* neutron_stand_in_calls(const char* fails, int status) {
-  failing = fails;
-  code = status;
-  returned = calls;
-  calls.clear();
-  return returned.c_str();
+  return calls.take(fails, status);
 }
 
 int neutron_stand_in_models() {
@@ -81,7 +76,9 @@ NeutronError neutronRunBlocking(NeutronModelHandle handle, const NeutronDataConf
     if ((own[i] == nullptr) != (more[i] == 0) || !is_aligned || behind[0] != data->scratch) {
       return 0x103;
     }
-    std::memset(own[i] == nullptr ? &returned[0] : own[i], 0x5A, more[i]);
+    if (more[i] > 0) {
+      std::memset(own[i], 0x5A, more[i]);
+    }
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto* out = static_cast<uint8_t*>(data->outputs[i]);

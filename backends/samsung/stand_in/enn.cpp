@@ -2,12 +2,15 @@
 // In the place of Samsung's library, for tests. The last line of a model are the sizes of its
 // inputs and outputs in bytes, "4 4 > 4"; an output's byte i is the sum of byte i of all inputs.
 #include <executorch/backends/samsung/runtime/enn.h>
+#include <executorch/backends/test/stand_in_calls.h>
 
 #include <deque>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
+
+using executorch::backends::test::StandInCalls;
 
 namespace {
 
@@ -20,16 +23,11 @@ struct Model {
 
 std::map<EnnModelId, Model> models;
 EnnModelId last = 0;
-std::string calls, returned, failing;
-int code = 0;
+StandInCalls calls;
 
 template <typename... Arguments>
 EnnReturn done(const char* function, const Arguments&... arguments) {
-  std::ostringstream line;
-  line << function;
-  ((line << ' ' << arguments), ...);
-  calls += line.str() + '\n';
-  return failing == function ? code : 0;
+  return calls.done(function, arguments...);
 }
 
 }  // namespace
@@ -38,11 +36,7 @@ extern "C" {
 
 /// Calls since the last one of this; from now on `fails` gives `status`.
 const char* enn_stand_in_calls(const char* fails, int status) {
-  failing = fails;
-  code = status;
-  returned = calls;
-  calls.clear();
-  return returned.c_str();
+  return calls.take(fails, status);
 }
 
 int enn_stand_in_models() {
