@@ -56,8 +56,6 @@ def is_data(path: Path) -> bool:
         "extension/android/test",
         "extension/apple",
         "extension/wasm",
-        "backends/qualcomm/test/beside_peer.py",
-        "backends/qualcomm/test/networks.py",
         "extension/c/examples/run.py",
     )
     suffixes = (".py", ".fbs", ".yaml", ".json", ".typed")

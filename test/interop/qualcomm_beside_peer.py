@@ -2,7 +2,7 @@
 """Networks lowered here and by the released package, in turns, each with a recorder in the SDK's place: delegates,
 calls that are left on the CPU, and seconds of both.
 
-    python -m executorch.backends.qualcomm.test.beside_peer [--quantize 8a8w] [--refuse TYPE ...] [NAME ...]"""
+    python -m executorch.test.interop.qualcomm_beside_peer [--quantize 8a8w] [--refuse TYPE ...] [NAME ...]"""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from typing import Any
 
 import torch
 
-from executorch.backends.qualcomm.test import networks
 from executorch.backends.test.corpus import NETWORKS, rows
 from executorch.examples.models import NETWORKS as EXAMPLES
 from executorch.examples.models import make_example
 from executorch.test.interop import peer
+from executorch.test.interop import qualcomm_networks as networks
 
 Made = tuple[torch.nn.Module, tuple[Any, ...]]
 ROW = "{:28} {:>9} {:>5} {:>9} {:>5} {:>8} {:>8} {:>6}"

@@ -3,7 +3,7 @@
 that a line of the input has, `FOLDER/NAME.pt2` is lowered, and a line says how many delegates there are, what is left
 on the CPU, and how long it took. It imports nothing that ExecuTorch 1.4.1 lacks, but where it is this package.
 
-    networks.py FOLDER [--quantize 8a8w] [--refuse TYPE ...]"""
+    qualcomm_networks.py FOLDER [--quantize 8a8w] [--refuse TYPE ...]"""
 
 from __future__ import annotations
 
