@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The hook of backends/test/conformance: stand-ins of the wheels take all, and keep what they are given for PyTorch."""
 
-from executorch.backends.mediatek.test.stand_in import partitioner, reference
+from executorch.backends.mediatek.test.stand_in import (
+    partitioner,
+    reference,
+    without_stand_in,
+)
 from executorch.backends.test.conformance.backend import Backend
 
 BACKENDS = [
@@ -13,5 +17,6 @@ BACKENDS = [
         dynamic_shapes=False,
         runtime=False,
         reference=reference,
+        leave=without_stand_in,
     )
 ]

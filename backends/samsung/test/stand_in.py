@@ -71,6 +71,7 @@ def backend(quantize: Any = None) -> Backend:
         quantize=quantize,
         reference=evaluator.load,
         converts=True,
+        leave=without_stand_in,
     )
 
 
