@@ -161,21 +161,19 @@ struct Layer {
     }
     op.reset(made);
     if (is_depthwise(conv)) {
-      packed.resize(weights.size());
+      float* const to = packed.make(weights.size());
       const auto taps = size(conv.kernel_h * conv.kernel_w), channels = size(conv.in_channels);
-      for (size_t i = 0; i < packed.size(); ++i) {
-        packed[i] = weights[i % channels * taps + i / channels];
+      for (size_t i = 0; i < weights.size(); ++i) {
+        to[i] = weights[i % channels * taps + i / channels];
       }
     } else if (is_winograd(conv)) {
       KernelRuntimeContext context(nullptr, &memory);
-      packed.resize(num_winograd_packed(conv));
-      if (pack_winograd(context, conv, packed.data()) != Error::Ok) {
+      if (pack_winograd(context, conv, packed.make(num_winograd_packed(conv))) != Error::Ok) {
         return false;
       }
       memory.reset();
     } else {
-      packed.resize(num_conv_packed(conv));
-      pack_conv(conv, packed.data());
+      pack_conv(conv, packed.make(num_conv_packed(conv)));
     }
     size_t workspace_size = 0, alignment = 0;
     if (xnn_reshape_convolution2d_nhwc_f32(
@@ -204,7 +202,8 @@ struct Layer {
   }
 
   Conv conv = {};
-  std::vector<float> x, weights, bias, theirs, ours, packed;
+  std::vector<float> x, weights, bias, theirs, ours;
+  kernel_turns::Packed packed;
   std::vector<uint8_t> workspace;
   std::unique_ptr<xnn_operator, kernel_turns::DeleteOperator> op;
   MallocMemoryAllocator memory;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -30,6 +31,23 @@ inline std::vector<float> numbers(size_t count, float step) {
   }
   return made;
 }
+
+/// Packed weights, at the beginning of a cache line as the backend's are.
+class Packed {
+ public:
+  float* make(size_t count) {
+    data_.reset(new Line[count / kFloats + 1]);
+    return data();
+  }
+  float* data() const { return data_[0].floats; }
+
+ private:
+  static constexpr size_t kFloats = 16;
+  struct alignas(64) Line {
+    float floats[kFloats];
+  };
+  std::unique_ptr<Line[]> data_;
+};
 
 /// Reads --threads and --turns, sets the pool and begins with XNNPACK; the code to end with when
 /// nothing is left to do. `program` and `example`: for --help.

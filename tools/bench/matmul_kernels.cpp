@@ -68,9 +68,10 @@ struct Layer {
     problem.c = ours.data();
     problem.ldc = problem.n;
     problem.col_bias = bias.data();
-    packed.resize(executorch::kernels::optimized::num_packed(problem.n, problem.k));
-    executorch::kernels::optimized::pack_matrix(problem, packed.data());
-    problem.packed = packed.data();
+    float* const to =
+        packed.make(executorch::kernels::optimized::num_packed(problem.n, problem.k));
+    executorch::kernels::optimized::pack_matrix(problem, to);
+    problem.packed = to;
     pthreadpool_t pool = executorch::extension::threadpool::get_pthreadpool();
     return xnn_reshape_fully_connected_nc_f32(made, shape.rows, pool) == xnn_status_success &&
            xnn_setup_fully_connected_nc_f32(made, x.data(), theirs.data()) == xnn_status_success;
@@ -84,7 +85,8 @@ struct Layer {
   }
 
   Shape shape;
-  std::vector<float> x, weights, bias, theirs, ours, packed;
+  std::vector<float> x, weights, bias, theirs, ours;
+  kernel_turns::Packed packed;
   std::unique_ptr<xnn_operator, kernel_turns::DeleteOperator> op;
   Gemm problem;
 };

@@ -174,8 +174,10 @@ HWY_INLINE void add_piece(const GemmTile& t, const float* HWY_RESTRICT a,
   }
 }
 
+// By itself, since GCC would keep what tiles have in common, biases and bounds, in registers that
+// the sums need.
 template <int kRows, int kVectors>
-HWY_INLINE void one_tile(const GemmTile& t) {
+HWY_NOINLINE void one_tile(const GemmTile& t) {
   V sum[kRows][kVectors];
   load_tile(t, sum);
   if (t.offsets == nullptr) {
