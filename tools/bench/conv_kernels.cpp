@@ -24,6 +24,8 @@ namespace {
 using executorch::extension::MallocMemoryAllocator;
 using executorch::kernels::optimized::Conv;
 using executorch::kernels::optimized::depthwise_conv;
+using executorch::kernels::optimized::packed_conv;
+using executorch::kernels::optimized::winograd_conv;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 using kernel_turns::numbers;
@@ -190,11 +192,12 @@ struct Layer {
   }
 
   void run_ours() {
+    if (is_depthwise(conv)) {
+      return depthwise_conv({conv, packed.data()});
+    }
     KernelRuntimeContext context(nullptr, &memory);
-    const Error error = is_depthwise(conv) ? depthwise_conv(context, {conv, packed.data()})
-                        : is_winograd(conv)
-                            ? winograd_conv(context, conv, packed.data(), -kInfinity, kInfinity)
-                            : packed_conv(context, conv, packed.data(), -kInfinity, kInfinity);
+    const auto run = is_winograd(conv) ? winograd_conv : packed_conv;
+    const Error error = run(context, conv, packed.data(), -kInfinity, kInfinity, nullptr);
     memory.reset();
     if (error != Error::Ok) {
       std::abort();

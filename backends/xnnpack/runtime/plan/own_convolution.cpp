@@ -13,7 +13,7 @@ namespace executorch::backends::xnnpack {
 
 using fb_xnnpack::XNodeUnion;
 using kernels::optimized::Conv;
-using kernels::optimized::Depthwise;
+using kernels::optimized::depthwise_conv;
 using runtime::Error;
 using runtime::KernelRuntimeContext;
 using runtime::MemoryAllocator;
@@ -131,11 +131,10 @@ class ByChannel final : public OwnConvolution {
     std::copy_n(filter, num_packed(), to);
     return Error::Ok;
   }
-  Error compute(const Run& run, MemoryAllocator& scratch) override {
-    KernelRuntimeContext context(nullptr, &scratch);
-    const Depthwise depthwise = {conv_for(run), run.packed != nullptr ? run.packed : run.filter,
-                                 run.limits.min, run.limits.max, run.epilogue};
-    return depthwise_conv(context, depthwise);
+  Error compute(const Run& run, MemoryAllocator&) override {
+    depthwise_conv({conv_for(run), run.packed != nullptr ? run.packed : run.filter, run.limits.min,
+                    run.limits.max, run.epilogue});
+    return Error::Ok;
   }
 };
 

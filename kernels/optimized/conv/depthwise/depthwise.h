@@ -4,8 +4,6 @@
 
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
-#include <executorch/runtime/core/error.h>
-#include <executorch/runtime/kernel/kernel_runtime_context.h>
 
 #include <cstdint>
 #include <limits>
@@ -22,10 +20,7 @@ struct Depthwise {
   const Epilogue* epilogue = nullptr;
 };
 
-// Scratch memory from ctx: some 64 KB for each thread, more for filters of many rows.
-// MemoryAllocationFailed without, with nothing written. Threaded; the numbers do not depend on the
-// number of threads.
-[[nodiscard]] runtime::Error depthwise_conv(runtime::KernelRuntimeContext& ctx,
-                                            const Depthwise& depthwise);
+// Threaded; the numbers do not depend on the number of threads.
+void depthwise_conv(const Depthwise& depthwise);
 
 }  // namespace executorch::kernels::optimized

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Some outputs side by side, along the channels. Taps are added in the order of the filter but for
+// Some outputs side by side, along the channels. What would be read beside the image is left out:
+// the same columns for all lines and channels. Taps are added in the order of the filter but for
 // rows of more than kMaxWidth taps, of which whole parts are added first.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/conv/depthwise/depthwise_simd.cpp"
@@ -21,7 +22,7 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
 constexpr int kMaxWidth = 7;
-constexpr int kOutputs = kMaxDepthwiseOutputs;
+constexpr int kOutputs = 6;
 
 // Taps of each row of the filter that are added at a time: `parts` parts of `width` from `tap` on.
 struct Taps {
@@ -69,18 +70,31 @@ HWY_INLINE void end(const DepthwiseRow& r, const Taps& t, const Window& w, float
   }
 }
 
-// Columns that outputs share are loaded once.
-template <typename Access, int kWidth, int kStride, int kCount>
-HWY_INLINE void add_part(const float* filter, int64_t pitch, const float* from, int64_t step,
-                         size_t lanes, V (&sum)[kCount]) {
+// Which of `count` columns from `first` on a line has, as bits.
+HWY_INLINE uint32_t columns_inside(int64_t first, int64_t count, int64_t columns) {
+  const int64_t begin = std::clamp<int64_t>(-first, 0, count);
+  const int64_t end = std::clamp<int64_t>(columns - first, 0, count);
+  return static_cast<uint32_t>((uint64_t{1} << end) - (uint64_t{1} << std::min(begin, end)));
+}
+
+// Columns that outputs share are loaded once. kClipped: some may lie beside the line.
+template <typename Access, int kWidth, int kStride, bool kClipped, int kCount>
+HWY_INLINE void add_part(const DepthwiseRow& r, const float* filter, const float* line,
+                         int64_t column, size_t lanes, V (&sum)[kCount]) {
+  constexpr int kColumns = (kCount - 1) * kStride + kWidth;
   V weight[kWidth];
 #pragma GCC unroll 8
-  for (int i = 0; i < kWidth; ++i, filter += pitch) {
+  for (int i = 0; i < kWidth; ++i, filter += r.pitch) {
     weight[i] = Access::load(filter, lanes);
   }
+  const uint32_t inside = kClipped ? columns_inside(column, kColumns, r.columns) : 0;
+  int64_t at = column * r.pitch;
 #pragma GCC unroll 24
-  for (int i = 0; i < (kCount - 1) * kStride + kWidth; ++i, from += step) {
-    const V value = Access::load(from, lanes);
+  for (int i = 0; i < kColumns; ++i, at += r.pitch) {
+    if (kClipped && (inside & (1u << i)) == 0) {
+      continue;
+    }
+    const V value = Access::load(line + at, lanes);
 #pragma GCC unroll 8
     for (int j = 0; j < kCount; ++j) {
       if (i - j * kStride >= 0 && i - j * kStride < kWidth) {
@@ -92,15 +106,13 @@ HWY_INLINE void add_part(const float* filter, int64_t pitch, const float* from, 
 
 template <int kWidth, int kStride, int kCount>
 struct Slide {
-  template <typename Access>
-  static HWY_INLINE void add(const DepthwiseRow& r, const Taps& t, int64_t line, int64_t first,
-                             int64_t channel, size_t lanes, V (&sum)[kCount]) {
-    const float* filter = r.filter + (line * r.kernel_w + t.tap) * r.pitch + channel;
-    const float* from = r.lines[line] + (first * kStride + t.tap) * r.line_pitch + channel;
+  template <typename Access, bool kClipped>
+  static HWY_INLINE void add(const DepthwiseRow& r, const Taps& t, const float* filter,
+                             const float* line, int64_t column, size_t lanes, V (&sum)[kCount]) {
     for (int64_t part = 0; part < t.parts; ++part) {
-      add_part<Access, kWidth, kStride>(filter, r.pitch, from, r.line_pitch, lanes, sum);
+      add_part<Access, kWidth, kStride, kClipped>(r, filter, line, column, lanes, sum);
       filter += kWidth * r.pitch;
-      from += kWidth * r.line_pitch;
+      column += kWidth;
     }
   }
 };
@@ -108,39 +120,48 @@ struct Slide {
 // Of any width, stride and dilation.
 template <int kCount>
 struct Step {
-  template <typename Access>
-  static HWY_INLINE void add(const DepthwiseRow& r, const Taps& t, int64_t line, int64_t first,
-                             int64_t channel, size_t lanes, V (&sum)[kCount]) {
-    const float* filter = r.filter + (line * r.kernel_w + t.tap) * r.pitch + channel;
-    const float* from =
-        r.lines[line] + (first * r.stride + t.tap * r.dilation) * r.line_pitch + channel;
-    for (int64_t tap = 0; tap < t.width; ++tap, filter += r.pitch) {
+  template <typename Access, bool kClipped>
+  static HWY_INLINE void add(const DepthwiseRow& r, const Taps& t, const float* filter,
+                             const float* line, int64_t column, size_t lanes, V (&sum)[kCount]) {
+    for (int64_t tap = 0; tap < t.width; ++tap, filter += r.pitch, column += r.dilation) {
       const V weight = Access::load(filter, lanes);
 #pragma GCC unroll 8
       for (int j = 0; j < kCount; ++j) {
-        const V value = Access::load(from + j * r.stride * r.line_pitch, lanes);
-        sum[j] = hn::MulAdd(weight, value, sum[j]);
+        const int64_t at = column + j * r.stride;
+        if (!kClipped || (at >= 0 && at < r.columns)) {
+          sum[j] = hn::MulAdd(weight, Access::load(line + at * r.pitch, lanes), sum[j]);
+        }
       }
-      from += r.dilation * r.line_pitch;
     }
   }
 };
 
-// kAll: all taps of kCount outputs.
-template <typename How, int kCount, bool kAll>
+enum class Way {
+  kAll,      // all taps of kCount outputs
+  kSome,     // some taps, or of fewer
+  kClipped,  // likewise, of columns beside the line
+};
+
+template <typename How, int kCount, Way kWay>
 void compute_channels(const DepthwiseRow& row, const Taps& taps, const Window& window) {
   // What is written cannot change these.
   const DepthwiseRow r = row;
+  constexpr bool kAll = kWay == Way::kAll;
   const Taps t = kAll ? Taps{0, taps.width, 1, true, true} : taps;
   const Window w = {window.first, kAll ? kCount : window.count};
+  const int64_t column = r.first_column + w.first * r.stride + t.tap * r.dilation;
   const auto of_channels = [&](auto access, int64_t channel, size_t lanes) HWY_ATTR {
     using Access = decltype(access);
     float* const out = r.output + w.first * r.pitch + channel;
+    const float* filter = r.filter + t.tap * r.pitch + channel;
+    const float* line = r.lines + channel;
     V sum[kCount];
     begin<Access>(r, t, w, out, channel, lanes, sum);
 #pragma GCC unroll 1
-    for (int64_t line = 0; line < r.num_lines; ++line) {
-      How::template add<Access>(r, t, line, w.first, channel, lanes, sum);
+    for (int64_t i = 0; i < r.num_lines; ++i) {
+      How::template add<Access, kWay == Way::kClipped>(r, t, filter, line, column, lanes, sum);
+      filter += r.kernel_w * r.pitch;
+      line += r.line_step;
     }
     end<Access>(r, t, w, out, lanes, sum);
   };
@@ -156,8 +177,15 @@ void compute_channels(const DepthwiseRow& row, const Taps& taps, const Window& w
 
 template <typename How, int kCount>
 void compute_window(const DepthwiseRow& r, const Taps& t, const Window& w) {
-  const bool is_all = t.parts == 1 && t.is_first && t.is_last && w.count == kCount;
-  (is_all ? compute_channels<How, kCount, true> : compute_channels<How, kCount, false>)(r, t, w);
+  const int64_t begin = r.first_column + w.first * r.stride;
+  const int64_t size = (kCount - 1) * r.stride + (r.kernel_w - 1) * r.dilation + 1;
+  if (begin < 0 || begin + size > r.columns) {
+    compute_channels<How, kCount, Way::kClipped>(r, t, w);
+  } else if (t.parts == 1 && t.is_first && t.is_last && w.count == kCount) {
+    compute_channels<How, kCount, Way::kAll>(r, t, w);
+  } else {
+    compute_channels<How, kCount, Way::kSome>(r, t, w);
+  }
 }
 
 struct Kernels {

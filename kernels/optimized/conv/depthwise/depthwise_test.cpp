@@ -3,7 +3,6 @@
 #include <executorch/kernels/optimized/conv/depthwise/depthwise.h>
 
 #include <executorch/kernels/optimized/gemm/every_target.h>
-#include <executorch/runtime/core/memory_allocator.h>
 
 #include <gtest/gtest.h>
 
@@ -20,9 +19,6 @@ using executorch::kernels::optimized::Depthwise;
 using executorch::kernels::optimized::depthwise_conv;
 using executorch::kernels::optimized::Epilogue;
 using executorch::kernels::optimized::on_every_target;
-using executorch::runtime::Error;
-using executorch::runtime::KernelRuntimeContext;
-using executorch::runtime::MemoryAllocator;
 
 struct Axis {
   int64_t size, taps, stride, dilation, pad, more;
@@ -130,11 +126,8 @@ class DepthwiseConvTest : public ::testing::TestWithParam<Case> {
 
   std::vector<float> run() {
     std::vector<float> output(expected().size(), std::nanf(""));
-    std::vector<uint8_t> memory(4 << 20);
-    MemoryAllocator allocator(static_cast<uint32_t>(memory.size()), memory.data());
-    KernelRuntimeContext context(nullptr, &allocator);
     d_.conv.output = output.data();
-    EXPECT_EQ(depthwise_conv(context, d_), Error::Ok);
+    depthwise_conv(d_);
     return output;
   }
 
@@ -188,15 +181,6 @@ TEST_P(DepthwiseConvTest, KeepsNaN) {
   for (size_t i = 0; i < values.size(); ++i) {
     EXPECT_EQ(std::isnan(values[i]), std::isnan(wanted[i])) << i;
   }
-}
-
-TEST_P(DepthwiseConvTest, WithoutMemory) {
-  MemoryAllocator allocator(0, nullptr);
-  KernelRuntimeContext context(nullptr, &allocator);
-  float output = 9;
-  d_.conv.output = &output;
-  EXPECT_EQ(depthwise_conv(context, d_), Error::MemoryAllocationFailed);
-  EXPECT_EQ(output, 9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, DepthwiseConvTest, ::testing::ValuesIn(kCases));
