@@ -28,10 +28,6 @@ constexpr int64_t kTasksPerThread = 4;
 constexpr int64_t kMinColumns = 32;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Shorter ones cost more to begin than to copy: where no two outputs read the same, all taps of one
-// are copied together, if they are of one block.
-constexpr int64_t kShortRun = 64;
-
 // The function for groups of so few channels that a vector holds several, or null.
 RowOfGroups row_of_groups(const Conv& c) {
   const GroupKernels& kernels = group_kernels();
@@ -46,10 +42,9 @@ RowOfGroups row_of_groups(const Conv& c) {
   return nullptr;
 }
 
-// Values of the filter that lie together in what is read: a row of taps, or one, or all.
+// Values of the filter that lie together in what is read: a row of taps, or one.
 struct Runs {
   int64_t count, length;
-  bool is_unfolded = false;
 
   explicit Runs(const Conv& c) : count(c.kernel_h), length(c.kernel_w * c.in_channels / c.groups) {
     if (row_of_groups(c) != nullptr) {  // a tap of all groups
@@ -60,12 +55,6 @@ struct Runs {
     if (c.groups > 1 || c.dilation_w > 1) {
       count *= c.kernel_w;
       length /= c.kernel_w;
-    }
-    const bool are_patches = c.stride_h >= c.kernel_h && c.stride_w >= c.kernel_w;
-    if (are_patches && count > 1 && length < kShortRun && count * length <= kPackedBlockK) {
-      is_unfolded = true;
-      length *= count;
-      count = 1;
     }
   }
 };
@@ -107,12 +96,10 @@ class PackedConv {
     const int64_t wanted =
         threads == 1 ? 1 : std::clamp<int64_t>(work / kMinWork, 1, kTasksPerThread * threads);
     // What a task reads fits its scratch memory; then there are enough tasks.
-    const int64_t of_output = runs_.is_unfolded ? runs_.length : c_.stride_w * in_group_;
-    const int64_t fit_columns =
-        kImageFloats / (of_output * (runs_.is_unfolded ? 1 : extent(c_.kernel_h, c_.dilation_h)));
+    const int64_t of_output = c_.stride_w * in_group_;
+    const int64_t fit_columns = kImageFloats / (of_output * extent(c_.kernel_h, c_.dilation_h));
     col_parts_ = div_up(c_.out_w, std::max(kMinColumns, fit_columns));
-    const int64_t row_floats =
-        div_up(c_.out_w, col_parts_) * of_output * (runs_.is_unfolded ? 1 : c_.stride_h);
+    const int64_t row_floats = div_up(c_.out_w, col_parts_) * of_output * c_.stride_h;
     const int64_t fit_rows = std::max<int64_t>(1, kImageFloats / row_floats);
     row_parts_ =
         std::min(c_.out_h, std::max(div_up(c_.out_h, fit_rows), wanted / (c_.batch * col_parts_)));
@@ -178,19 +165,12 @@ class PackedConv {
   int64_t scratch_floats() const {
     const Range rows = {0, div_up(c_.out_h, row_parts_)};
     const Range cols = {0, div_up(c_.out_w, col_parts_)};
-    if (runs_.is_unfolded) {
-      return rows.size() * cols.size() * runs_.length;
-    }
     return copies_image() ? input_rows(rows).size() * input_cols(cols).size() * in_group_ : 0;
   }
 
   Image image_of(const Task& task, float* copy) const {
     const int64_t pixel = c_.in_channels, in_row = c_.in_w * pixel;
     const float* const image = c_.input + task.image * c_.in_h * in_row + task.group * in_group_;
-    if (runs_.is_unfolded) {
-      unfold(task, image, copy);
-      return {copy, task.cols.size() * runs_.length, runs_.length, 0, 0};
-    }
     const Range rows = input_rows(task.rows), cols = input_cols(task.cols);
     const auto strided = [&](const float* data, int64_t row_stride, int64_t pixel_stride) {
       return Image{data, c_.stride_h * row_stride, c_.stride_w * pixel_stride,
@@ -220,32 +200,6 @@ class PackedConv {
       }
     }
     std::fill_n(to, (cols.size() - before - inside.size()) * in_group_, 0.0f);
-  }
-
-  // All taps of each output, in the order of the filter.
-  void unfold(const Task& task, const float* image, float* to) const {
-    const int64_t of_tap_row = c_.kernel_w * in_group_;
-    for (int64_t row = task.rows.begin; row < task.rows.end; ++row) {
-      for (int64_t col = task.cols.begin; col < task.cols.end; ++col) {
-        for (int64_t tap = 0; tap < c_.kernel_h; ++tap, to += of_tap_row) {
-          const int64_t y = row * c_.stride_h - c_.pad_h + tap * c_.dilation_h;
-          if (y < 0 || y >= c_.in_h) {
-            std::fill_n(to, of_tap_row, 0.0f);
-            continue;
-          }
-          const float* const in_row = image + y * c_.in_w * c_.in_channels;
-          const int64_t x = col * c_.stride_w - c_.pad_w;
-          if (c_.dilation_w == 1) {
-            copy_pixels(in_row, {x, x + c_.kernel_w}, to);
-            continue;
-          }
-          for (int64_t i = 0; i < c_.kernel_w; ++i) {
-            const int64_t at = x + i * c_.dilation_w;
-            copy_pixels(in_row, {at, at + 1}, to + i * in_group_);
-          }
-        }
-      }
-    }
   }
 
   // `offsets` has room for all runs.
@@ -278,9 +232,6 @@ class PackedConv {
 
   // Runs that are not of zeros alone.
   Range runs_inside(int64_t row) const {
-    if (runs_.is_unfolded) {
-      return {0, 1};
-    }
     const int64_t first_row = row * c_.stride_h - c_.pad_h;
     Range taps = {0, c_.kernel_h};
     while (taps.begin < taps.end && first_row + taps.begin * c_.dilation_h < 0) {
