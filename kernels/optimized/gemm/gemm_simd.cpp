@@ -12,6 +12,7 @@
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/kernels/optimized/simd_table.h>
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -29,6 +30,18 @@ constexpr int kTileRows = 6;
 #else
 constexpr int kTileRows = kMaxTileRows;
 #endif
+
+// Rows of B that are asked for ahead, so that weights which no cache holds come in time.
+constexpr int64_t kAhead = 32;
+
+// Where a vector is a line of the cache; elsewhere there are more instructions than it gains.
+HWY_INLINE void ask_for(const float* line) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  hwy::Prefetch(line);
+#else
+  (void)line;
+#endif
+}
 
 // Vector `j` of a row of tiles, of which the last may be shorter.
 template <int kVectors>
@@ -161,6 +174,7 @@ HWY_INLINE void add_piece(const GemmTile& t, const float* HWY_RESTRICT a,
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j) {
       row[j] = hn::LoadU(d, b + j * lanes);
+      ask_for(b + kAhead * ldb + j * lanes);
     }
     b += ldb;
 #pragma GCC unroll 8
@@ -179,6 +193,13 @@ HWY_INLINE void add_piece(const GemmTile& t, const float* HWY_RESTRICT a,
 template <int kRows, int kVectors>
 HWY_NOINLINE void one_tile(const GemmTile& t) {
   V sum[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) {
+      ask_for(t.c + i * t.ldc + j * hn::Lanes(D()));
+    }
+  }
   load_tile(t, sum);
   if (t.offsets == nullptr) {
     add_piece(t, t.a, t.b, sum);
