@@ -71,10 +71,10 @@ bool is_plain_float(const Graph& graph, uint32_t id) {
 }
 
 bool is_layer_of_floats(const Graph& graph, const GraphNode& node) {
-  const uint32_t filter = node.operands.inputs[1];
-  return is_plain_float(graph, node.operands.inputs[0]) && is_plain_float(graph, filter) &&
-         is_plain_float(graph, node.operands.output) && graph.values[filter].is_constant() &&
-         !graph.uses[filter].is_read;
+  const uint32_t input = node.operands.inputs[0], filter = node.operands.inputs[1];
+  return is_plain_float(graph, input) && !graph.values[input].is_constant() &&
+         is_plain_float(graph, filter) && graph.values[filter].is_constant() &&
+         !graph.uses[filter].is_read && is_plain_float(graph, node.operands.output);
 }
 
 const OwnKind* own_kind_of(const Graph& graph, const GraphNode& node, const OwnChoice& choice) {

@@ -51,7 +51,7 @@ inline int64_t size_at(const Shape& shape, size_t dim) {
 
 /// Whether nodes read and write floats where it is.
 bool is_plain_float(const Graph& graph, uint32_t id);
-/// Whether the layer's input, filter and output are, and the filter is known.
+/// Whether the layer's input, filter and output are, and the filter alone is known.
 bool is_layer_of_floats(const Graph& graph, const GraphNode& node);
 
 // Rows of own_kind_of().
