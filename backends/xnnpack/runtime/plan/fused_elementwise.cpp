@@ -18,9 +18,6 @@ using runtime::Error;
 
 namespace {
 
-/// Elements that go through all nodes at a time.
-constexpr int64_t kPiece = 512;
-
 struct UnaryRow {
   XNodeUnion node;
   Unary function;
@@ -141,12 +138,13 @@ Error FusedElementwise::reshape(const Shapes& shapes) {
   shape_ = shapes[output_];
   columns_ = static_cast<int64_t>(columns_of(shape_));
   is_flat_ = true;
+  is_repeated_ = 2 * columns_ <= kPiece;
+  size_t num_repeated = 0;
   for (Node& node : nodes_) {
     for (size_t i = 0; i < (node.is_binary ? 2u : 1u); ++i) {
       Operand& operand = node.operands[i];
       const Shape& shape = shapes[operand.value];
       operand.is_in_step = shape == shape_;
-      is_flat_ = is_flat_ && operand.is_in_step;
       ET_CHECK_OR_RETURN_ERROR(
           (operand.is_in_step || !operand.is_result) && shape.rank <= shape_.rank, InvalidArgument,
           "XNNPACK: a value of %zu elements, of which the layer before has %zu",
@@ -160,8 +158,16 @@ Error FusedElementwise::reshape(const Shapes& shapes) {
         operand.strides[dim - 1] = size == 1 ? 0 : stride;
         stride *= size;
       }
+      const bool is_same = std::all_of(std::begin(operand.strides), std::end(operand.strides),
+                                       [](size_t each) { return each == 0; });
+      operand.is_same_row = !operand.is_in_step && operand.is_row && is_same;
+      is_flat_ = is_flat_ && (operand.is_in_step || (is_same && !operand.is_row));
+      operand.place = num_repeated;
+      num_repeated += operand.is_same_row ? 1 : 0;
+      is_repeated_ = is_repeated_ && (operand.is_in_step || is_same);
     }
   }
+  is_repeated_ = is_repeated_ && num_repeated <= kMaxRepeated;
   return Error::Ok;
 }
 
@@ -182,17 +188,36 @@ const kernels::optimized::Epilogue* FusedElementwise::bind(const Addresses& addr
 void FusedElementwise::finish(const Piece& piece) const {
   const int64_t width = piece.n_end - piece.n_begin;
   if (is_flat_ && width == columns_) {
-    compute(0, piece.m_begin * columns_, (piece.m_end - piece.m_begin) * columns_);
+    compute(0, piece.m_begin * columns_, (piece.m_end - piece.m_begin) * columns_, nullptr);
+    return;
+  }
+  if (is_repeated_ && width == columns_) {
+    finish_short_rows(piece.m_begin, piece.m_end);
     return;
   }
   for (int64_t row = piece.m_begin; row < piece.m_end; ++row) {
-    compute(row, piece.n_begin, width);
+    compute(row, piece.n_begin, width, nullptr);
   }
 }
 
-/// Elements from a column of a row on, which go over into other rows where all operands are in
-/// step.
-void FusedElementwise::compute(int64_t row, int64_t column, int64_t count) const {
+void FusedElementwise::finish_short_rows(int64_t begin, int64_t end) const {
+  const int64_t rows = std::min(kPiece / columns_, end - begin);
+  Repeated repeated;
+  for (const Node& node : nodes_) {
+    for (const Operand& operand : node.operands) {
+      for (int64_t i = 0; operand.is_same_row && i < rows; ++i) {
+        std::copy_n(operand.data, columns_, repeated[operand.place].data() + i * columns_);
+      }
+    }
+  }
+  for (int64_t row = begin; row < end; row += rows) {
+    compute(row, 0, std::min(rows, end - row) * columns_, &repeated);
+  }
+}
+
+/// Elements from a column of a row on, which go over into other rows where all operands do.
+void FusedElementwise::compute(int64_t row, int64_t column, int64_t count,
+                               const Repeated* repeated) const {
   alignas(64) float between[kMaxFollowing][kPiece];
   for (int64_t done = 0; done < count; done += kPiece) {
     const int64_t size = std::min(kPiece, count - done);
@@ -200,7 +225,7 @@ void FusedElementwise::compute(int64_t row, int64_t column, int64_t count) const
     results[0] = data_ + row * columns_ + column + done;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       results[i + 1] = i + 1 == nodes_.size() ? results[0] : between[i];
-      compute_node(nodes_[i], results, results[i + 1], row, column + done, size);
+      compute_node(nodes_[i], results, results[i + 1], row, column + done, size, repeated);
     }
   }
 }
@@ -219,8 +244,12 @@ const float* FusedElementwise::at(const Operand& operand, int64_t row, int64_t c
 }
 
 void FusedElementwise::compute_node(const Node& node, const Results& results, float* out,
-                                    int64_t row, int64_t column, int64_t count) const {
-  const auto from = [&](const Operand& operand) {
+                                    int64_t row, int64_t column, int64_t count,
+                                    const Repeated* repeated) const {
+  const auto from = [&](const Operand& operand) -> const float* {
+    if (operand.is_same_row && repeated != nullptr) {
+      return (*repeated)[operand.place].data();
+    }
     return operand.is_result ? results[operand.result] : at(operand, row, column);
   };
   const auto& [x, y] = node.operands;

@@ -43,6 +43,8 @@ class FusedElementwise final : public kernels::optimized::Epilogue {
     bool is_result = false;
     bool is_in_step = true;         // element i meets element i
     bool is_row = true;             // a number for each column, not one for all
+    bool is_same_row = false;       // the same ones for all rows
+    size_t place = 0;               // in Repeated
     size_t strides[kMaxRank] = {};  // of rows, by dimension but the last
   };
   struct Node {
@@ -55,20 +57,27 @@ class FusedElementwise final : public kernels::optimized::Epilogue {
     std::array<Operand, 2> operands;
   };
   using Results = std::array<float*, kMaxFollowing + 1>;
+  /// Elements that go through all nodes at a time.
+  static constexpr int64_t kPiece = 512;
+  /// Rows that are the same for all rows, each so often that it is as long as a piece, at most.
+  static constexpr size_t kMaxRepeated = 4;
+  using Repeated = std::array<std::array<float, kPiece>, kMaxRepeated>;
 
   Operand operand_of(const Definitions& definitions, uint32_t id,
                      const std::vector<uint32_t>& results) const;
   const float* at(const Operand& operand, int64_t row, int64_t column) const;
-  void compute(int64_t row, int64_t column, int64_t count) const;
+  void finish_short_rows(int64_t begin, int64_t end) const;
+  void compute(int64_t row, int64_t column, int64_t count, const Repeated* repeated) const;
   void compute_node(const Node& node, const Results& results, float* out, int64_t row,
-                    int64_t column, int64_t count) const;
+                    int64_t column, int64_t count, const Repeated* repeated) const;
 
   std::vector<Node> nodes_;
   uint32_t output_;
   float* data_ = nullptr;
   Shape shape_;
   int64_t columns_ = 0;
-  bool is_flat_ = false;  // all operands are in step
+  bool is_flat_ = false;      // all operands are in step, or one number
+  bool is_repeated_ = false;  // likewise, or one row, of which several make a piece
 };
 
 }  // namespace executorch::backends::xnnpack

@@ -110,6 +110,20 @@ class Sums(nn.Module):
         return (2.5 - self.layers[3](y)).tanh()
 
 
+class OfConstant(nn.Module):
+    """Layers that read what is known, too: positions of a table, and a picture."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Buffer(torch.randn(7, 24))
+        self.picture = nn.Buffer(torch.randn(1, 24, 5, 5))
+        self.layer, self.conv, self.by_channel = nn.Linear(24, 40), nn.Conv2d(24, 40, 3), depthwise(24)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        picture = self.conv(self.picture).sum() + self.by_channel(self.picture).sum()
+        return self.layer(x) * self.layer(self.table).abs() + picture
+
+
 class Kept(nn.Module):
     """What lies between the layer and the last node is a result, too."""
 
@@ -174,11 +188,17 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = 
     "pixels": (lambda: nn.Conv2d(24, 40, 1), (2, 24, 5, 6), ["Matmul"]),
     "bounds": (activated(nn.ReLU6()), (7, 24), ["Matmul"]),
     "gated": (Gated, (50, 24), ["Matmul + Sigmoid + Multiply"]),
+    "rows": (
+        lambda: Named(lambda x: x * torch.linspace(-1, 1, 40) + torch.linspace(2, 1, 40)),
+        (70, 24),
+        ["Matmul + Multiply + Add"],
+    ),
     "sums": (
         Sums,
         (2, 24, 9, 10),
         ["Matmul + Add", "Matmul + Multiply", "Matmul + Multiply", "Matmul + Subtract + Tanh"],
     ),
+    "of a constant": (OfConstant, (7, 24), ["Matmul + Multiply + Add"]),
     "kept": (Kept, (7, 24), ["Matmul + Abs"]),
     "ten": (lambda: Named(times(torch.abs, 10)), (7, 24), ["Matmul" + 8 * " + Abs"]),
     "elu": (activated(nn.ELU(0.7)), (7, 24), ["Matmul + ELU"]),
