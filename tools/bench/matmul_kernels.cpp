@@ -68,8 +68,7 @@ struct Layer {
     problem.c = ours.data();
     problem.ldc = problem.n;
     problem.col_bias = bias.data();
-    float* const to =
-        packed.make(executorch::kernels::optimized::num_packed(problem.n, problem.k));
+    float* const to = packed.make(executorch::kernels::optimized::num_packed(problem.n, problem.k));
     executorch::kernels::optimized::pack_matrix(problem, to);
     problem.packed = to;
     pthreadpool_t pool = executorch::extension::threadpool::get_pthreadpool();
