@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from executorch.cli.wrap.layout import listed
 from executorch.cli.wrap.names import Traits, Words, literal, snake
 from executorch.cli.wrap.program import Method, Program, Value
 
@@ -103,7 +104,7 @@ def _method(method: Method) -> list[str]:
     lines = [f"  // {each}" for each in method.notes()]
     if any(each.is_tensor for each in method.results):
         lines.append("  // Outputs are the program's, and change when the method runs again.")
-    lines.append(f"  {returned} {method.key}({', '.join(parameters)}) {{")
+    lines += listed(f"  {returned} {method.key}(", parameters, ") {")
     given = []  # names of locals end with _, those of parameters that do are keywords
     for each in method.inputs:
         local = f"input_{each.declared.number}_"
@@ -124,9 +125,9 @@ def _method(method: Method) -> list[str]:
         else:
             given.append(_constant(each))
     name = literal(method.name)
-    values = ", ".join(f"executorch::runtime::EValue({each})" for each in given)
+    values = [f"executorch::runtime::EValue({each})" for each in given]
+    lines += listed("    const std::vector<executorch::runtime::EValue> given_ = {", values, "};")
     lines += [
-        f"    const std::vector<executorch::runtime::EValue> given_ = {{{values}}};",
         f"    auto outputs_ = module_.execute({name}, given_);",
         "    if (!outputs_.ok()) return outputs_.error();",
         f"    if (!has_count(*outputs_, {len(method.outputs)}, {name})) return {_INVALID};",
@@ -148,7 +149,7 @@ def _method(method: Method) -> list[str]:
     elif len(reads) == 1:
         lines.append(f"    return {reads[0]};")
     else:
-        lines.append(f"    return {method.result_type}{{{', '.join(reads)}}};")
+        lines += listed(f"    return {method.result_type}{{", reads, "};")
     return [*lines, "  }"]
 
 
@@ -239,10 +240,11 @@ def _example(method: Method) -> list[str]:
             f"for (size_t i = 0; i < {count}; ++i) {each.name}_elements[i] = {number};",
         ]
         given.append(f"{{{each.name}_elements.get(), {{{', '.join(map(str, each.example))}}}}}")
-    call = f"model.{method.key}({', '.join(given)})"
     if not method.results:
-        return [*lines, f"if ({call} != executorch::runtime::Error::Ok) return 1;"]
-    lines += [f"const auto result = {call};", "if (!result.ok()) return 1;"]
+        lines += listed(f"const auto error = model.{method.key}(", given, ");")
+        return [*lines, "if (error != executorch::runtime::Error::Ok) return 1;"]
+    lines += listed(f"const auto result = model.{method.key}(", given, ");")
+    lines.append("if (!result.ok()) return 1;")
     for each in method.results:
         value = "*result" if len(method.results) == 1 else f"result->{each.name}"
         name = f"{method.key} {each.name}"

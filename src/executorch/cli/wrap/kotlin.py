@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from executorch.cli.wrap.layout import listed
 from executorch.cli.wrap.names import Traits, Words, literal
 from executorch.cli.wrap.program import Method, Program, Value
 
@@ -57,7 +58,9 @@ _DTYPES = {
     "float64": _row("Double", half="0.5"),
     "bool": _row("Boolean", half="true"),
 }
-TRAITS = Traits("//", _WORDS, frozenset(_DTYPES), has_layouts=False, has_packages=True)
+TRAITS = Traits(
+    "//", _WORDS, frozenset(_DTYPES), has_layouts=False, has_texts=False, has_packages=True
+)
 _BITS = {"uint8": "unsigned", "uint16": "unsigned", "float16": "their bits", "bfloat16": "their bits"}
 _SCALARS = {"int": "Long", "float": "Double", "bool": "Boolean", "str": "String"}
 _READS = {"int": "toInt", "float": "toDouble", "bool": "toBool", "str": "toStr"}
@@ -116,26 +119,18 @@ def class_text(program: Program) -> str:
 def _method(method: Method) -> list[str]:
     types = {each.name: _type(each) for each in method.results}
     returned = method.returned("", types)
-    parameters = ", ".join(f"{each.name}: {_type(each)}" for each in method.arguments)
     notes = method.notes()
     lines = ["  /**", *(f"   * {each}" for each in notes), "   */"] if notes else []
-    head = f"  fun {method.key}({parameters})" + (f": {returned}" if returned else "")
-    inputs = ", ".join(["", *map(_given, method.inputs)])
-    call = f"execute({_literal(method.name)}, {len(method.outputs)}{inputs})"
-    lines.append(f"{head} {{")
-    if not method.results:
-        return [*lines, f"    {call}", "  }"]
-    lines.append(f"    val outputs = {call}")
+    parameters = [f"{each.name}: {_type(each)}" for each in method.arguments]
+    lines += listed(f"  fun {method.key}(", parameters, f"){f': {returned}' if returned else ''} {{")
+    inputs = [_literal(method.name), str(len(method.outputs)), *map(_given, method.inputs)]
+    lines += listed(f"    {'val outputs = ' if method.results else ''}execute(", inputs, ")")
     reads = [_read(each) for each in method.results]
     if len(reads) == 1:
-        return [*lines, f"    return {reads[0]}", "  }"]
-    return [
-        *lines,
-        f"    return {method.result_type}(",
-        ",\n".join(f"      {each}" for each in reads),
-        "    )",
-        "  }",
-    ]
+        lines.append(f"    return {reads[0]}")
+    elif reads:
+        lines += listed(f"    return {method.result_type}(", reads, ")")
+    return [*lines, "  }"]
 
 
 def _text(value: Value) -> str:
@@ -154,8 +149,6 @@ def _given(value: Value) -> str:
         return "EValue.optionalNone()"
     if value.kind == "bool":
         return f"EValue.from({'true' if held else 'false'})"
-    if value.kind == "str":
-        return f"EValue.from({_literal(held)})"
     if value.kind == "int":
         # The least one has no literal.
         return f"EValue.from({held}L)" if held > -(2**63) else "EValue.from(Long.MIN_VALUE)"
@@ -193,11 +186,8 @@ def main_text(program: Program, module: str) -> str:
             half += "L" if row.array == "LongArray" else ""
             sizes = "".join(f", {size}L" for size in each.example)
             given.append(f"{name}.Elements({row.array}({math.prod(each.example)}) {{ {half} }}{sizes})")
-        call = f"model.{method.key}({', '.join(given)})"
-        if not method.results:
-            lines.append(f"    {call}")
-            continue
-        lines.append(f"    val result{number} = {call}")
+        assigned = f"val result{number} = " if method.results else ""
+        lines += listed(f"    {assigned}model.{method.key}(", given, ")")
         for each in method.results:
             value = f"result{number}" + ("" if len(method.results) == 1 else f".{each.name}")
             shown = f"${{{value}.sizes.toList()}} ${{{value}.data.take(3)}}" if each.is_tensor else f"${{{value}}}"

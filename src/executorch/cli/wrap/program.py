@@ -67,6 +67,12 @@ class Value:
         return moved == sorted(moved)
 
     @property
+    def other_name(self) -> str:
+        """For comments: what messages of the runtime call it, where that is something else."""
+        known = self.declared.name
+        return f", {self.title} in the file" if known and known != self.name else ""
+
+    @property
     def text(self) -> str:
         """For comments: `float32 [1..8, 3]`."""
         if not self.is_tensor:
@@ -108,7 +114,7 @@ class Method:
 
     def notes(self) -> list[str]:
         """Lines for a comment: what callers give and get."""
-        lines = [f"{each.name}: {each.text}" for each in self.arguments]
+        lines = [f"{each.name}: {each.text}{each.other_name}" for each in self.arguments]
         if self.together:
             lines.append(self.together)
         fixed = [f"{each.title} is {each.declared.value!r}" for each in self.inputs if not each.is_tensor]

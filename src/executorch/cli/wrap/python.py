@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import keyword
 import math
+from functools import partial
 
+from executorch.cli.wrap.layout import listed
 from executorch.cli.wrap.names import Traits, Words, literal, snake
 from executorch.cli.wrap.program import Method, Program, Value
 
@@ -28,7 +30,6 @@ _TORCH = (
     "bfloat16", "complex32", "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz",
 )  # fmt: skip
 TRAITS = Traits("#", _WORDS, frozenset((*_NUMPY, *_TORCH)))
-_WIDTH = 100
 
 
 def file_name(program: Program) -> str:
@@ -38,6 +39,9 @@ def file_name(program: Program) -> str:
 
 def uses_torch(method: Method) -> bool:
     return any(each.dtype in _TORCH for each in method.tensors)
+
+
+_listed = partial(listed, step=4)
 
 
 def class_text(program: Program) -> str:
@@ -98,28 +102,17 @@ def _method(method: Method) -> list[str]:
     types = {each.name: _type(method, each) for each in method.results}
     returned = method.returned("None", types)
     parameters = ["self", *(f"{each.name}: {_type(method, each)}" for each in method.arguments)]
-    head = f"    def {method.key}({', '.join(parameters)}) -> {returned}:"
-    if len(head) > _WIDTH:
-        head = "\n".join(
-            [f"    def {method.key}(", *(f"        {each}," for each in parameters), f"    ) -> {returned}:"]
-        )
-    given = ", ".join(map(_given, method.inputs))
-    call = f"self._execute({literal(method.name)}, [{given}], {len(method.outputs)})"
-    lines = [head]
+    lines = _listed(f"    def {method.key}(", parameters, f") -> {returned}:")
     if notes := method.notes():
         lines += ['        """', *(f"        {each}" for each in notes), '        """']
     results = [_read(method, each) for each in method.results]
-    if not results:
-        return [*lines, f"        {call}"]
-    lines.append(f"        outputs = {call}")
+    assigned = "outputs = " if results else ""
+    inputs = list(map(_given, method.inputs))
+    call = f"        {assigned}self._execute({literal(method.name)}, {len(method.outputs)}, ["
+    lines += _listed(call, inputs, "])")
     if len(results) == 1:
         return [*lines, f"        return {results[0]}"]
-    return [
-        *lines,
-        f"        return {method.result_type}(",
-        *(f"            {each}," for each in results),
-        "        )",
-    ]
+    return lines + (_listed(f"        return {method.result_type}(", results, ")") if results else [])
 
 
 def _given(value: Value) -> str:
@@ -152,8 +145,8 @@ def main_text(program: Program, module: str) -> str:
     lines += [f"from {module} import {program.class_name}", "", f"model = {program.class_name}()"]
     for number, method in enumerate(program.methods):
         given = [_example(method, each) for each in method.arguments]
-        call = f"model.{method.key}({', '.join(given)})"
-        lines.append(call if not method.results else f"result{number} = {call}")
+        assigned = f"result{number} = " if method.results else ""
+        lines += _listed(f"{assigned}model.{method.key}(", given, ")")
         for value in method.results:
             result = f"result{number}" + ("" if len(method.results) == 1 else f".{value.name}")
             head = f'"{method.key} {value.name}"'
@@ -173,7 +166,7 @@ def _example(method: Method, value: Value) -> str:
 
 
 _EXECUTE = '''
-    def _execute(self, method: str, inputs: list[Any], num_outputs: int) -> list[Any]:
+    def _execute(self, method: str, num_outputs: int, inputs: list[Any]) -> list[Any]:
         loaded = self._program.load_method(method)
         assert loaded is not None
         outputs = loaded.execute(inputs, copy=True)

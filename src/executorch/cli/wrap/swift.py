@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from executorch.cli.wrap.layout import listed
 from executorch.cli.wrap.names import Traits, Words, literal
 from executorch.cli.wrap.program import Method, Program, Value
 
@@ -64,7 +65,7 @@ def class_text(program: Program) -> str:
         lines += ["", *_method(method)]
     lines += [
         "",
-        "  private func execute(_ method: String, _ inputs: [Value], _ expected: Int) throws -> [Value] {",
+        "  private func execute(_ method: String, _ expected: Int, _ inputs: [Value]) throws -> [Value] {",
         "    let outputs = try module.execute(method, inputs)",
         "    guard outputs.count == expected else {",
         "      throw ErrorCode(",
@@ -80,20 +81,21 @@ def class_text(program: Program) -> str:
 def _method(method: Method) -> list[str]:
     types = {each.name: _type(each) for each in method.results}
     returned = method.returned("", types)
-    parameters = ", ".join(f"{each.name}: {_type(each)}" for each in method.arguments)
     lines = [f"  /// {each}" for each in method.notes()]
+    parameters = [f"{each.name}: {_type(each)}" for each in method.arguments]
     arrow = f" -> {returned}" if returned else ""
-    lines.append(f"  public func {method.key}({parameters}) throws{arrow} {{")
-    given = ", ".join(f"Value({_given(each)})" for each in method.inputs)
-    call = f"try execute({literal(method.name)}, [{given}], {len(method.outputs)})"
-    if not method.results:
-        return [*lines, f"    _ = {call}", "  }"]
-    lines.append(f"    let outputs = {call}")
+    lines += listed(f"  public func {method.key}(", parameters, f") throws{arrow} {{")
+    given = [f"Value({_given(each)})" for each in method.inputs]
+    assigned = "let outputs" if method.results else "_"
+    before = f"    {assigned} = try execute({literal(method.name)}, {len(method.outputs)}, ["
+    lines += listed(before, given, "])")
     reads = [f"{_type(each)}(outputs[{each.declared.number}])" for each in method.results]
     if len(reads) == 1:
-        return [*lines, f"    return try {reads[0]}", "  }"]
-    fields = ", ".join(f"{each.name}: {read}" for each, read in zip(method.results, reads, strict=True))
-    return [*lines, f"    return try {method.result_type}({fields})", "  }"]
+        lines.append(f"    return try {reads[0]}")
+    elif reads:
+        fields = [f"{each.name}: {read}" for each, read in zip(method.results, reads, strict=True)]
+        lines += listed(f"    return try {method.result_type}(", fields, ")")
+    return [*lines, "  }"]
 
 
 def _type(value: Value) -> str:
@@ -132,11 +134,8 @@ def main_text(program: Program, module: str) -> str:
             elements = f"[{_TYPES[each.dtype]}](repeating: {half}, count: {math.prod(each.example)})"
             order = "" if each.is_row_major else f", dimensionOrder: {list(each.declared.dim_order)}"
             given.append(f"{each.name}: Tensor({elements}, shape: {list(each.example)}{order})")
-        call = f"try model.{method.key}({', '.join(given)})"
-        if not method.results:
-            lines.append(call)
-            continue
-        lines.append(f"let result{number} = {call}")
+        assigned = f"let result{number} = " if method.results else ""
+        lines += listed(f"{assigned}try model.{method.key}(", given, ")")
         for each in method.results:
             value = f"result{number}" + ("" if len(method.results) == 1 else f".{each.name}")
             shown = f"{value}.shape, {value}.scalars().prefix(3)" if each.is_tensor else value

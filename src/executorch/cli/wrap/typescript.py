@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 
+from executorch.cli.wrap.layout import listed
 from executorch.cli.wrap.names import Traits, Words, literal, snake
 from executorch.cli.wrap.program import Method, Program, Value
 
@@ -101,7 +102,7 @@ def class_text(program: Program) -> str:
         "    this.#module.delete();",
         "  }",
         "",
-        "  #execute(method: string, inputs: Value[], expected: number): Value[] {",
+        "  #execute(method: string, expected: number, inputs: Value[]): Value[] {",
         "    const outputs = this.#module.execute(method, inputs);",
         "    if (outputs.length !== expected) {",
         "      throw new Error(",
@@ -122,20 +123,20 @@ def class_text(program: Program) -> str:
 def _method(method: Method) -> list[str]:
     types = {each.name: _type(each) for each in method.results}
     returned = method.returned("void", types)
-    parameters = ", ".join(f"{each.name}: {_type(each)}" for each in method.arguments)
     notes = method.notes()
     lines = ["  /**", *(f"   * {each}" for each in notes), "   */"] if notes else []
-    lines.append(f"  {method.key}({parameters}): {returned} {{")
-    given = ", ".join(map(_given, method.inputs))
-    call = f"this.#execute({literal(method.name)}, [{given}], {len(method.outputs)})"
-    if not method.results:
-        return [*lines, f"    {call};", "  }"]
-    lines.append(f"    const outputs = {call};")
+    parameters = [f"{each.name}: {_type(each)}" for each in method.arguments]
+    lines += listed(f"  {method.key}(", parameters, f"): {returned} {{")
+    assigned = "const outputs = " if method.results else ""
+    before = f"    {assigned}this.#execute({literal(method.name)}, {len(method.outputs)}, ["
+    lines += listed(before, list(map(_given, method.inputs)), "]);")
     reads = [_read(each) for each in method.results]
     if len(reads) == 1:
-        return [*lines, f"    return {reads[0]};", "  }"]
-    fields = [f"      {each.name}: {read}," for each, read in zip(method.results, reads, strict=True)]
-    return [*lines, "    return {", *fields, "    };", "  }"]
+        lines.append(f"    return {reads[0]};")
+    elif reads:
+        fields = [f"{each.name}: {read}" for each, read in zip(method.results, reads, strict=True)]
+        lines += listed("    return {", fields, "};")
+    return [*lines, "  }"]
 
 
 def _type(value: Value) -> str:
@@ -205,11 +206,8 @@ def main_text(program: Program, module: str) -> str:
             count = math.prod(each.example) * (2 if "complex" in each.dtype else 1)
             sizes = ", ".join(map(str, each.example))
             given.append(f"{{ data: new {array}({count}).fill({half}), sizes: [{sizes}] }}")
-        call = f"model.{method.key}({', '.join(given)})"
-        if not method.results:
-            lines.append(f"{call};")
-            continue
-        lines.append(f"const result{number} = {call};")
+        assigned = f"const result{number} = " if method.results else ""
+        lines += listed(f"{assigned}model.{method.key}(", given, ");")
         for each in method.results:
             value = f"result{number}" + ("" if len(method.results) == 1 else f".{each.name}")
             shown = f"shown({value})" if each.is_tensor else value

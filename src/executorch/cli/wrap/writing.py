@@ -48,7 +48,7 @@ def check(options: argparse.Namespace, program: Program, traits: Traits) -> None
     if options.package and not re.fullmatch(rf"{word}(\.{word})*", options.package):
         raise ValueError(f"--package: expected a name such as com.example, found {options.package!r}")
     for method in program.methods:
-        for value in method.tensors:
+        for value in (*method.inputs, *method.outputs):
             if lack := _lack(value, value in method.inputs, traits):
                 role = "input" if value in method.inputs else "output"
                 raise ValueError(
@@ -58,6 +58,10 @@ def check(options: argparse.Namespace, program: Program, traits: Traits) -> None
 
 
 def _lack(value: Value, is_input: bool, traits: Traits) -> str:
+    if is_input and value.kind == "str" and not traits.has_texts:
+        return "inputs that are texts"
+    if not value.is_tensor:
+        return ""
     if value.dtype not in traits.dtypes:
         return f"elements of {value.dtype}"
     if is_input and not traits.has_layouts and not value.is_row_major:
