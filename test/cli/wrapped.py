@@ -65,14 +65,27 @@ class Image(torch.nn.Module):
         return image * 2
 
 
-class Halves(torch.nn.Module):
+class Doubled(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x * 2
+        return torch.cat([x, x])
+
+
+class Store(torch.nn.Module):
+    """Gives nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(2))
+
+    def forward(self, x: torch.Tensor) -> None:
+        self.total.add_(x)
 
 
 def exported() -> dict[str, torch.export.ExportedProgram]:
-    one = torch.ones(2)
-    state = {"in": {"class": one, "a.b": one}, "list": [one, one]}
+    def one() -> torch.Tensor:
+        return torch.ones(2)  # torch.export takes the same tensor twice for one input
+
+    state = {"in": {"class": one(), "a.b": one()}, "list": [one(), one()]}
     n = Dim("n", min=3, max=6)
     ranges = (torch.ones(4, 3), torch.ones(8), torch.ones(5))
     shapes = ({0: n}, {0: 2 * n}, {0: Dim("width", min=1, max=7)})
@@ -81,13 +94,16 @@ def exported() -> dict[str, torch.export.ExportedProgram]:
     rows = ({0: Dim("rows", min=1, max=8)}, None, None, None, None)
     image = torch.ones(1, 3, 2, 2, dtype=torch.uint8).to(memory_format=torch.channels_last)
     return {
-        "forward": export(Names(), (one, one, state, one)),
+        "forward": export(Names(), (one(), one(), state, one())),
         "scalars": export(Scalars(), scalars, dynamic_shapes=rows),
         "ranges": export(Ranges(), ranges, dynamic_shapes=shapes),
         "types": export(Types(), tensors),
         "delete": export(Nothing(), ()),
-        "text": export(Text(), (one, 'a "text" for $5')),
+        "text": export(Text(), (one(), 'a "text" for $5')),
         "image": export(Image(), (image,)),
+        "halves": export(Doubled(), (one().to(torch.bfloat16),)),
+        "waves": export(Doubled(), (one().to(torch.complex64),)),
+        "store": export(Store(), (one(),)),
     }
 
 
@@ -122,6 +138,8 @@ EXPECTED = {
     "delete": [[0.25, 1.25, 2.25]],
     "text": [[0.5 * len('a "text" for $5')] * 2],
     "image": [[0.0] * 3],
+    "halves": [[0.5] * 3],
+    "waves": [[0.5] * 3],
     "get_max_seq_len": [[128.0]],
     "use_kv_cache": [[1.0]],
 }
