@@ -112,14 +112,7 @@ def test_what_does_not_fit_is_named(name: str, model: Any) -> None:
 
 
 def test_a_file_of_another_program_is_said(module: ModuleType, tmp_path: Path) -> None:
-    export = torch.export.export
-    methods = {
-        "store": export(wrapped.Doubled(), (torch.ones(2),)),
-        "delete": export(wrapped.Scalars(), (torch.ones(3, 2), 7, 0.5, True, None)),
-        "halves": export(wrapped.Doubled(), (torch.ones(2),)),
-        "waves": export(wrapped.Doubled(), (torch.ones(2),)),
-    }
-    other = module.AllOfIt(wrapped.save(tmp_path / "other.pte", methods))
+    other = module.AllOfIt(wrapped.save(tmp_path / "other.pte", wrapped.others()))
     with pytest.raises(KeyError, match="no method forward"):
         other.forward(*[np.ones(2, F32)] * 7)
     with pytest.raises(RuntimeError, match="expected 5 inputs, got 0"):
@@ -187,7 +180,7 @@ def test_texts_are_no_inputs_in_kotlin(
 ) -> None:
     words = ("--method", "text", "-o", tmp_path / "x")
     assert wrapped.wrap(program, "kotlin", *words) == FAILED
-    assert "input text: kotlin has no inputs that are texts" in capsys.readouterr().err
+    assert "input text: kotlin has no inputs of kind str" in capsys.readouterr().err
 
 
 WRONG_WORDS = {

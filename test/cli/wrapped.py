@@ -107,6 +107,17 @@ def exported() -> dict[str, torch.export.ExportedProgram]:
     }
 
 
+def others() -> dict[str, torch.export.ExportedProgram]:
+    """Methods of the same names that take or give something else."""
+    return {
+        "store": export(Doubled(), (torch.ones(2),)),
+        "delete": export(Scalars(), (torch.ones(3, 2), 7, 0.5, True, None)),
+        "halves": export(Doubled(), (torch.ones(2),)),
+        "types": export(Nothing(), ()),
+        "waves": export(Doubled(), (torch.ones(2),)),
+    }
+
+
 def save(path: Path, methods: dict[str, torch.export.ExportedProgram], **constants: Any) -> Path:
     config = ExecutorchBackendConfig(user_metadata={"labels": LABELS})
     path.write_bytes(to_edge(methods, constant_methods=constants).to_executorch(config).buffer)
@@ -159,9 +170,11 @@ def numbers(printed: str) -> dict[str, list[list[float]]]:
     return found
 
 
-def same(printed: str, names: dict[str, str], without: tuple[str, ...] = (), halves: float = 0.5) -> None:
+def same(
+    printed: str, names: dict[str, str], without: tuple[str, ...] = (), halves: float = 0.5, bfloats: float = 0.5
+) -> None:
     """`names`: methods of the program by their names in the language, where these differ; `without`: what the language
-    lacks; `halves`: what a float16 of 0.5 is there."""
+    lacks; `halves`, `bfloats`: what a float16 and a bfloat16 of 0.5 are there."""
     found = {names.get(name, name): values for name, values in numbers(printed).items()}
     assert set(found) == set(EXPECTED) - set(without)
     for name, wanted in EXPECTED.items():
@@ -169,4 +182,6 @@ def same(printed: str, names: dict[str, str], without: tuple[str, ...] = (), hal
             continue
         if name == "types":
             wanted = [*wanted[:5], [halves] * 3, *wanted[6:]]
+        if name == "halves":
+            wanted = [[bfloats] * 3]
         assert found[name] == wanted, name

@@ -289,8 +289,10 @@ _INPUT = """
   template <typename T, size_t Rank>
   static Result<executorch::extension::TensorPtr> tensor_of(const Array<const T, Rank>& array, const char* name,
                                                             std::vector<executorch::aten::DimOrderType> dim_order) {
-    if (!executorch::aten::safe_numel(array.sizes.data(), static_cast<ssize_t>(Rank)).ok()) {
-      ET_LOG(Error, "Input %s: its sizes are negative or their product does not fit", name);
+    const auto count = executorch::aten::safe_numel(array.sizes.data(), static_cast<ssize_t>(Rank));
+    if (!count.ok() || (*count != 0 && array.data == nullptr)) {
+      ET_LOG(Error, "Input %s: %s", name,
+             count.ok() ? "it has sizes and no elements" : "its sizes are negative or their product does not fit");
       return executorch::runtime::Error::InvalidArgument;
     }
     // Read only.

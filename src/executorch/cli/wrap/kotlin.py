@@ -59,7 +59,12 @@ _DTYPES = {
     "bool": _row("Boolean", half="true"),
 }
 TRAITS = Traits(
-    "//", _WORDS, frozenset(_DTYPES), has_layouts=False, has_texts=False, has_packages=True
+    "//",
+    _WORDS,
+    frozenset(_DTYPES),
+    has_layouts=False,
+    no_inputs=frozenset({"str", "none"}),
+    has_packages=True,
 )
 _BITS = {"uint8": "unsigned", "uint16": "unsigned", "float16": "their bits", "bfloat16": "their bits"}
 _SCALARS = {"int": "Long", "float": "Double", "bool": "Boolean", "str": "String"}
@@ -123,7 +128,7 @@ def _method(method: Method) -> list[str]:
     lines = ["  /**", *(f"   * {each}" for each in notes), "   */"] if notes else []
     parameters = [f"{each.name}: {_type(each)}" for each in method.arguments]
     lines += listed(f"  fun {method.key}(", parameters, f"){f': {returned}' if returned else ''} {{")
-    inputs = [_literal(method.name), str(len(method.outputs)), *map(_given, method.inputs)]
+    inputs = [_literal(method.name), str(len(method.outputs)), *map(_given, method.needed)]
     lines += listed(f"    {'val outputs = ' if method.results else ''}execute(", inputs, ")")
     reads = [_read(each) for each in method.results]
     if len(reads) == 1:
@@ -145,8 +150,6 @@ def _given(value: Value) -> str:
     held = value.declared.value
     if value.is_tensor:
         return f"EValue.from({_DTYPES[value.dtype].maker.format(value.name)})"
-    if value.kind == "none":
-        return "EValue.optionalNone()"
     if value.kind == "bool":
         return f"EValue.from({'true' if held else 'false'})"
     if value.kind == "int":

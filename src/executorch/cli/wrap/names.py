@@ -25,13 +25,13 @@ class Words:
 @dataclass(frozen=True)
 class Traits:
     """Of a language: what begins a comment of a line, PyTorch's names of its element types, whether inputs may lie in
-    memory in another order than rows first, whether they may be texts, whether classes have packages."""
+    memory in another order than rows first, kinds of values that no input can be, whether classes have packages."""
 
     comment: str
     words: Words
     dtypes: frozenset[str]
     has_layouts: bool = True
-    has_texts: bool = True
+    no_inputs: frozenset[str] = frozenset()
     has_packages: bool = False
 
 

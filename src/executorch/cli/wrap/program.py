@@ -35,7 +35,7 @@ _LETTERS = "nmkpqrstuvw"
 
 @dataclass(frozen=True)
 class Value:
-    """`name`: in the language; `title`: as the file has it, and as the runtime's messages do. `example`: the largest
+    """`name`: in the language; `title`: as the file has it, and as the runtime's messages do: a number without a name. `example`: the largest
     sizes of an input that go with those of the others."""
 
     name: str
@@ -98,6 +98,14 @@ class Method:
         return [each for each in self.inputs if each.is_tensor]
 
     @property
+    def needed(self) -> list[Value]:
+        """The inputs but those that are None at the end, which may be left out."""
+        count = len(self.inputs)
+        while count and self.inputs[count - 1].kind == "none":
+            count -= 1
+        return list(self.inputs[:count])
+
+    @property
     def results(self) -> list[Value]:
         return [each for each in self.outputs if each.kind != "none"]
 
@@ -117,7 +125,7 @@ class Method:
         lines = [f"{each.name}: {each.text}{each.other_name}" for each in self.arguments]
         if self.together:
             lines.append(self.together)
-        fixed = [f"{each.title} is {each.declared.value!r}" for each in self.inputs if not each.is_tensor]
+        fixed = [f"{each.declared.name or each.name} is {each.declared.value!r}" for each in self.inputs if not each.is_tensor]
         if fixed:
             lines.append(_plain(f"As exported: {', '.join(fixed)}"))
         if len(self.results) == 1:
@@ -171,7 +179,7 @@ def _method(
         return tuple(
             Value(
                 name,
-                _plain(each.name or f"{role} {each.number}"),
+                _plain(each.name or str(each.number)),
                 kind,
                 each,
                 _sizes(each, symbols),

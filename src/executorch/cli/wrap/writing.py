@@ -48,9 +48,11 @@ def check(options: argparse.Namespace, program: Program, traits: Traits) -> None
     if options.package and not re.fullmatch(rf"{word}(\.{word})*", options.package):
         raise ValueError(f"--package: expected a name such as com.example, found {options.package!r}")
     for method in program.methods:
-        for value in (*method.inputs, *method.outputs):
-            if lack := _lack(value, value in method.inputs, traits):
-                role = "input" if value in method.inputs else "output"
+        for role, value in (
+            *(("input", each) for each in method.needed),
+            *(("output", each) for each in method.outputs),
+        ):
+            if lack := _lack(value, role == "input", traits):
                 raise ValueError(
                     f"{options.program}: method {method.name}, {role} {value.title}: {options.lang} has no {lack}; "
                     "--method takes the other methods"
@@ -58,8 +60,8 @@ def check(options: argparse.Namespace, program: Program, traits: Traits) -> None
 
 
 def _lack(value: Value, is_input: bool, traits: Traits) -> str:
-    if is_input and value.kind == "str" and not traits.has_texts:
-        return "inputs that are texts"
+    if is_input and value.kind in traits.no_inputs:
+        return f"inputs of kind {value.kind}"
     if not value.is_tensor:
         return ""
     if value.dtype not in traits.dtypes:
