@@ -59,7 +59,7 @@ def test_the_class_compiles_and_gives_the_numbers(java: Jvm, tmp_path: Path) -> 
     for sentence in (
         "dimension 0 of input rows is 3, so dimension 0 of input pairs must be 6, got 8",
         "input 0 (rows): expected Float [3..6, 3], got Float [3, 4]",
-        "Inconsistent data capacity:2 and shape number elements:3 shape:[3]",
+        "input x: expected 3 elements for sizes [3], found 2",
         "Input n of method delete: it is not a tensor",
         "Expected EValue type Bool, actual type Int",
         "input 0 (x): expected Float [2], got BFloat16 [2]",

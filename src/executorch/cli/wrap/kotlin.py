@@ -18,7 +18,7 @@ _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
     is_camel=True,
     members=(
-        "close", "labels", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait", "execute", "module",
+        "close", "labels", "fits", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait", "execute", "module",
     ),
     types=(
         "Elements", "Module", "Tensor", "EValue", "DType", "Closeable", "String", "Long", "Double", "Boolean", "List", "Any",
@@ -115,6 +115,8 @@ def class_text(program: Program) -> str:
         "    return outputs",
         "  }",
     ]
+    if any(each.arguments for each in program.methods):
+        lines += ["", *_FITS.strip("\n").splitlines()]
     if program.labels:
         lines += ["", "  companion object {", "    val labels: List<String> = listOf("]
         lines += [",\n".join(f"      {_literal(each)}" for each in program.labels), "    )", "  }"]
@@ -128,6 +130,8 @@ def _method(method: Method) -> list[str]:
     lines = ["  /**", *(f"   * {each}" for each in notes), "   */"] if notes else []
     parameters = [f"{each.name}: {_type(each)}" for each in method.arguments]
     lines += listed(f"  fun {method.key}(", parameters, f"){f': {returned}' if returned else ''} {{")
+    for each in method.arguments:
+        lines.append(f"    fits({_literal(each.title)}, {each.name}.data.size, {each.name}.sizes)")
     inputs = [_literal(method.name), str(len(method.outputs)), *map(_given, method.needed)]
     lines += listed(f"    {'val outputs = ' if method.results else ''}execute(", inputs, ")")
     reads = [_read(each) for each in method.results]
@@ -171,6 +175,15 @@ def _read(value: Value) -> str:
 
 def _literal(text: str) -> str:
     return literal(text).replace("$", "\\$")
+
+
+_FITS = """
+  private fun fits(name: String, found: Int, sizes: LongArray) {
+    require(found.toLong() == Tensor.numel(sizes)) {
+      "input $name: expected ${Tensor.numel(sizes)} elements for sizes ${sizes.toList()}, found $found"
+    }
+  }
+"""
 
 
 def main_text(program: Program, module: str) -> str:

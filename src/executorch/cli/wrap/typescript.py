@@ -60,8 +60,12 @@ def file_name(program: Program) -> str:
 
 def class_text(program: Program) -> str:
     name = program.class_name
+    has_inputs = any(each.arguments for each in program.methods)
+    has_tensors = any(each.is_tensor for method in program.methods for each in method.results)
+    types = ["ExecuTorch", "Module", *["Named"] * (has_inputs or has_tensors), "Source"]
+    types += ["Tensor"] * has_inputs + ["TensorData", "Value"]
     lines = [
-        'import type { ExecuTorch, Module, Named, Source, TensorData, Value } from "executorch";',
+        f'import type {{ {", ".join(types)} }} from "executorch";',
         "",
         "/** Elements in the order of memory, which is rows first unless a comment says another dim order, and sizes. What no",
         " * number of JavaScript is (Half, BFloat16) are its bits, complex numbers are two elements. */",
@@ -102,6 +106,7 @@ def class_text(program: Program) -> str:
         "    this.#module.delete();",
         "  }",
         "",
+        *(_INPUT.removeprefix("\n").removesuffix("\n").splitlines() if has_inputs else []),
         "  #execute(method: string, expected: number, inputs: Value[]): Value[] {",
         "    const outputs = this.#module.execute(method, inputs);",
         "    if (outputs.length !== expected) {",
@@ -112,7 +117,7 @@ def class_text(program: Program) -> str:
         "  }",
         "}",
     ]
-    if any(each.is_tensor for method in program.methods for each in method.results):
+    if has_tensors:
         lines += ["", *_TENSOR.strip().splitlines()]
     kinds = {_SCALARS[each.kind] for method in program.methods for each in method.results if not each.is_tensor}
     if kinds:
@@ -146,9 +151,9 @@ def _type(value: Value) -> str:
 def _given(value: Value) -> str:
     held = value.declared.value
     if value.is_tensor:
-        order = f", [{', '.join(map(str, value.declared.dim_order))}]"
-        kind = _DTYPES[value.dtype][0]
-        return f"this.#et.Tensor.fromArray({value.name}.sizes, {value.name}.data, this.#et.ScalarType.{kind}{order})"
+        kind = f"this.#et.ScalarType.{_DTYPES[value.dtype][0]}"
+        order = "" if value.is_row_major else f", [{', '.join(map(str, value.declared.dim_order))}]"
+        return f"this.#tensor({literal(value.title)}, {value.name}, {kind}{order})"
     if value.kind == "none":
         return "null"
     if value.kind == "bool":
@@ -170,6 +175,17 @@ def _read(value: Value) -> str:
     return f"elementsOf<{array}>({output}, this.#et.ScalarType.{kind}, {literal(value.title)})"
 
 
+_INPUT = """
+  #tensor(name: string, { data, sizes }: Elements<TensorData>, type: Named, dimOrder: number[] = []): Tensor {
+    const width = type.name.startsWith("Complex") ? 2 : 1;
+    const count = sizes.reduce((product, size) => product * size, width);
+    if (data.length !== count) {
+      throw new Error(`input ${name}: expected ${count} elements for sizes [${sizes}], found ${data.length}`);
+    }
+    return this.#et.Tensor.fromArray(sizes, data, type, dimOrder);
+  }
+
+"""
 _TENSOR = """
 function elementsOf<D extends TensorData>(output: Value, expected: Named, name: string): Elements<D> {
   if (output === null || typeof output !== "object" || output.scalarType !== expected) {
@@ -210,6 +226,6 @@ def main_text(program: Program, module: str) -> str:
         lines += listed(f"{assigned}model.{method.key}(", given, ");")
         for each in method.results:
             value = f"result{number}" + ("" if len(method.results) == 1 else f".{each.name}")
-            shown = f"shown({value})" if each.is_tensor else value
+            shown = f"shown({value})" if each.is_tensor else f"String({value})"
             lines.append(f'console.log("{method.key} {each.name}", {shown});')
     return "\n".join(lines) + "\n"
