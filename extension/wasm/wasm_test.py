@@ -145,7 +145,9 @@ declare const process: { argv: string[] };
 """
 
 
-@pytest.mark.skipif(shutil.which("tsc") is None, reason="needs TypeScript (scripts/apt-packages.txt)")
+@pytest.mark.skipif(
+    shutil.which("tsc") is None, reason="needs TypeScript (scripts/apt-packages.txt)"
+)
 def test_a_typed_class_compiles_and_gives_the_numbers(package: Path, tmp_path: Path) -> None:
     """Of `executorch wrap --lang ts`."""
     program = wrapped.write(tmp_path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`executorch wrap`: what the class in Python does, and what no class is made of. The compiled languages are tested where
-their compilers are: test/install, extension/android, extension/apple and extension/wasm."""
+"""`executorch wrap`: what the class in Python does, and what no class is made of. The compiled languages are tested
+where their compilers are: test/install, extension/android, extension/apple and extension/wasm."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def test_what_is_no_tensor_stays_as_exported(model: Any) -> None:
     found = model.scalars(np.ones((4, 2), np.float32))
     np.testing.assert_array_equal(found.output_0, np.full((4, 2), 1 + 7 + 0.5, np.float32))
     assert found[1:] == (4, 2.5, True)  # x.shape[0], 2.5, flag; None is left out
-    np.testing.assert_array_equal(model.text(np.ones(2, np.float32)), [15.0, 15.0])  # the text's length
+    np.testing.assert_array_equal(
+        model.text(np.ones(2, np.float32)), [15.0, 15.0]
+    )  # the text's length
 
 
 def test_methods_without_inputs_and_without_outputs(model: Any) -> None:
@@ -93,8 +95,10 @@ F32 = np.float32
 WRONG = {
     "dtype": (lambda m: m.ranges(np.ones((3, 3)), np.ones(6, F32), np.ones(1, F32)), "input rows.*Float.*Double"),
     "rank": (lambda m: m.ranges(np.ones(3, F32), np.ones(6, F32), np.ones(1, F32)), "input rows.*2 dim.*got 1"),
-    "fixed size": (lambda m: m.ranges(np.ones((3, 4), F32), np.ones(6, F32), np.ones(1, F32)), "rows.*expected 3, found 4"),
-    "range": (lambda m: m.ranges(np.ones((9, 3), F32), np.ones(18, F32), np.ones(1, F32)), "rows.*at most 6|rows.*6.*9"),
+    "fixed size": (
+        lambda m: m.ranges(np.ones((3, 4), F32), np.ones(6, F32), np.ones(1, F32)), "rows.*expected 3, found 4",
+    ),
+    "range": (lambda m: m.ranges(np.ones((9, 3), F32), np.ones(18, F32), np.ones(1, F32)), "rows.*6.*9"),
     "sizes that go together": (
         lambda m: m.ranges(np.ones((3, 3), F32), np.ones(8, F32), np.ones(1, F32)),
         "pairs.*expected 6.*found 8|pairs.*6.*8",
@@ -117,9 +121,14 @@ def test_a_file_of_another_program_is_said(module: ModuleType, tmp_path: Path) -
         other.forward(*[np.ones(2, F32)] * 7)
     with pytest.raises(RuntimeError, match="expected 5 inputs, got 0"):
         other.delete()
-    with pytest.raises(ValueError, match="expected an output of complex64, found float32: the file is another program"):
+    with pytest.raises(
+        ValueError,
+        match="expected an output of complex64, found float32: the file is another program",
+    ):
         other.waves(np.ones(2, F32))
-    with pytest.raises(ValueError, match=r"expected an output of torch.bfloat16, found torch.float32"):
+    with pytest.raises(
+        ValueError, match=r"expected an output of torch.bfloat16, found torch.float32"
+    ):
         other.halves(torch.ones(2))
 
 
@@ -213,7 +222,10 @@ def test_a_corrupted_program_is_a_sentence(
 
 
 def test_a_file_of_somebody_else_stays(
-    program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    program: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The model is often a file of the same name."""
     monkeypatch.chdir(tmp_path)
@@ -280,7 +292,11 @@ NAMED = {
     "nothing": (["", ""], ["input_0", "input_1"], ["input0", "input1"]),
     "a number first": (["0.b"], ["input_0_0_b"], ["input00B"]),
     "the same": (["a.b", "a_b", "aB"], ["a_b", "a_b_2", "aB"], ["aB", "aB2", "aB3"]),
-    "clashes with what is made for a clash": (["x_2", "x", "x"], ["x_2", "x", "x_3"], ["x2", "x", "x3"]),
+    "clashes with what is made for a clash": (
+        ["x_2", "x", "x"],
+        ["x_2", "x", "x_3"],
+        ["x2", "x", "x3"],
+    ),
     "no letters": (["größe", "日本"], ["gr_e", "input_1"], ["grE", "input1"]),
     "underscores": (["__x__"], ["x"], ["x"]),
     "capitals": (["QKV", "InputIds"], ["QKV", "InputIds"], ["qkv", "inputIds"]),

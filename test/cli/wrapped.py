@@ -15,7 +15,8 @@ from executorch.exir import ExecutorchBackendConfig, to_edge
 
 LABELS = ["a cat", 'a "dog" for $5', "zwölf"]
 NUMPY_DTYPES = (
-    torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, torch.bool,
+    torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64,
+    torch.bool,
 )  # fmt: skip
 
 
@@ -23,7 +24,11 @@ class Names(torch.nn.Module):
     """Keywords of five languages, names with dots, and two that are one in another spelling."""
 
     def forward(
-        self, input_ids: torch.Tensor, inputIds: torch.Tensor, state: dict[str, Any], self_: torch.Tensor
+        self,
+        input_ids: torch.Tensor,
+        inputIds: torch.Tensor,
+        state: dict[str, Any],
+        self_: torch.Tensor,
     ) -> Any:
         total = input_ids + 2 * inputIds + 3 * self_ + sum(state["in"].values()) + state["list"][1]
         return {"class": total, "in": [total + 1, total + 2], "count": total + 3, "0": total + 4}
@@ -132,7 +137,9 @@ def wrap(program: Path, language: str, *words: object) -> int:
     return main(["wrap", str(program), "--lang", language, *map(str, words)])
 
 
-def wrapped(program: Path, language: str, folder: Path, suffix: str, *words: object) -> tuple[Path, Path]:
+def wrapped(
+    program: Path, language: str, folder: Path, suffix: str, *words: object
+) -> tuple[Path, Path]:
     """The files of the class and of a program that calls each method, in `folder`."""
     made, caller = folder / f"AllOfIt{suffix}", folder / f"main{suffix}"
     assert wrap(program, language, "-o", made, "--main", caller, *words) == DONE
@@ -171,7 +178,11 @@ def numbers(printed: str) -> dict[str, list[list[float]]]:
 
 
 def same(
-    printed: str, names: dict[str, str], without: tuple[str, ...] = (), halves: float = 0.5, bfloats: float = 0.5
+    printed: str,
+    names: dict[str, str],
+    without: tuple[str, ...] = (),
+    halves: float = 0.5,
+    bfloats: float = 0.5,
 ) -> None:
     """`names`: methods of the program by their names in the language, where these differ; `without`: what the language
     lacks; `halves`, `bfloats`: what a float16 and a bfloat16 of 0.5 are there."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The Swift layers on this system, by their XCTests, in a root that extension/apple/scripts/swift_root.sh makes; the
-package as Swift reads it; that a target of the package links what registers itself; and classes of `executorch wrap`."""
+package as Swift reads it; that a target of the package links what registers itself; classes of `executorch wrap`."""
 
 from __future__ import annotations
 

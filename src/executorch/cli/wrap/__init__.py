@@ -23,7 +23,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("program", type=Path, metavar="PROGRAM", help="a .pte file")
     add("--lang", required=True, choices=NAMES, help="the language")
     add("-o", "--output", type=Path, metavar="FILE", help="default: the class's name, here")
-    add("--name", default="", metavar="CLASS", help="of the class; default: made of the file's name")
+    add(
+        "--name", default="", metavar="CLASS", help="of the class; default: made of the file's name"
+    )
     add("--method", action="append", default=[], metavar="NAME", help="this one; default: all")
     add("--package", default="", metavar="NAME", help="of the class, in Kotlin")
     add("--main", type=Path, metavar="FILE", help="also a program that calls each method once")

@@ -12,16 +12,25 @@ from executorch.cli.wrap.program import Method, Program, Value
 _KEYWORDS = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await
     co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do
-    double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace
-    new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires return
-    short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
-    typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+    double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
+    namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires
+    return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
+    typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
     assert errno stdin stdout stderr linux unix NULL EOF
 """
 _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
     is_camel=False,
-    members=("labels", "module", "has_count", "tensor_of", "is_of", "array_of", "executorch", "std"),
+    members=(
+        "labels",
+        "module",
+        "has_count",
+        "tensor_of",
+        "is_of",
+        "array_of",
+        "executorch",
+        "std",
+    ),
     types=("Array", "Result"),
     locals=("executorch", "std"),
     fields=("executorch", "std"),
@@ -47,13 +56,16 @@ def class_text(program: Program) -> str:
     lines = [
         "#pragma once",
         "",
-        *(f"#include <{name}>" for name in ("array", "cstddef", "cstdint", "limits", "string", "utility", "vector")),
+        *(
+            f"#include <{name}>"
+            for name in ("array", "cstddef", "cstdint", "limits", "string", "utility", "vector")
+        ),
         "",
         "#include <executorch/extension/module/module.h>",
         "#include <executorch/extension/tensor/tensor.h>",
         "",
-        f"// {program.file}. Methods are loaded when they are first called. One thread at a time. What an error is about (the",
-        "// input, what was expected, what was found) is in the runtime's log.",
+        f"// {program.file}. Methods are loaded when they are first called. One thread at a time.",
+        "// What an error is about (the input, what was expected, what was found) is in the runtime's log.",
         f"class {program.class_name} {{",
         " public:",
         *_ARRAY.strip("\n").splitlines(),
@@ -72,7 +84,10 @@ def class_text(program: Program) -> str:
     for method in program.methods:
         if len(method.results) > 1:
             lines += [f"  struct {method.result_type} {{"]
-            lines += [f"    {_type(each, 'const ')} {each.name};  // {each.text}" for each in method.results]
+            lines += [
+                f"    {_type(each, 'const ')} {each.name};  // {each.text}"
+                for each in method.results
+            ]
             lines += ["  };", ""]
     name = program.class_name
     lines += [
@@ -315,7 +330,7 @@ _OUTPUT = """
     const auto& tensor = output.toTensor();
     if (tensor.scalar_type() != executorch::runtime::CppTypeToScalarType<T>::value ||
         tensor.sizes().size() != Rank) {
-      ET_LOG(Error, "Output %s: its element type or number of dimensions is another: the file is another program", name);
+      ET_LOG(Error, "Output %s: another element type or number of dimensions: the file is another program", name);
       return executorch::runtime::Error::InvalidProgram;
     }
     Array<const T, Rank> array;

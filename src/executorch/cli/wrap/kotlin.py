@@ -11,18 +11,19 @@ from executorch.cli.wrap.names import Traits, Words, literal
 from executorch.cli.wrap.program import Method, Program, Value
 
 _KEYWORDS = """
-    as break class continue do else false for fun if in interface is null object package return super this throw true try
-    typealias typeof val var when while
+    as break class continue do else false for fun if in interface is null object package return super this throw true
+    try typealias typeof val var when while
 """
 _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
     is_camel=True,
     members=(
-        "close", "labels", "fits", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait", "execute", "module",
+        "close", "labels", "fits", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait",
+        "execute", "module",
     ),
     types=(
-        "Elements", "Module", "Tensor", "EValue", "DType", "Closeable", "String", "Long", "Double", "Boolean", "List", "Any",
-        "Array", "Unit", "Short", "Byte", "Int", "Float",
+        "Elements", "Module", "Tensor", "EValue", "DType", "Closeable", "String", "Long", "Double", "Boolean", "List",
+        "Any", "Array", "Unit", "Short", "Byte", "Int", "Float",
     ),
 )  # fmt: skip
 
@@ -37,7 +38,9 @@ class _Dtype:
     half: str
 
 
-def _row(kind: str, maker: str = "fromBlob({0}.data, {0}.sizes)", read: str = "", half: str = "0") -> _Dtype:
+def _row(
+    kind: str, maker: str = "fromBlob({0}.data, {0}.sizes)", read: str = "", half: str = "0"
+) -> _Dtype:
     return _Dtype(f"{kind}Array", f"Tensor.{maker}", read or f"dataAs{kind}Array", half)
 
 
@@ -66,7 +69,12 @@ TRAITS = Traits(
     no_inputs=frozenset({"str", "none"}),
     has_packages=True,
 )
-_BITS = {"uint8": "unsigned", "uint16": "unsigned", "float16": "their bits", "bfloat16": "their bits"}
+_BITS = {
+    "uint8": "unsigned",
+    "uint16": "unsigned",
+    "float16": "their bits",
+    "bfloat16": "their bits",
+}
 _SCALARS = {"int": "Long", "float": "Double", "bool": "Boolean", "str": "String"}
 _READS = {"int": "toInt", "float": "toDouble", "bool": "toBool", "str": "toStr"}
 
@@ -80,14 +88,17 @@ def class_text(program: Program) -> str:
     names = ["EValue", "Module", "Tensor"]
     makers = [_DTYPES[each.dtype].maker for method in program.methods for each in method.arguments]
     names += ["DType"] * any("DType" in each for each in makers)
-    lines += ["import java.io.Closeable", *(f"import org.pytorch.executorch.{each}" for each in sorted(names))]
+    lines += [
+        "import java.io.Closeable",
+        *(f"import org.pytorch.executorch.{each}" for each in sorted(names)),
+    ]
     name = program.class_name
     lines += [
         "",
         "/**",
-        f" * {program.file}. Methods are loaded when they are first called. Threads: any; calls wait for each other. Errors are",
-        " * ExecutorchRuntimeException with the input, what was expected and what was found. [dataFiles]: weights (.ptd) that",
-        " * are not in the program.",
+        f" * {program.file}. Methods are loaded when they are first called. Threads: any; calls wait for each other.",
+        " * Errors are ExecutorchRuntimeException with the input, what was expected and what was found.",
+        " * [dataFiles]: weights (.ptd) that are not in the program.",
         " */",
         f"class {name}(path: String, dataFiles: List<String> = listOf()) : Closeable {{",
         "  /** Elements with rows first, and their sizes: Elements(floats, 2, 3). */",
@@ -96,7 +107,10 @@ def class_text(program: Program) -> str:
     ]
     for method in program.methods:
         if len(method.results) > 1:
-            fields = [f"    /** {_text(each)} */ val {each.name}: {_type(each)}" for each in method.results]
+            fields = [
+                f"    /** {_text(each)} */ val {each.name}: {_type(each)}"
+                for each in method.results
+            ]
             lines += [f"  class {method.result_type}(", ",\n".join(fields), "  )", ""]
     lines += ["  private val module: Module = Module.load(path, dataFiles)"]
     for method in program.methods:
@@ -129,7 +143,9 @@ def _method(method: Method) -> list[str]:
     notes = method.notes()
     lines = ["  /**", *(f"   * {each}" for each in notes), "   */"] if notes else []
     parameters = [f"{each.name}: {_type(each)}" for each in method.arguments]
-    lines += listed(f"  fun {method.key}(", parameters, f"){f': {returned}' if returned else ''} {{")
+    lines += listed(
+        f"  fun {method.key}(", parameters, f"){f': {returned}' if returned else ''} {{"
+    )
     for each in method.arguments:
         lines.append(f"    fits({_literal(each.title)}, {each.name}.data.size, {each.name}.sizes)")
     inputs = [_literal(method.name), str(len(method.outputs)), *map(_given, method.needed)]
@@ -143,7 +159,9 @@ def _method(method: Method) -> list[str]:
 
 
 def _text(value: Value) -> str:
-    return value.text + (f", {_BITS[value.dtype]}" if value.is_tensor and value.dtype in _BITS else "")
+    return value.text + (
+        f", {_BITS[value.dtype]}" if value.is_tensor and value.dtype in _BITS else ""
+    )
 
 
 def _type(value: Value) -> str:
@@ -198,14 +216,24 @@ def main_text(program: Program, module: str) -> str:
         given = []
         for each in method.arguments:
             row = _DTYPES[each.dtype]
-            half = f"{row.half}.to{row.array[:-5]}()" if row.array in ("ByteArray", "ShortArray") else row.half
+            half = (
+                f"{row.half}.to{row.array[:-5]}()"
+                if row.array in ("ByteArray", "ShortArray")
+                else row.half
+            )
             half += "L" if row.array == "LongArray" else ""
             sizes = "".join(f", {size}L" for size in each.example)
-            given.append(f"{name}.Elements({row.array}({math.prod(each.example)}) {{ {half} }}{sizes})")
+            given.append(
+                f"{name}.Elements({row.array}({math.prod(each.example)}) {{ {half} }}{sizes})"
+            )
         assigned = f"val result{number} = " if method.results else ""
         lines += listed(f"    {assigned}model.{method.key}(", given, ")")
         for each in method.results:
             value = f"result{number}" + ("" if len(method.results) == 1 else f".{each.name}")
-            shown = f"${{{value}.sizes.toList()}} ${{{value}.data.take(3)}}" if each.is_tensor else f"${{{value}}}"
+            shown = (
+                f"${{{value}.sizes.toList()}} ${{{value}.data.take(3)}}"
+                if each.is_tensor
+                else f"${{{value}}}"
+            )
             lines.append(f'    println("{method.key} {each.name} {shown}")')
     return "\n".join([*lines, "  }", "}"]) + "\n"

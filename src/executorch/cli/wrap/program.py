@@ -35,8 +35,8 @@ _LETTERS = "nmkpqrstuvw"
 
 @dataclass(frozen=True)
 class Value:
-    """`name`: in the language; `title`: as the file has it, and as the runtime's messages do: a number without a name. `example`: the largest
-    sizes of an input that go with those of the others."""
+    """`name`: in the language; `title`: as the file and the runtime's messages have it, a number without a name;
+    `example`: the largest sizes of an input that go with those of the others."""
 
     name: str
     title: str
@@ -125,7 +125,11 @@ class Method:
         lines = [f"{each.name}: {each.text}{each.other_name}" for each in self.arguments]
         if self.together:
             lines.append(self.together)
-        fixed = [f"{each.declared.name or each.name} is {each.declared.value!r}" for each in self.inputs if not each.is_tensor]
+        fixed = [
+            f"{each.declared.name or each.name} is {each.declared.value!r}"
+            for each in self.inputs
+            if not each.is_tensor
+        ]
         if fixed:
             lines.append(_plain(f"As exported: {', '.join(fixed)}"))
         if len(self.results) == 1:
@@ -142,9 +146,7 @@ class Program:
     package: str = ""
 
 
-def read(
-    path: Path, words: Words, class_name: str = "", only: Sequence[str] = ()
-) -> Program:
+def read(path: Path, words: Words, class_name: str = "", only: Sequence[str] = ()) -> Program:
     """ValueError for a file that is no program or a corrupted one, and for values that no class has."""
     program = program_of(path)
     plans = {plan.name: plan for plan in program.execution_plan}
@@ -173,7 +175,10 @@ def _method(
     where = f"{path}: method {plan.name}"
 
     def values(found: Sequence[Declared], indices: Sequence[int], role: str) -> tuple[Value, ...]:
-        kinds = [_kind(where, plan, index, each, role) for each, index in zip(found, indices, strict=True)]
+        kinds = [
+            _kind(where, plan, index, each, role)
+            for each, index in zip(found, indices, strict=True)
+        ]
         taken = words.locals if role == "input" else words.fields
         names = identifiers([(each.name, f"{role}_{each.number}") for each in found], words, taken)
         return tuple(
@@ -258,10 +263,10 @@ def _plain(text: str) -> str:
 def _labels(path: Path, program: schema.Program) -> tuple[str, ...]:
     """The exporter's `labels`: names of classes, in order."""
     try:
-        said = json.loads(program.user_metadata or "{}")
+        metadata = json.loads(program.user_metadata or "{}")
     except ValueError:
         return ()  # of an exporter that writes something else than JSON
-    labels = said.get("labels", []) if isinstance(said, dict) else []
+    labels = metadata.get("labels", []) if isinstance(metadata, dict) else []
     if not isinstance(labels, list) or not all(isinstance(each, str) for each in labels):
         raise ValueError(f"{path}: expected a list of texts as the metadata's labels")
     return tuple("".join(c if c.isprintable() else " " for c in each) for each in labels)

@@ -78,12 +78,18 @@ def _class(program: Program) -> list[str]:
     path = f"Path(__file__).with_name({literal(program.file)})"
     lines = [
         f"class {program.class_name}:",
-        '    """Loads a method when it is first called. Threads: any number, of which each loads its own. Errors:',
-        '    RuntimeError with the input, what was expected and what was found; ValueError for a file of another program."""',
+        '    """Loads a method when it is first called. Threads: any number, of which each loads its own.',
+        "    RuntimeError: the input, what was expected and what was found. ValueError: the file is another program.",
+        '    """',
         "",
     ]
     if program.labels:
-        lines += ["    LABELS = (", *(f"        {literal(each)}," for each in program.labels), "    )", ""]
+        lines += [
+            "    LABELS = (",
+            *(f"        {literal(each)}," for each in program.labels),
+            "    )",
+            "",
+        ]
     lines += [
         "    def __init__(",
         "        self,",
@@ -112,7 +118,9 @@ def _method(method: Method) -> list[str]:
     lines += _listed(call, inputs, "])")
     if len(results) == 1:
         return [*lines, f"        return {results[0]}"]
-    return lines + (_listed(f"        return {method.result_type}(", results, ")") if results else [])
+    return lines + (
+        _listed(f"        return {method.result_type}(", results, ")") if results else []
+    )
 
 
 def _given(value: Value) -> str:
@@ -151,7 +159,9 @@ def main_text(program: Program, module: str) -> str:
             result = f"result{number}" + ("" if len(method.results) == 1 else f".{value.name}")
             head = f'"{method.key} {value.name}"'
             if value.is_tensor:
-                lines.append(f"print({head}, list({result}.shape), {result}.flatten()[:3].tolist())")
+                lines.append(
+                    f"print({head}, list({result}.shape), {result}.flatten()[:3].tolist())"
+                )
             else:
                 lines.append(f"print({head}, {result})")
     return "\n".join(lines) + "\n"
@@ -165,7 +175,7 @@ def _example(method: Method, value: Value) -> str:
     return f"np.full({sizes}, {number}, {_NUMPY[value.dtype]})"
 
 
-_EXECUTE = '''
+_EXECUTE = """
     def _execute(self, method: str, num_outputs: int, inputs: list[Any]) -> list[Any]:
         loaded = self._program.load_method(method)
         assert loaded is not None
@@ -174,8 +184,8 @@ _EXECUTE = '''
             raise ValueError(
                 f"method {method}: expected {num_outputs} outputs, found {len(outputs)}: the file is another program"
             )
-        return outputs'''
-_NUMPY_OUTPUT = '''
+        return outputs"""
+_NUMPY_OUTPUT = """
 def _array(output: Any, dtype: type[_T]) -> NDArray[_T]:
     array = np.asarray(output)
     if array.dtype != dtype:
@@ -183,11 +193,11 @@ def _array(output: Any, dtype: type[_T]) -> NDArray[_T]:
             f"expected an output of {np.dtype(dtype)}, found {array.dtype}: the file is another program"
         )
     return array
-'''
-_TORCH_OUTPUT = '''
+"""
+_TORCH_OUTPUT = """
 def _tensor(output: Any, dtype: torch.dtype) -> torch.Tensor:
     if not isinstance(output, torch.Tensor) or output.dtype != dtype:
         found = getattr(output, "dtype", type(output).__name__)
         raise ValueError(f"expected an output of {dtype}, found {found}: the file is another program")
     return output
-'''
+"""

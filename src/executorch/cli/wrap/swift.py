@@ -11,23 +11,24 @@ from executorch.cli.wrap.program import Method, Program, Value
 
 _KEYWORDS = """
     Any Self Type Protocol as associatedtype break case catch class continue default defer deinit do else enum extension
-    fallthrough false fileprivate for func guard if import in init inout internal is let nil operator precedencegroup private
-    protocol public repeat rethrows return self static struct subscript super switch throw throws true try typealias var
-    where while
+    fallthrough false fileprivate for func guard if import in init inout internal is let nil operator precedencegroup
+    private protocol public repeat rethrows return self static struct subscript super switch throw throws true try typealias
+    var where while
 """
 _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
     is_camel=True,
     members=("module", "labels", "execute"),
     types=(
-        "Module", "Tensor", "Value", "ErrorCode", "AnyTensor", "Scalar", "String", "Int", "Double", "Bool", "Float", "Array",
-        "ExecuTorch", "Foundation",
+        "Module", "Tensor", "Value", "ErrorCode", "AnyTensor", "Scalar", "String", "Int", "Double", "Bool", "Float",
+        "Array", "ExecuTorch", "Foundation",
     ),
     locals=("outputs", "module", "execute"),
 )  # fmt: skip
 _TYPES = {
     "uint8": "UInt8", "int8": "Int8", "int16": "Int16", "int32": "Int32", "int64": "Int64", "uint16": "UInt16",
-    "uint32": "UInt32", "uint64": "UInt64", "float16": "Float16", "float32": "Float", "float64": "Double", "bool": "Bool",
+    "uint32": "UInt32", "uint64": "UInt64", "float16": "Float16", "float32": "Float", "float64": "Double",
+    "bool": "Bool",
 }  # fmt: skip
 TRAITS = Traits("//", _WORDS, frozenset(_TYPES))
 _SCALARS = {"int": "Int", "float": "Double", "bool": "Bool", "str": "String"}
@@ -42,17 +43,25 @@ def class_text(program: Program) -> str:
     lines = [
         "import ExecuTorch",
         "",
-        f"/// {program.file}. Methods are loaded when they are first called. One thread at a time. Errors are ErrorCode with the",
-        "/// input, what was expected and what was found. Results are copies.",
+        f"/// {program.file}. Methods are loaded when they are first called. One thread at a time. Results are copies.",
+        "/// Errors are ErrorCode with the input, what was expected and what was found.",
         f"public final class {name} {{",
     ]
     for method in program.methods:
         if len(method.results) > 1:
             lines += [f"  public struct {method.result_type} {{"]
-            lines += [f"    /// {each.text}\n    public let {each.name}: {_type(each)}" for each in method.results]
+            lines += [
+                f"    /// {each.text}\n    public let {each.name}: {_type(each)}"
+                for each in method.results
+            ]
             lines += ["  }", ""]
     if program.labels:
-        lines += ["  public static let labels: [String] = [", *(f"    {literal(each)}," for each in program.labels), "  ]", ""]
+        lines += [
+            "  public static let labels: [String] = [",
+            *(f"    {literal(each)}," for each in program.labels),
+            "  ]",
+            "",
+        ]
     lines += [
         "  public let module: Module",
         "",
@@ -70,7 +79,8 @@ def class_text(program: Program) -> str:
         "    guard outputs.count == expected else {",
         "      throw ErrorCode(",
         "        .invalidProgram,",
-        '        "method \\(method): expected \\(expected) outputs, found \\(outputs.count): the file is another program")',
+        '        "method \\(method): expected \\(expected) outputs, found \\(outputs.count): "',
+        '          + "the file is another program")',
         "    }",
         "    return outputs",
         "  }",
@@ -124,15 +134,20 @@ def main_text(program: Program, module: str) -> str:
     lines = [
         "import ExecuTorch",
         "",
-        "let path = CommandLine.arguments.count > 1 ? CommandLine.arguments[1] : " + literal(program.file),
+        "let path = CommandLine.arguments.count > 1 ? CommandLine.arguments[1] : "
+        + literal(program.file),
         f"let model = {program.class_name}(filePath: path)",
     ]
     for number, method in enumerate(program.methods):
         given = []
         for each in method.arguments:
             half = "true" if each.dtype == "bool" else "0" if "int" in each.dtype else "0.5"
-            elements = f"[{_TYPES[each.dtype]}](repeating: {half}, count: {math.prod(each.example)})"
-            order = "" if each.is_row_major else f", dimensionOrder: {list(each.declared.dim_order)}"
+            elements = (
+                f"[{_TYPES[each.dtype]}](repeating: {half}, count: {math.prod(each.example)})"
+            )
+            order = (
+                "" if each.is_row_major else f", dimensionOrder: {list(each.declared.dim_order)}"
+            )
             given.append(f"{each.name}: Tensor({elements}, shape: {list(each.example)}{order})")
         assigned = f"let result{number} = " if method.results else ""
         lines += listed(f"{assigned}try model.{method.key}(", given, ")")

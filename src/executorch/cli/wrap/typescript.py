@@ -12,8 +12,8 @@ from executorch.cli.wrap.program import Method, Program, Value
 
 _KEYWORDS = """
     arguments await break case catch class const continue debugger default delete do else enum eval export extends false
-    finally for function if implements import in instanceof interface let new null package private protected public return
-    static super switch this throw true try typeof undefined var void while with yield
+    finally for function if implements import in instanceof interface let new null package private protected public
+    return static super switch this throw true try typeof undefined var void while with yield
 """
 _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
@@ -67,8 +67,8 @@ def class_text(program: Program) -> str:
     lines = [
         f'import type {{ {", ".join(types)} }} from "executorch";',
         "",
-        "/** Elements in the order of memory, which is rows first unless a comment says another dim order, and sizes. What no",
-        " * number of JavaScript is (Half, BFloat16) are its bits, complex numbers are two elements. */",
+        "/** Elements in the order of memory, which is rows first unless a comment says another dim order, and sizes.",
+        " * Halves and bfloat16 are their bits, complex numbers are two elements. */",
         "export interface Elements<D extends TensorData> {",
         "  readonly data: D;",
         "  readonly sizes: readonly number[];",
@@ -77,18 +77,21 @@ def class_text(program: Program) -> str:
     for method in program.methods:
         if len(method.results) > 1:
             lines += ["", f"export interface {method.result_type} {{"]
-            lines += [f"  /** {each.text} */\n  readonly {each.name}: {_type(each)};" for each in method.results]
+            lines += [
+                f"  /** {each.text} */\n  readonly {each.name}: {_type(each)};"
+                for each in method.results
+            ]
             lines += ["}"]
     lines += [
         "",
-        f"/** {program.file}. Methods are loaded when they are first called. Errors are ExecuTorchError with the input, what was",
-        " * expected and what was found. Results are copies. */",
+        f"/** {program.file}. Methods are loaded when they are first called. Results are copies.",
+        " * Errors are ExecuTorchError with the input, what was expected and what was found. */",
         f"export class {name} {{",
         "  readonly #et: ExecuTorch;",
         "  readonly #module: Module;",
         "",
-        "  /** program: its bytes, or a path among the files of the WebAssembly program; dataFiles: weights (.ptd) that are not",
-        "   * in it. */",
+        "  /** program: its bytes, or a path among the files of the WebAssembly program.",
+        "   * dataFiles: weights (.ptd) that are not in it. */",
         "  constructor(et: ExecuTorch, program: Source, dataFiles: Source[] = []) {",
         "    this.#et = et;",
         "    this.#module = et.Module.load(program, dataFiles);",
@@ -111,7 +114,8 @@ def class_text(program: Program) -> str:
         "    const outputs = this.#module.execute(method, inputs);",
         "    if (outputs.length !== expected) {",
         "      throw new Error(",
-        "        `method ${method}: expected ${expected} outputs, found ${outputs.length}: the file is another program`);",
+        "        `method ${method}: expected ${expected} outputs, found ${outputs.length}: ` +",
+        '        "the file is another program");',
         "    }",
         "    return outputs;",
         "  }",
@@ -119,7 +123,12 @@ def class_text(program: Program) -> str:
     ]
     if has_tensors:
         lines += ["", *_TENSOR.strip().splitlines()]
-    kinds = {_SCALARS[each.kind] for method in program.methods for each in method.results if not each.is_tensor}
+    kinds = {
+        _SCALARS[each.kind]
+        for method in program.methods
+        for each in method.results
+        if not each.is_tensor
+    }
     if kinds:
         lines += ["", *_SCALAR.strip().splitlines()]
     return "\n".join(lines) + "\n"
@@ -210,7 +219,8 @@ def main_text(program: Program, module: str) -> str:
         'import { load } from "executorch";',
         f'import {{ {program.class_name} }} from "./{module}.js";',
         "",
-        f"const model = new {program.class_name}(await load(), readFileSync(process.argv[2] ?? {literal(program.file)}));",
+        f"const program = readFileSync(process.argv[2] ?? {literal(program.file)});",
+        f"const model = new {program.class_name}(await load(), program);",
         "const shown = (value: { data: ArrayLike<number | bigint>; sizes: readonly number[] }) =>",
         '  `[${value.sizes.join(", ")}] ${Array.from(value.data).slice(0, 3).join(" ")}`;',
     ]
@@ -218,7 +228,9 @@ def main_text(program: Program, module: str) -> str:
         given = []
         for each in method.arguments:
             array = _DTYPES[each.dtype][1]
-            half = _HALVES.get(each.dtype) or ("0" if "int" in each.dtype or "8" in each.dtype else "0.5")
+            half = _HALVES.get(each.dtype) or (
+                "0" if "int" in each.dtype or "8" in each.dtype else "0.5"
+            )
             count = math.prod(each.example) * (2 if "complex" in each.dtype else 1)
             sizes = ", ".join(map(str, each.example))
             given.append(f"{{ data: new {array}({count}).fill({half}), sizes: [{sizes}] }}")

@@ -44,9 +44,13 @@ def check(options: argparse.Namespace, program: Program, traits: Traits) -> None
             f"--name: expected letters and digits, and no name that the class uses, found {options.name!r}"
         )
     if options.package and not traits.has_packages:
-        raise ValueError(f"--package: expected a language whose classes have one, found {options.lang}")
+        raise ValueError(
+            f"--package: expected a language whose classes have one, found {options.lang}"
+        )
     if options.package and not re.fullmatch(rf"{word}(\.{word})*", options.package):
-        raise ValueError(f"--package: expected a name such as com.example, found {options.package!r}")
+        raise ValueError(
+            f"--package: expected a name such as com.example, found {options.package!r}"
+        )
     for method in program.methods:
         for role, value in (
             *(("input", each) for each in method.needed),
