@@ -196,6 +196,7 @@ WRONG_WORDS = {
     "no such method": (["--method", "forwards"], r"expected a method of delete, forward.*found forwards"),
     "no name": (["--name", "my-model"], "--name: expected letters and digits.*'my-model'"),
     "a name that the class uses": (["--name", "NDArray"], "no name that the class uses"),
+    "a keyword": (["--name", "None"], "no name that the class uses, found 'None'"),
     "a package in Python": (["--package", "com.example"], "--package: expected a language whose classes have one"),
 }  # fmt: skip
 

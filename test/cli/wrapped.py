@@ -34,6 +34,20 @@ class Names(torch.nn.Module):
         return {"class": total, "in": [total + 1, total + 2], "count": total + 3, "0": total + 4}
 
 
+TAKEN = (
+    "outputs", "execute", "fits", "module", "elementsOf", "scalarOf", "has_count", "tensor_of", "is_of", "array_of",
+    "std", "executorch", "np", "torch", "int", "len", "Array", "Value", "EValue", "Result", "String", "inputs",
+    "method", "given", "input_0_", "labels", "et", "this", "print",
+)  # fmt: skip
+
+
+class Taken(torch.nn.Module):
+    """Names that the classes use themselves."""
+
+    def forward(self, **named: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {name: value * 2 for name, value in named.items()}
+
+
 class Scalars(torch.nn.Module):
     """Values that are no tensors, and a size that varies."""
 
@@ -100,6 +114,7 @@ def exported() -> dict[str, torch.export.ExportedProgram]:
     image = torch.ones(1, 3, 2, 2, dtype=torch.uint8).to(memory_format=torch.channels_last)
     return {
         "forward": export(Names(), (one(), one(), state, one())),
+        "taken": export(Taken(), (), {name: one() for name in TAKEN}),
         "scalars": export(Scalars(), scalars, dynamic_shapes=rows),
         "ranges": export(Ranges(), ranges, dynamic_shapes=shapes),
         "types": export(Types(), tensors),
@@ -150,6 +165,7 @@ def wrapped(
 _TOTAL = 0.5 + 2 * 0.5 + 3 * 0.5 + (0.5 + 0.5) + 0.5
 EXPECTED = {
     "forward": [[_TOTAL + more] * 2 for more in (0, 1, 2, 3, 4)],
+    "taken": [[1.0, 1.0]] * len(TAKEN),
     "scalars": [[0.5 + 7 + 0.5] * 3, [8.0], [2.5], [1.0]],
     "ranges": [[3 * 0.5 + 2 * 0.5 + 7 * 0.5] * 3],
     "types": [[0.0] * 3] * 5 + [[0.5] * 3] * 3 + [[1.0] * 3],

@@ -10,13 +10,13 @@ from executorch.cli.wrap.names import Traits, Words, literal, snake
 from executorch.cli.wrap.program import Method, Program, Value
 
 _KEYWORDS = """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await
-    co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do
-    double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
-    namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires
-    return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
-    typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-    assert errno stdin stdout stderr linux unix NULL EOF
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class
+    co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype
+    default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int
+    long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
+    reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template
+    this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
+    while xor xor_eq assert errno stdin stdout stderr linux unix NULL EOF
 """
 _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
@@ -32,7 +32,7 @@ _WORDS = Words(
         "std",
     ),
     types=("Array", "Result"),
-    locals=("executorch", "std"),
+    locals=("has_count", "tensor_of", "is_of", "array_of", "executorch", "std"),
     fields=("executorch", "std"),
 )
 _TYPES = {

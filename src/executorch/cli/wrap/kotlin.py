@@ -25,6 +25,7 @@ _WORDS = Words(
         "Elements", "Module", "Tensor", "EValue", "DType", "Closeable", "String", "Long", "Double", "Boolean", "List",
         "Any", "Array", "Unit", "Short", "Byte", "Int", "Float",
     ),
+    locals=("outputs", "execute", "fits", "module"),
 )  # fmt: skip
 
 

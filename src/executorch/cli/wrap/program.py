@@ -157,7 +157,7 @@ def read(path: Path, words: Words, class_name: str = "", only: Sequence[str] = (
         if not plan.name.isprintable():
             raise ValueError(f"{path}: expected methods with printable names, found {plan.name!r}")
     name = class_name or type_name(path.stem, words)
-    taken = (*words.members, name)
+    taken = (*words.members, *words.types, name)
     keys = identifiers([(plan.name, "method") for plan in chosen], words, taken)
     types = [f"{type_name(key, words)}Outputs" for key in keys]
     if len({*types, name}) <= len(types):  # ab_c and abC
@@ -180,7 +180,8 @@ def _method(
             for each, index in zip(found, indices, strict=True)
         ]
         taken = words.locals if role == "input" else words.fields
-        names = identifiers([(each.name, f"{role}_{each.number}") for each in found], words, taken)
+        given = [(each.name, f"{role}_{each.number}") for each in found]
+        names = identifiers(given, words, (*taken, *words.types))
         return tuple(
             Value(
                 name,

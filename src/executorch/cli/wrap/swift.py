@@ -10,10 +10,10 @@ from executorch.cli.wrap.names import Traits, Words, literal
 from executorch.cli.wrap.program import Method, Program, Value
 
 _KEYWORDS = """
-    Any Self Type Protocol as associatedtype break case catch class continue default defer deinit do else enum extension
-    fallthrough false fileprivate for func guard if import in init inout internal is let nil operator precedencegroup
-    private protocol public repeat rethrows return self static struct subscript super switch throw throws true try typealias
-    var where while
+    Any Self Type Protocol as associatedtype break case catch class continue default defer deinit do else enum
+    extension fallthrough false fileprivate for func guard if import in init inout internal is let nil operator
+    precedencegroup private protocol public repeat rethrows return self static struct subscript super switch throw
+    throws true try typealias var where while
 """
 _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),

@@ -24,7 +24,7 @@ _WORDS = Words(
         "Float64Array", "Uint8Array", "Int8Array", "Uint16Array", "Int16Array", "Uint32Array", "Int32Array",
         "BigInt64Array", "BigUint64Array", "Array", "String", "Number", "Object", "Promise",
     ),
-    locals=("outputs", "inputOf", "outputOf", "tensorOf"),
+    locals=("outputs", "elementsOf", "scalarOf"),
 )  # fmt: skip
 # PyTorch's name -> ScalarType of the package, and the array of its elements.
 _DTYPES = {

@@ -39,7 +39,8 @@ def write(options: argparse.Namespace) -> int:
 def check(options: argparse.Namespace, program: Program, traits: Traits) -> None:
     """ValueError for names that are none, and for what the language lacks."""
     word = r"[A-Za-z][A-Za-z0-9]*"
-    if not re.fullmatch(word, program.class_name) or program.class_name in traits.words.types:
+    taken = {*traits.words.types, *traits.words.keywords}
+    if not re.fullmatch(word, program.class_name) or program.class_name in taken:
         raise ValueError(
             f"--name: expected letters and digits, and no name that the class uses, found {options.name!r}"
         )
