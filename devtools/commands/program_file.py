@@ -52,10 +52,15 @@ class Constant:
 
 def plan_of(path: Path, method: str = "") -> schema.ExecutionPlan:
     """As ProgramFile(path).plan(method), and weights stay on the disk."""
+    return _plan(path, program_of(path), method)
+
+
+def program_of(path: Path) -> schema.Program:
+    """As ProgramFile(path).program, and weights stay on the disk."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
-        return _plan(path, _read(path, data), method)
+        return _read(path, data)
 
 
 def _read(path: Path, data: Any) -> schema.Program:

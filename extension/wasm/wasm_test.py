@@ -23,6 +23,7 @@ from executorch.examples.models.example import Method
 from executorch.examples.xnnpack.quantization import quantized_method
 from executorch.exir import to_edge_transform_and_lower
 from executorch.extension.llm.runner.test import tiny_llama
+from executorch.test.cli import wrapped
 from executorch.test.documents.commands import commands_of
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.e2e.chromium import Chromium, needs_chromium
@@ -109,6 +110,71 @@ def test_a_network_gives_the_native_numbers(package: Path, network: Path) -> Non
     difference = np.abs(outputs - expected).max() / max(1.0, np.abs(expected).max())
     print(f"{network.name}: {difference:.1e} from the native numbers, {times['median']:.1f} ms")
     assert outputs.shape == expected.shape and difference < 1e-4
+
+
+WRONG = """
+import { readFileSync } from "node:fs";
+import { load } from "executorch";
+import { AllOfIt, type Elements } from "./AllOfIt.js";
+
+const said = (call: () => unknown) => {
+  try {
+    return `no error: ${call()}`;
+  } catch (problem) {
+    return (problem as Error).message;
+  }
+};
+const et = await load();
+const model = new AllOfIt(et, readFileSync(process.argv[2]));
+const floats = (...sizes: number[]): Elements<Float32Array> =>
+  ({ data: new Float32Array(sizes.reduce((product, size) => product * size, 1)), sizes });
+// @ts-expect-error: the elements are of another type
+const doubles: Elements<Float32Array> = { data: new Float64Array(2), sizes: [2] };
+const other = new AllOfIt(et, readFileSync(process.argv[3]));
+console.log(said(() => model.ranges(floats(3, 3), floats(8), floats(1))));
+console.log(said(() => model.ranges(floats(3, 4), floats(6), floats(1))));
+console.log(said(() => model.store({ data: new Float32Array(2), sizes: [3] })));
+console.log(said(() => other.delete_()));
+console.log(said(() => other.useKvCache()));
+console.log(model.scalars(floats(4, 2)).output1, AllOfIt.labels[1], doubles.sizes.length);
+model.delete();
+"""
+NODE_TYPES = """
+declare module "node:fs" { export function readFileSync(path: string): Uint8Array; }
+declare const process: { argv: string[] };
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("tsc") is None, reason="needs TypeScript (scripts/apt-packages.txt)"
+)
+def test_a_typed_class_compiles_and_gives_the_numbers(package: Path, tmp_path: Path) -> None:
+    """Of `executorch wrap --lang ts`."""
+    program = wrapped.write(tmp_path)
+    wrapped.wrapped(program, "ts", tmp_path, ".ts")
+    (tmp_path / "wrong.ts").write_text(WRONG)
+    (tmp_path / "node.d.ts").write_text(NODE_TYPES)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "executorch").symlink_to(package.resolve())
+    strict = ("--strict", "--noUnusedLocals", "--noUnusedParameters", "--noImplicitReturns")
+    files = ("main.ts", "wrong.ts", "node.d.ts")
+    command("tsc", *strict, "--target", "es2022", "--module", "node16", *files, cwd=tmp_path)
+    names = {"delete_": "delete", "getMaxSeqLen": "get_max_seq_len", "useKvCache": "use_kv_cache"}
+    bits = float(0x3800)  # of a half 0.5: JavaScript has no halves
+    printed = command("node", tmp_path / "main.js", program, cwd=tmp_path)
+    wrapped.same(printed, names, halves=bits, bfloats=0x3F00)
+    other = wrapped.save(tmp_path / "other.pte", wrapped.others(), use_kv_cache=2)
+    printed = command("node", tmp_path / "wrong.js", program, other, cwd=tmp_path)
+    for sentence in (
+        "dimension 0 of input rows is 3, so dimension 0 of input pairs must be 6, got 8",
+        "Input rows of method ranges, dimension 1: expected 3, found 4",
+        "input x: expected 3 elements for sizes [3], found 2",
+        "Method delete: expected 5 inputs, input x is missing",
+        "output 0: expected a boolean, found a bigint: the file is another program",
+        f"4n {wrapped.LABELS[1]} 1",  # x.shape[0]
+    ):
+        assert sentence in printed, printed
 
 
 def test_a_selective_build_runs_its_network(package: Path, tmp_path: Path) -> None:

@@ -84,6 +84,27 @@ def test_a_vision_model_runs_from_cpp(run) -> None:
     assert re.search(r"class 0: -?\d+\.\d+", run(build))
 
 
+WRAPPED = "A class in your language"
+
+
+def test_a_class_is_written_and_called(run) -> None:
+    printed = run(blocks(SECTIONS[WRAPPED], "bash")[0])
+    assert re.search(r"^forward output_0 \[1, 1000\] \[-?\d", printed, re.M), printed
+
+
+@pytest.mark.full
+def test_a_class_is_written_and_called_in_cpp(run) -> None:
+    """By the guide's command, with what the wheel brings."""
+    if "EXECUTORCH_INSTALLED" not in os.environ:
+        pytest.skip("this run takes the packages of the tree")
+    guide = (ROOT / "docs" / "guide" / "command_line.md").read_text()
+    compiled = re.search(r"^\| `cpp` \|.*\| `(c\+\+ .*)` \|$", guide, re.M)[1]
+    export = blocks(SECTIONS[WRAPPED], "bash")[0].splitlines()[0]
+    wrap = "executorch wrap mv2.pte --lang cpp --main main.cpp"
+    printed = run("\n".join([export, wrap, compiled]))
+    assert re.search(r"^forward output_0 \[1, 1000\] -?\d", printed, re.M), printed
+
+
 def test_a_program_is_looked_at(run) -> None:
     printed = run(blocks(SECTIONS["Find out why it is slow, large or wrong"], "bash")[0])
     assert (run.folder / "doctor.html").read_text().startswith("<!doctype html>")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inputs of a method as its file declares them, and which sizes they may have."""
+"""The inputs and outputs of a method as its file declares them, and which sizes they may have."""
 
 from __future__ import annotations
 
@@ -81,6 +81,28 @@ def declared(plan: schema.ExecutionPlan, names: Sequence[str] = ()) -> list[Decl
         if isinstance(value, schema.Tensor):
             dimensions, order = _dimensions(number, value, rows), tuple(value.dim_order)
             dtype = ScalarType(value.scalar_type)
+            found.append(Declared(number, name, dtype, dimensions, dim_order=order))
+        else:
+            field_name = _VALUES.get(type(value))
+            held = None if field_name is None else getattr(value, field_name)
+            found.append(Declared(number, name, value=held))
+    return found
+
+
+def declared_outputs(plan: schema.ExecutionPlan) -> list[Declared]:
+    """`value` of what is no tensor is the value's start in the file, of its kind."""
+    found = []
+    rows = plan.output_dimension_rows
+    for number, (index, name) in enumerate(zip(plan.outputs, plan.output_names, strict=True)):
+        value = plan.values[index].val
+        if isinstance(value, schema.Tensor):
+            is_open = value.shape_dynamism != schema.TensorShapeDynamism.STATIC and not rows
+            least = {place: low for of, place, low in rows if of == number}
+            dimensions = [
+                Dimension(least.get(place, 0 if is_open else size), size)
+                for place, size in enumerate(value.sizes)
+            ]
+            order, dtype = tuple(value.dim_order), ScalarType(value.scalar_type)
             found.append(Declared(number, name, dtype, dimensions, dim_order=order))
         else:
             field_name = _VALUES.get(type(value))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The Swift layers on this system, by their XCTests, in a root that extension/apple/scripts/swift_root.sh makes; the
-package as Swift reads it; and that a target of the package links what registers itself."""
+package as Swift reads it; that a target of the package links what registers itself; classes of `executorch wrap`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import torch
 
 from executorch.exir import to_edge
 from executorch.extension.llm.runner.test import tiny_llama
+from executorch.test.cli import wrapped
 from executorch.test.e2e.build_tree import build_folder, loadable
 from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.repository.sources import ROOT
@@ -125,3 +126,59 @@ def test_a_target_of_the_package_links_its_framework_without_flags(tmp_path: Pat
         ).stdout.split()
         assert framework.symbol in wanted
         assert framework in FRAMEWORKS
+
+
+LACKS = ("halves", "waves")
+WRONG = """
+import ExecuTorch
+
+func said(_ call: () throws -> Any) -> String {
+  do { return "no error: \\(try call())" } catch { return "\\(error)" }
+}
+let path = CommandLine.arguments[1]
+let model = AllOfIt(filePath: path)
+func floats(_ sizes: Int...) -> Tensor<Float> { Tensor.zeros(shape: sizes) }
+print(said { try model.ranges(rows: floats(3, 3), pairs: floats(8), width: floats(1)) })
+print(said { try model.ranges(rows: floats(3, 4), pairs: floats(6), width: floats(1)) })
+let other = AllOfIt(filePath: CommandLine.arguments[2])
+print(said { try other.delete() })
+print(said { try other.useKvCache() })
+print(said { try other.image(image: Tensor<UInt8>.zeros(shape: [1, 3, 2, 2])) })
+print(said { try AllOfIt(filePath: "absent.pte").delete() })
+print(try model.scalars(x: floats(4, 2)).output1, AllOfIt.labels[1])
+"""
+COMPILE = """
+[ -f libExecuTorch.so ] || swiftc -emit-library -emit-module -module-name ExecuTorch -I {sources}/CExecuTorch \
+  {sources}/Swift/*.swift -o libExecuTorch.so -L{library} -lexecutorch_c
+swiftc -warnings-as-errors -I . -I {sources}/CExecuTorch AllOfIt.swift {main}/main.swift -o app -L. -lExecuTorch \
+  -L{library} -lexecutorch_c -Xlinker -rpath -Xlinker . -Xlinker -rpath -Xlinker {library}
+./app all.pte other.pte
+"""
+
+
+def test_a_typed_class_compiles_and_gives_the_numbers(tmp_path: Path) -> None:
+    """Of `executorch wrap --lang swift`."""
+    program = wrapped.write(tmp_path).rename(tmp_path / "all.pte")
+    wrapped.save(tmp_path / "other.pte", wrapped.others(), use_kv_cache=2)
+    chosen = [name for name in (*wrapped.EXPECTED, "store") if name not in LACKS]
+    words = [word for name in chosen for word in ("--method", name)]
+    _, caller = wrapped.wrapped(program, "swift", tmp_path, ".swift", "--name", "AllOfIt", *words)
+    for folder in ("right", "wrong"):
+        (tmp_path / folder).mkdir()
+    caller.rename(tmp_path / "right" / "main.swift")
+    (tmp_path / "wrong" / "main.swift").write_text(WRONG)
+    places = {"sources": ROOT / "extension" / "apple" / "ExecuTorch", "library": build_folder()}
+    printed = in_root(tmp_path, COMPILE.format(main="right", **places))
+    names = {"getMaxSeqLen": "get_max_seq_len", "useKvCache": "use_kv_cache"}
+    wrapped.same(printed, names, LACKS)
+    printed = in_root(tmp_path, COMPILE.format(main="wrong", **places))
+    for sentence in (
+        "dimension 0 of input rows is 3, so dimension 0 of input pairs must be 6, got 8",
+        "Input rows of method ranges, dimension 1: expected 3, found 4",
+        "Method delete: expected 5 inputs, input x is missing",
+        "Value is not a boolean",
+        "No method named 'image' in program with 6 methods",
+        "Cannot open absent.pte",
+        f"4 {wrapped.LABELS[1]}",  # x.shape[0]
+    ):
+        assert sentence in printed, printed

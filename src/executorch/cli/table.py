@@ -72,6 +72,13 @@ COMMANDS = (
     ),
     Command("run", MODELS, "run a .pte file on inputs", "executorch.cli.run", needs_torch=False),
     Command(
+        "wrap",
+        MODELS,
+        "a typed class for a .pte file, in your language",
+        "executorch.cli.wrap",
+        needs_torch=False,
+    ),
+    Command(
         "chat",
         LANGUAGE,
         "chat with a language model: a .pte, a GGUF file, a folder of Hugging Face",
