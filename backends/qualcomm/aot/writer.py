@@ -44,8 +44,8 @@ from executorch.exir.backend.lowering.mode_steps import (
     ModeStep,
     dequantizes_read,
     is_float,
+    qparams_of,
     quantized_result,
-    static_qparams,
 )
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.mode_writer import ModeWriter
@@ -59,14 +59,6 @@ from executorch.exir.graph_facts import static_sizes
 from executorch.exir.tensor import dim_order_of
 
 _INT32 = torch.iinfo(torch.int32)
-
-
-def qparams_of(node: Node) -> Quantization | None:
-    """Of a quantized value: as its quantize says, else what dequantizes it."""
-    if is_quantize(node):
-        return static_qparams(node)
-    found = [static_qparams(user) for user in node.users if is_dequantize(user)]
-    return found[0] if found else None
 
 
 class Item(NamedTuple):
