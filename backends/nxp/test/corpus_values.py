@@ -30,7 +30,7 @@ from executorch.backends.test.conformance.corpus_values import (
     add_choice_of_rows,
     chosen_rows,
 )
-from executorch.backends.test.conformance.lowered import Lowered, lower
+from executorch.backends.test.conformance.lowered import Lowered, exported, lower_exported
 from executorch.backends.test.corpus.row import Row
 from executorch.exir.graph_facts import op_name
 from executorch.exir.lowered_backend_module import LoweredBackendModule
@@ -56,16 +56,13 @@ def outcome_of(row: Row) -> Outcome:
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            torch.export.export(
-                made_for.prepared(row.module(), row.inputs, **given), row.inputs, **given
-            )
+            program = exported(made_for, row.module(), row.inputs, **given)
     except Exception as error:
         return Outcome(TORCH, f"{type(error).__name__}: {error}")
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            lowered = lower(made_for, row.module(), row.inputs, **given)
-            return compared(lowered, row.inputs)
+            return compared(lower_exported(made_for, {"forward": program}), row.inputs)
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         return Outcome(FAILED, f"{type(error).__name__} in {place.name}: {error}")

@@ -191,10 +191,12 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
         layout = self.candidate.gives or PLAIN
         targets = []
         for place, value in enumerate(self.step.head.meta["val"]):
+            sizes = in_layout([int(size) for size in value.shape], layout)
             if place in found:
                 targets.append(self.write(found[place], layout))
+            elif self.step.is_quantized and value.dtype.is_floating_point:
+                targets.append(self.like(inputs[0], sizes))
             else:
-                sizes = in_layout([int(size) for size in value.shape], layout)
                 targets.append(self.native(sizes, TYPES[value.dtype]))
         outputs = [self._before_convert(inputs[0], each) for each in targets]
         self.emit(kind, inputs, *outputs, **parameters)

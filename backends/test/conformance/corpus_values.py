@@ -18,7 +18,12 @@ from torch.utils import _pytree as pytree
 
 from executorch.backends.test.conformance import precision
 from executorch.backends.test.conformance.backend import Backend, Unknown
-from executorch.backends.test.conformance.lowered import Lowered, lower
+from executorch.backends.test.conformance.lowered import (
+    Lowered,
+    exported,
+    lower,
+    lower_exported,
+)
 from executorch.backends.test.conformance.models import is_wide
 from executorch.backends.test.corpus import rows
 from executorch.backends.test.corpus.row import Row
@@ -53,14 +58,13 @@ def outcome_of(
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            module = made_for.prepared(row.module(), row.inputs, **given)
-            torch.export.export(module, row.inputs, **given)
+            program = exported(made_for, row.module(), row.inputs, **given)
     except Exception as error:
         return Outcome(TORCH, str(error))
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            lowered = lower(made_for, row.module(), row.inputs, **given)
+            lowered = lower_exported(made_for, {"forward": program})
             return _compared(row, lowered, tolerance, scales)
     except Unknown as unknown:
         return Outcome(UNKNOWN, str(unknown))
