@@ -69,8 +69,8 @@ class _Ties(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.ops.quantized_decomposed.quantize_per_tensor.default:
             value, scale, _, least, most = args[:5]
-            times, _ = ROOM[torch.float32]
-            part = times * torch.finfo(torch.float32).eps * (most - least)  # of a step
+            _, units = ROOM[torch.float32]
+            part = units * torch.finfo(torch.float32).eps * (most - least)  # of a step
             args = (value + self._direction * part * scale, *args[1:])
         return func(*args, **(kwargs or {}))
 
