@@ -9,7 +9,7 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.nxp.aot.rows import SAME_QPARAMS, NeutronRow, either, row, sizes_of
-from executorch.backends.nxp.aot.writer import TfliteWriter, qparams_of, quantized
+from executorch.backends.nxp.aot.writer import TfliteWriter, quantized
 from executorch.exir.backend.lowering.annotation import SHARED
 from executorch.exir.backend.lowering.layout import (
     NHWC,
@@ -18,7 +18,7 @@ from executorch.exir.backend.lowering.layout import (
     LayoutCandidate,
     dims_in,
 )
-from executorch.exir.backend.lowering.mode_steps import ModeStep
+from executorch.exir.backend.lowering.mode_steps import ModeStep, qparams_of
 from executorch.exir.backend.lowering.op_table import Constants, when
 from executorch.exir.graph_facts import argument
 

@@ -21,7 +21,7 @@ from executorch.backends.nxp.aot.rows import (
     row,
     sizes_of,
 )
-from executorch.backends.nxp.aot.writer import TfliteWriter, is_own_operator, one, qparams_of
+from executorch.backends.nxp.aot.writer import TfliteWriter, is_own_operator, one
 from executorch.exir.backend.lowering.annotation import (
     ARITHMETIC,
     FROM_0_TO_1,
@@ -30,8 +30,8 @@ from executorch.exir.backend.lowering.annotation import (
     Annotation,
     Kind,
 )
-from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, Constants, when
+from executorch.exir.backend.lowering.mode_steps import ModeStep, qparams_of
+from executorch.exir.backend.lowering.op_table import NO_FACTOR, Condition, Constants, when
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
 from executorch.exir.backend.lowering.steps import limits_of
 from executorch.exir.graph_facts import argument, op_name
@@ -128,7 +128,6 @@ def _is_same_of(step: ModeStep, constants: Constants) -> bool:
     )
 
 
-NO_FACTOR = when(lambda node: argument(node, "alpha", 1) == 1, "alpha must be 1")
 AS_LARGE = when(_is_as_large, "an operand with as many elements as the result is expected")
 KNOWN_LIMITS = when(_has_known_limits, "limits that are numbers are expected")
 OPERATOR_OR_QPARAMS = StepCondition(

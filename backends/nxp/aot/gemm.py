@@ -13,8 +13,6 @@ from executorch.backends.nxp.aot.graph import SCHEMA
 from executorch.backends.nxp.aot.rows import (
     NeutronRow,
     StepCondition,
-    has_rank,
-    is_constant,
     operand_numbers,
     row,
     sizes_of,
@@ -25,7 +23,13 @@ from executorch.backends.nxp.backend.neutron_target_spec import NeutronTarget
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM, Annotation, Kind
 from executorch.exir.backend.lowering.layout import NHWC, channels_last, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, Constants, when
+from executorch.exir.backend.lowering.op_table import (
+    Condition,
+    Constants,
+    has_rank,
+    is_constant,
+    when,
+)
 from executorch.exir.backend.lowering.quantized import is_dequantize, quantization_of
 from executorch.exir.graph_facts import argument
 

@@ -10,20 +10,12 @@ from torch.fx import Node
 
 from executorch.backends.nxp.aot.gemm import LARGEST_WINDOW
 from executorch.backends.nxp.aot.graph import SCHEMA
-from executorch.backends.nxp.aot.rows import (
-    SAME_QPARAMS,
-    Lower,
-    NeutronRow,
-    has_rank,
-    row,
-    sizes_of,
-    windows,
-)
+from executorch.backends.nxp.aot.rows import SAME_QPARAMS, Lower, NeutronRow, row, sizes_of, windows
 from executorch.backends.nxp.aot.writer import TfliteWriter
 from executorch.exir.backend.lowering.annotation import SHARED
 from executorch.exir.backend.lowering.layout import NHWC, channels_last
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, Constants, when
+from executorch.exir.backend.lowering.op_table import Condition, Constants, has_rank, when
 from executorch.exir.graph_facts import argument, op_name
 
 _SCALES = (1, 2, 4, 8)

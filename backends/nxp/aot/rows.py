@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.nxp.aot.writer import TfliteWriter, qparams_of
+from executorch.backends.nxp.aot.writer import TfliteWriter
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation, Kind
 from executorch.exir.backend.lowering.layout import NHWC, PLAIN, Candidates, alike, plain
-from executorch.exir.backend.lowering.mode_steps import ModeStep, ModeTable, is_float
+from executorch.exir.backend.lowering.mode_steps import ModeStep, ModeTable, is_float, qparams_of
 from executorch.exir.backend.lowering.op_table import (
     COMPUTED_AHEAD,
     Condition,
@@ -157,21 +157,6 @@ def result_is(scale: float, zero_point: int, text: str) -> Condition:
     return StepCondition(
         lambda step, constants: result_numbers(step) == (scale, zero_point),
         f"a result with scale {text} and zero point {zero_point} is expected",
-    )
-
-
-def is_constant(name: str) -> Callable[[Node, Constants], bool]:
-    def test(node: Node, constants: Constants) -> bool:
-        found = argument(node, name)
-        return found is None or found in constants
-
-    return test
-
-
-def has_rank(*ranks: int) -> Condition:
-    names = " or ".join(map(str, ranks))
-    return when(
-        lambda node: node.args[0].meta["val"].dim() in ranks, f"{names} dimensions are expected"
     )
 
 

@@ -22,13 +22,12 @@ from executorch.exir.backend.lowering.layout import (
     in_layout,
     permutation,
 )
-from executorch.exir.backend.lowering.mode_steps import static_qparams
+from executorch.exir.backend.lowering.mode_steps import qparams_of
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.mode_writer import ModeWriter
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
     is_dequantize,
-    is_quantize,
     quantization_of,
 )
 from executorch.exir.graph_facts import static_sizes
@@ -47,14 +46,6 @@ _LIMITS = {
 def is_own_operator(limits: tuple[float, float] | None) -> bool:
     """Whether TFLite has an operator of just these limits."""
     return limits in _LIMITS
-
-
-def qparams_of(node: Node) -> Quantization | None:
-    """Of a quantized value: as its quantize says, else what dequantizes it."""
-    if is_quantize(node):
-        return static_qparams(node)
-    found = [static_qparams(user) for user in node.users if is_dequantize(user)]
-    return found[0] if found else None
 
 
 def one(qparams: Quantization) -> QParams:

@@ -2,14 +2,13 @@
 """Rows of the corpus, quantized and lowered: each delegate's TFLite model in LiteRT beside the same calls in PyTorch,
 on the same int8 inputs.
 
-    python -m executorch.backends.nxp.test.corpus_values [--filter REGEX] [--every N]
+    python -m executorch.backends.nxp.test.corpus_values [--filter REGEX] [--every N] [--rows A:B]
 
 says which rows are further off than a quantum, and sums."""
 
 from __future__ import annotations
 
 import argparse
-import re
 import traceback
 import warnings
 from collections import Counter
@@ -29,9 +28,9 @@ from executorch.backends.test.conformance.corpus_values import (
     WHOLE,
     WRONG,
     add_choice_of_rows,
+    chosen_rows,
 )
-from executorch.backends.test.conformance.lowered import Lowered, lower
-from executorch.backends.test.corpus import rows
+from executorch.backends.test.conformance.lowered import Lowered, exported, lower_exported
 from executorch.backends.test.corpus.row import Row
 from executorch.exir.graph_facts import op_name
 from executorch.exir.lowered_backend_module import LoweredBackendModule
@@ -57,16 +56,13 @@ def outcome_of(row: Row) -> Outcome:
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            torch.export.export(
-                made_for.prepared(row.module(), row.inputs, **given), row.inputs, **given
-            )
+            program = exported(made_for, row.module(), row.inputs, **given)
     except Exception as error:
         return Outcome(TORCH, f"{type(error).__name__}: {error}")
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            lowered = lower(made_for, row.module(), row.inputs, **given)
-            return compared(lowered, row.inputs)
+            return compared(lower_exported(made_for, {"forward": program}), row.inputs)
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         return Outcome(FAILED, f"{type(error).__name__} in {place.name}: {error}")
@@ -106,13 +102,13 @@ def main() -> None:
     stand_in.use_stand_in()
     counts: Counter[str] = Counter()
     calls = 0
-    for row in rows()[:: options.every]:
-        if re.search(options.filter, row.id):
-            found = outcome_of(row)
-            counts[found.kind] += 1
-            calls += found.calls
-            if found.kind not in (WHOLE, TORCH):
-                print(f"{found.kind}: {row.id}: {found.text[:600]} {dict(found.left)}", flush=True)
+    for number, row in chosen_rows(options):
+        found = outcome_of(row)
+        counts[found.kind] += 1
+        calls += found.calls
+        if found.kind not in (WHOLE, TORCH):
+            text = f"{row.id}: {found.text[:600]} {dict(found.left)}"
+            print(f"{number} {found.kind}: {text}", flush=True)
     print(
         f"NXP: {', '.join(f'{counts[kind]} {kind}' for kind in KINDS)}; {calls} calls in delegates"
     )

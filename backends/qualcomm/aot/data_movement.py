@@ -59,14 +59,8 @@ def _slice(w: GraphWriter, step: ModeStep) -> None:
     x = step.head.args[0]
     sizes = static_sizes(x)
     dim = argument(step.head, "dim", 0) % len(sizes)
-    start, end = _within(argument(step.head, "start", 0), sizes[dim]), sizes[dim]
-    end = max(start, _within(argument(step.head, "end", end), sizes[dim]))
-    stride = argument(step.head, "step", 1)
-    w.give("StridedSlice", w.take(x), ranges=_ranges(w, x, {dim: (start, end, stride)}))
-
-
-def _within(place: int, size: int) -> int:
-    return min(max(place + size if place < 0 else place, 0), size)
+    given = slice(*(argument(step.head, name) for name in ("start", "end", "step")))
+    w.give("StridedSlice", w.take(x), ranges=_ranges(w, x, {dim: given.indices(sizes[dim])}))
 
 
 def _select(w: GraphWriter, step: ModeStep) -> None:

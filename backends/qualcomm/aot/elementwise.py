@@ -19,7 +19,6 @@ from executorch.backends.qualcomm.aot.rows import (
     Lower,
     alone,
     either,
-    is_constant,
     row,
 )
 from executorch.backends.qualcomm.aot.writer import GraphWriter
@@ -31,7 +30,7 @@ from executorch.exir.backend.lowering.annotation import (
     Annotation,
 )
 from executorch.exir.backend.lowering.mode_steps import ModeStep, is_float, static_qparams
-from executorch.exir.backend.lowering.op_table import Condition, Row, when
+from executorch.exir.backend.lowering.op_table import NO_FACTOR, Condition, Row, is_constant, when
 from executorch.exir.backend.lowering.quantized import is_dequantize
 from executorch.exir.graph_facts import argument
 
@@ -205,10 +204,6 @@ def _is_select_of_one_mode(node: Node) -> bool:
     return all(map(is_float, values)) or not any(map(is_dequantize, values))
 
 
-def _has_no_factor(node: Node) -> bool:
-    return argument(node, "alpha", 1) == 1
-
-
 def _has_static_qparams(node: Node) -> bool:
     return static_qparams(node) is not None
 
@@ -218,7 +213,6 @@ def _has_numbers(node: Node) -> bool:
     return not any(isinstance(argument(node, name), Node) for name in names)
 
 
-NO_FACTOR = when(_has_no_factor, "alpha must be 1")
 NUMBER_RESULT = when(
     _gives(*NUMBERS), "a result of floats, or of integers of 32 or 64 bits, is expected"
 )

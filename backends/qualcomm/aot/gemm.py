@@ -9,12 +9,12 @@ from math import prod
 from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import Parameter, uint32, uints
-from executorch.backends.qualcomm.aot.rows import OF_FLOATS, has_rank, is_constant, row
+from executorch.backends.qualcomm.aot.rows import OF_FLOATS, row
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM
 from executorch.exir.backend.lowering.layout import NHWC, channels_last, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, Row, when
+from executorch.exir.backend.lowering.op_table import Condition, Row, has_rank, is_constant, when
 from executorch.exir.graph_facts import argument, static_sizes
 
 

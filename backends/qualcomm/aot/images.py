@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import flag, float32, uint32, uints
-from executorch.backends.qualcomm.aot.rows import OF_FLOATS, Lower, either, has_rank, row
+from executorch.backends.qualcomm.aot.rows import OF_FLOATS, Lower, either, row
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, SHARED
 from executorch.exir.backend.lowering.layout import (
@@ -19,7 +19,7 @@ from executorch.exir.backend.lowering.layout import (
     channels_last,
 )
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Row, when
+from executorch.exir.backend.lowering.op_table import Row, has_rank, when
 from executorch.exir.graph_facts import argument, static_sizes
 
 _CRD = 1  # mode: the block's rows and columns are the inner part of channels

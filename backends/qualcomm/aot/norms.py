@@ -9,18 +9,19 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.qualcomm.aot.graph import float32, uint32, uints
-from executorch.backends.qualcomm.aot.rows import (
-    Lower,
-    has_rank,
-    is_constant,
-    only_first_is_read,
-    row,
-)
+from executorch.backends.qualcomm.aot.rows import Lower, row
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC, GEMM, Annotation, Kind
 from executorch.exir.backend.lowering.layout import Candidates, channels_last, plain
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, Row, when
+from executorch.exir.backend.lowering.op_table import (
+    ONLY_FIRST,
+    Condition,
+    Row,
+    has_rank,
+    is_constant,
+    when,
+)
 from executorch.exir.graph_facts import argument
 
 
@@ -110,14 +111,9 @@ def _is_last_or_channels(node: Node) -> bool:
 
 
 def _static(*names: str) -> Condition:
-    tests = [is_constant(name) for name in names]
-    return Condition(
-        lambda node, constants: all(test(node, constants) for test in tests),
-        "weights that are static are expected",
-    )
+    return Condition(is_constant(*names), "weights that are static are expected")
 
 
-ONE_RESULT = when(only_first_is_read, "only the first result is taken")
 LAST = when(_is_last_or_channels, "softmax along the last dimension, or channels, is expected")
 OF_INPUT = when(
     lambda node: argument(node, "use_input_stats", False), "statistics of the input are expected"
@@ -129,16 +125,16 @@ IMAGES = has_rank(3, 4, 5)
 
 ROWS: dict[str, Row] = {
     "aten._native_batch_norm_legit_no_training.default": row(
-        _batch_norm, has_rank(2, 3, 4, 5), ONE_RESULT, _static(*_STATISTICS), layouts=channels_last
+        _batch_norm, has_rank(2, 3, 4, 5), ONLY_FIRST, _static(*_STATISTICS), layouts=channels_last
     ),
     "aten.native_layer_norm.default": row(
-        _layer_norm("LayerNorm"), ONE_RESULT, PARTS, layouts=plain, annotation=BEHIND_SIZES
+        _layer_norm("LayerNorm"), ONLY_FIRST, PARTS, layouts=plain, annotation=BEHIND_SIZES
     ),
     "aten.rms_norm.default": row(
         _layer_norm("RmsNorm"), PARTS, layouts=plain, preserved=True, annotation=WITHOUT_BIAS
     ),
     "aten.native_group_norm.default": row(
-        _group_norm, IMAGES, ONE_RESULT, PARTS, layouts=channels_last, annotation=BEHIND_SIZES
+        _group_norm, IMAGES, ONLY_FIRST, PARTS, layouts=channels_last, annotation=BEHIND_SIZES
     ),
     "aten.instance_norm.default": row(
         _instance_norm,

@@ -18,18 +18,12 @@ from executorch.backends.qualcomm.aot.graph import (
     uint32,
     uints,
 )
-from executorch.backends.qualcomm.aot.rows import (
-    OF_FLOATS,
-    Lower,
-    has_rank,
-    only_first_is_read,
-    row,
-)
+from executorch.backends.qualcomm.aot.rows import OF_FLOATS, Lower, row
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import ARITHMETIC
 from executorch.exir.backend.lowering.layout import NHWC, channels_last
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Row, when
+from executorch.exir.backend.lowering.op_table import ONLY_FIRST, Row, has_rank, when
 from executorch.exir.graph_facts import argument, static_sizes
 
 _FLOOR, _CEIL = 0, 1  # rounding_mode
@@ -187,7 +181,6 @@ DIVIDED = when(_are_divided, "output sizes that divide the input's are expected"
 BY_AREA = when(_divides_by_area, "a divisor that is the window's area is expected")
 AS_WIDE = when(_is_as_wide, "ceil_mode: no window that begins in the padding is expected")
 NOT_DILATED = when(_is_not_dilated, "a dilation of 1 is expected")
-NO_INDICES = when(only_first_is_read, "indices are not taken")
 
 
 def _pool(lower: Lower, dims: int, *conditions: Any, preserved: bool = False) -> Row:
@@ -211,8 +204,8 @@ ROWS: dict[str, Row] = {
     "aten.adaptive_avg_pool2d.default": _pool(_AVERAGE, 2, DIVIDED, preserved=True),
     "aten._adaptive_avg_pool2d.default": _pool(_AVERAGE, 2, DIVIDED),
     "aten._adaptive_avg_pool3d.default": _pool(_AVERAGE, 3, DIVIDED),
-    "aten.max_pool2d_with_indices.default": _pool(_max, 2, NO_INDICES, NOT_DILATED, AS_WIDE),
+    "aten.max_pool2d_with_indices.default": _pool(_max, 2, ONLY_FIRST, NOT_DILATED, AS_WIDE),
     "aten.adaptive_max_pool2d.default": _pool(
-        _adaptive("PoolMax"), 2, NO_INDICES, DIVIDED, preserved=True
+        _adaptive("PoolMax"), 2, ONLY_FIRST, DIVIDED, preserved=True
     ),
 }

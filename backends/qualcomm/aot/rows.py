@@ -28,7 +28,6 @@ from executorch.exir.backend.lowering.quantized import (
     quantization_of,
 )
 from executorch.exir.backend.lowering.steps import sources_of
-from executorch.exir.graph_facts import argument
 
 Lower = Callable[[GraphWriter, ModeStep], Any]
 MAX_RANK = 5
@@ -82,26 +81,6 @@ def either(step: ModeStep, operands: Sequence[Node]) -> Candidates:
 
 
 # ---- Conditions ----
-
-
-def is_constant(name: str) -> Callable[[Node, Constants], bool]:
-    def test(node: Node, constants: Constants) -> bool:
-        found = argument(node, name)
-        return found is None or found in constants
-
-    return test
-
-
-def has_rank(*ranks: int) -> Condition:
-    names = " or ".join(map(str, ranks))
-    return when(
-        lambda node: node.args[0].meta["val"].dim() in ranks, f"{names} dimensions are expected"
-    )
-
-
-def only_first_is_read(node: Node) -> bool:
-    """Of a call of several results."""
-    return all(user.args[1] == 0 for user in node.users)
 
 
 def row(

@@ -44,8 +44,8 @@ from executorch.exir.backend.lowering.mode_steps import (
     ModeStep,
     dequantizes_read,
     is_float,
+    qparams_of,
     quantized_result,
-    static_qparams,
 )
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.backend.lowering.payload.mode_writer import ModeWriter
@@ -59,14 +59,6 @@ from executorch.exir.graph_facts import static_sizes
 from executorch.exir.tensor import dim_order_of
 
 _INT32 = torch.iinfo(torch.int32)
-
-
-def qparams_of(node: Node) -> Quantization | None:
-    """Of a quantized value: as its quantize says, else what dequantizes it."""
-    if is_quantize(node):
-        return static_qparams(node)
-    found = [static_qparams(user) for user in node.users if is_dequantize(user)]
-    return found[0] if found else None
 
 
 class Item(NamedTuple):
@@ -199,10 +191,12 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
         layout = self.candidate.gives or PLAIN
         targets = []
         for place, value in enumerate(self.step.head.meta["val"]):
+            sizes = in_layout([int(size) for size in value.shape], layout)
             if place in found:
                 targets.append(self.write(found[place], layout))
+            elif self.step.is_quantized and value.dtype.is_floating_point:
+                targets.append(self.like(inputs[0], sizes))
             else:
-                sizes = in_layout([int(size) for size in value.shape], layout)
                 targets.append(self.native(sizes, TYPES[value.dtype]))
         outputs = [self._before_convert(inputs[0], each) for each in targets]
         self.emit(kind, inputs, *outputs, **parameters)

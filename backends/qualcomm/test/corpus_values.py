@@ -3,7 +3,7 @@
 by the evaluator, is what eager PyTorch computes; of integers, what the quantized program computes.
 
 usage: python -m executorch.backends.qualcomm.test.corpus_values [--quantize {8a8w,16a8w,16a4w}] [--filter REGEX]
-                                                                 [--every N] [--extremes]
+                                                                 [--every N] [--rows A:B] [--extremes]
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from executorch.backends.qualcomm.aot.graph import (
 )
 from executorch.backends.qualcomm.quantizer.quantizer import QuantDtype
 from executorch.backends.qualcomm.test import evaluated
-from executorch.backends.qualcomm.test.graph_cases import FAMILIES, Case
+from executorch.backends.qualcomm.test.graph_cases import FAMILIES, Case, fn
 from executorch.backends.qualcomm.test.recorder import Recorder, lowered, quantized
 from executorch.backends.test.graph_run import InvalidGraph
 
@@ -83,6 +83,14 @@ INTEGERS = ("conv2d", "conv2d_depthwise", "conv_transpose2d", "linear", "embeddi
 )
 def test_integers_are_those_of_the_quantized_program(name: str, dtype: QuantDtype) -> None:
     assert difference(CASES[name], dtype) == ""
+
+
+def test_a_part_that_nobody_reads_is_quantized_as_the_others() -> None:
+    def outer(x: torch.Tensor) -> torch.Tensor:
+        first, _, last = torch.relu(x).split([1, 2, 1], 1)
+        return first - last
+
+    assert difference(fn("outer", outer, (2, 4, 3)), QuantDtype.use_8a8w) == ""
 
 
 @pytest.mark.full

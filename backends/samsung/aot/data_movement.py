@@ -9,12 +9,8 @@ from executorch.backends.samsung.aot.rows import EnnRow, moved, quant_dtype
 from executorch.backends.samsung.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.layout import PLAIN
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, Constants, when
-from executorch.exir.graph_facts import argument
-
-
-def sizes_of(node: Node) -> list[int]:
-    return [int(size) for size in node.meta["val"].shape]
+from executorch.exir.backend.lowering.op_table import Condition, Constants, has_rank, when
+from executorch.exir.graph_facts import argument, static_sizes
 
 
 def _concat(w: GraphWriter, step: ModeStep) -> None:
@@ -43,12 +39,12 @@ def _expand(w: GraphWriter, step: ModeStep) -> None:
 
 def _lined_up(node: Node) -> list[int]:
     """The operand's sizes, with as many dimensions as the result's."""
-    before = sizes_of(node.args[0])
-    return [1] * (len(sizes_of(node)) - len(before)) + before
+    before = static_sizes(node.args[0])
+    return [1] * (len(static_sizes(node)) - len(before)) + before
 
 
 def _grown(node: Node) -> dict[int, int]:
-    pairs = zip(_lined_up(node), sizes_of(node), strict=True)
+    pairs = zip(_lined_up(node), static_sizes(node), strict=True)
     return {axis: after for axis, (before, after) in enumerate(pairs) if before != after}
 
 
@@ -58,15 +54,8 @@ def _permute(w: GraphWriter, step: ModeStep) -> None:
     w.give("TRANSPOSE", w.take(x), perm=tuple(dim % rank for dim in dims))
 
 
-def _place(given: int | None, size: int, default: int) -> int:
-    """Of a start or end, within the dimension."""
-    if given is None:
-        return default
-    return min(max(given + size if given < 0 else given, 0), size)
-
-
 def _cut(w: GraphWriter, x: Node, dim: int, begin: int, end: int, stride: int, **own: int) -> None:
-    sizes = sizes_of(x)
+    sizes = static_sizes(x)
     begins, ends, strides = [0] * len(sizes), list(sizes), [1] * len(sizes)
     begins[dim], ends[dim], strides[dim] = begin, end, stride
     places = {"begin": tuple(begins), "end": tuple(ends), "strides": tuple(strides)}
@@ -75,16 +64,14 @@ def _cut(w: GraphWriter, x: Node, dim: int, begin: int, end: int, stride: int, *
 
 def _slice(w: GraphWriter, step: ModeStep) -> None:
     x, dim = step.head.args[0], argument(step.head, "dim", 0) % step.head.meta["val"].dim()
-    size = sizes_of(x)[dim]
-    begin = _place(argument(step.head, "start"), size, 0)
-    end = _place(argument(step.head, "end"), size, size)
-    _cut(w, x, dim, begin, end, argument(step.head, "step", 1))
+    given = slice(*(argument(step.head, name) for name in ("start", "end", "step")))
+    _cut(w, x, dim, *given.indices(static_sizes(x)[dim]))
 
 
 def _select(w: GraphWriter, step: ModeStep) -> None:
     x, dim, index = step.head.args[:3]
     dim %= x.meta["val"].dim()
-    index %= sizes_of(x)[dim]
+    index %= static_sizes(x)[dim]
     _cut(w, x, dim, index, index + 1, 1, shrink_axis_mask=1 << dim)
 
 
@@ -124,7 +111,7 @@ ZEROS = when(
     "padding with zeros, of sizes that are not negative, is expected",
 )
 FLOATS = when(_is_float, "floats are expected")
-IMAGE = when(lambda node: node.args[0].meta["val"].dim() == 4, "4 dimensions are expected")
+IMAGE = has_rank(4)
 
 ROWS: dict[str, EnnRow] = {
     "aten.cat.default": moved(_concat, ONE_CONSTANT),

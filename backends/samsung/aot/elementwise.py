@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import torch
-from torch.fx import Node
 
 from executorch.backends.samsung.aot.graph import DTYPES
 from executorch.backends.samsung.aot.rows import (
-    ALPHA,
     INT8,
     NO_QUANTIZED,
     OF_FLOATS,
@@ -16,31 +14,22 @@ from executorch.backends.samsung.aot.rows import (
     Lower,
     alone,
     in_floats,
-    is_constant,
     quant_dtype,
     row,
 )
 from executorch.backends.samsung.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.mode_steps import ModeStep, static_qparams
-from executorch.exir.backend.lowering.op_table import Condition, when
+from executorch.exir.backend.lowering.op_table import NO_FACTOR, Condition, is_constant, when
+from executorch.exir.backend.lowering.steps import has_limits, limits_of
 from executorch.exir.graph_facts import argument
 
 _FLOAT32 = torch.finfo(torch.float32)
 
 
-def _clip(low: str, high: str, least: float, most: float) -> Lower:
-    """`low`, `high`: names of the limits; `least`, `most`: where there is none."""
-
-    def lower(w: GraphWriter, step: ModeStep) -> None:
-        limits = argument(step.head, low), argument(step.head, high)
-        low_value, high_value = (
-            float(default if limit is None else limit)
-            for limit, default in zip(limits, (least, most), strict=True)
-        )
-        source = w.take(step.head.args[0])
-        w.give("CLIP", source, minimum=low_value, maximum=high_value, **quant_dtype(step))
-
-    return lower
+def _clip(w: GraphWriter, step: ModeStep) -> None:
+    low, high = limits_of(step.head)
+    limits = {"minimum": max(low, _FLOAT32.min), "maximum": min(high, _FLOAT32.max)}
+    w.give("CLIP", w.take(step.head.args[0]), **limits, **quant_dtype(step))
 
 
 def _leaky_relu(w: GraphWriter, step: ModeStep) -> None:
@@ -74,19 +63,8 @@ def _converted(kind: str) -> Lower:
     return lower
 
 
-def _has_numbers(node: Node) -> bool:
-    names = ("min", "max", "min_val", "max_val")
-    return not any(isinstance(argument(node, name), Node) for name in names)
-
-
-def _are_ordered(node: Node) -> bool:
-    """Of crossed ones PyTorch gives the upper, and nobody says what CLIP does."""
-    low, high = (argument(node, name) for name in ("min", "max"))
-    return low is None or high is None or low <= high
-
-
-LIMITS = when(_has_numbers, "limits that are numbers are expected")
-ORDERED = when(_are_ordered, "a lower limit that is not above the upper is expected")
+# Of crossed ones PyTorch gives the upper, and nobody says what CLIP does.
+LIMITS = when(has_limits, "limits that are numbers, the lower not above the upper, are expected")
 EXACT = when(
     lambda node: argument(node, "approximate", "none") == "none",
     "an approximate of none is expected",
@@ -95,8 +73,8 @@ SLOPES = Condition(is_constant("weight"), "slopes that are static are expected")
 _Q = "quantized_decomposed"
 
 ROWS: dict[str, EnnRow] = {
-    "aten.add.Tensor": row(alone("ELTSUM"), OF_FLOATS, ALPHA),
-    "aten.sub.Tensor": row(alone("SUB", says_dtype=False), OF_FLOATS, ALPHA),
+    "aten.add.Tensor": row(alone("ELTSUM"), OF_FLOATS, NO_FACTOR),
+    "aten.sub.Tensor": row(alone("SUB", says_dtype=False), OF_FLOATS, NO_FACTOR),
     "aten.mul.Tensor": row(alone("ELTMUL"), OF_FLOATS),
     "aten.div.Tensor": row(alone("ELTDIV"), OF_FLOATS),
     "aten.maximum.default": row(alone("MAXIMUM", says_dtype=False), OF_FLOATS, keeps_qparams=True),
@@ -107,10 +85,8 @@ ROWS: dict[str, EnnRow] = {
     "aten.hardsigmoid.default": row(alone("HardSigmoid"), OF_FLOATS, preserved=True),
     "aten.sqrt.default": row(alone("SQRT", says_dtype=False), OF_FLOATS),
     "aten.rsqrt.default": row(alone("RSQRT", says_dtype=False), OF_FLOATS),
-    "aten.clamp.default": row(
-        _clip("min", "max", _FLOAT32.min, _FLOAT32.max), OF_FLOATS, LIMITS, ORDERED
-    ),
-    "aten.hardtanh.default": row(_clip("min_val", "max_val", -1.0, 1.0), OF_FLOATS, LIMITS),
+    "aten.clamp.default": row(_clip, OF_FLOATS, LIMITS),
+    "aten.hardtanh.default": row(_clip, OF_FLOATS, LIMITS),
     "aten.leaky_relu.default": row(_leaky_relu, OF_FLOATS, preserved=True),
     "aten.prelu.default": row(_prelu, OF_FLOATS, SLOPES, preserved=True, has_floats=True),
     "aten._to_copy.default": in_floats(_cast, NO_QUANTIZED),

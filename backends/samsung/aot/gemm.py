@@ -15,8 +15,6 @@ from executorch.backends.samsung.aot.rows import (
     OF_FLOATS,
     EnnRow,
     alone,
-    has_rank,
-    is_constant,
     moved,
     quant_dtype,
     row,
@@ -24,7 +22,7 @@ from executorch.backends.samsung.aot.rows import (
 )
 from executorch.backends.samsung.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, when
+from executorch.exir.backend.lowering.op_table import Condition, has_rank, is_constant, when
 from executorch.exir.backend.lowering.patterns import HEAD
 from executorch.exir.backend.lowering.steps import limited, limited_norm, limits_of
 from executorch.exir.graph_facts import argument

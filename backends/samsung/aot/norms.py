@@ -8,17 +8,16 @@ from torch.fx import Node
 
 from executorch.backends.samsung.aot.rows import (
     OF_FLOATS,
-    ONLY_FIRST,
     EnnRow,
     Lower,
     in_floats,
-    is_constant,
     quant_dtype,
     row,
 )
 from executorch.backends.samsung.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import Condition, when
+from executorch.exir.backend.lowering.op_table import ONLY_FIRST, Condition, is_constant, when
+from executorch.exir.backend.lowering.quantized import is_dequantize
 
 
 def _parameter(w: GraphWriter, step: ModeStep, place: int, count: int, value: float) -> int:
@@ -66,6 +65,10 @@ PARAMETERS = Condition(
     is_constant("weight", "bias", "running_mean", "running_var"),
     "weights and statistics that are static are expected",
 )
+# Of a row that is -inf as a whole it gives zeros, SOFTMAX no numbers; int8 has no -inf.
+OF_INT8 = when(
+    lambda node: is_dequantize(node.args[0]), "int8 is expected: a row of floats may be masked whole"
+)
 SAME_DTYPE = when(
     lambda node: not any(node.args[2:3]), "a softmax in the dtype of its operand is expected"
 )
@@ -77,6 +80,6 @@ ROWS: dict[str, EnnRow] = {
     "aten.native_layer_norm.default": row(_layer_norm, OF_FLOATS, ONLY_FIRST, PARAMETERS, LAST, weights=(2,),
                                           has_floats=True),
     "aten._softmax.default": row(_softmax("SOFTMAX"), OF_FLOATS, SAME_DTYPE),
-    "aten._safe_softmax.default": row(_softmax("SOFTMAX"), OF_FLOATS, preserved=True),
+    "aten._safe_softmax.default": row(_softmax("SOFTMAX"), OF_FLOATS, OF_INT8, preserved=True),
     "aten._log_softmax.default": row(_softmax("LOGSOFTMAX", says_dtype=False), OF_FLOATS, SAME_DTYPE),
 }  # fmt: skip

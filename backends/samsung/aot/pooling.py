@@ -10,10 +10,8 @@ from torch.fx import Node
 from executorch.backends.samsung.aot.graph import Parameter
 from executorch.backends.samsung.aot.rows import (
     OF_FLOATS,
-    ONLY_FIRST,
     EnnRow,
     Lower,
-    has_rank,
     moved,
     quant_dtype,
     row,
@@ -21,7 +19,7 @@ from executorch.backends.samsung.aot.rows import (
 )
 from executorch.backends.samsung.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.mode_steps import ModeStep
-from executorch.exir.backend.lowering.op_table import when
+from executorch.exir.backend.lowering.op_table import ONLY_FIRST, has_rank, when
 from executorch.exir.graph_facts import argument
 
 

@@ -11,12 +11,13 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.samsung.aot.graph import AINT8, DTYPES, Parameter
-from executorch.backends.samsung.aot.writer import GraphWriter, qparams_of
+from executorch.backends.samsung.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.mode_steps import (
     ModeStep,
     ModeTable,
     in_its_mode,
     is_float,
+    qparams_of,
     static_qparams,
 )
 from executorch.exir.backend.lowering.op_table import (
@@ -171,21 +172,6 @@ def alone(kind: str, says_dtype: bool = True) -> Lower:
 # ---- Conditions ----
 
 
-def is_constant(*names: str) -> Callable[[Node, Constants], bool]:
-    def test(node: Node, constants: Constants) -> bool:
-        found = [argument(node, name) for name in names]
-        return all(each is None or each in constants for each in found)
-
-    return test
-
-
-def has_rank(*ranks: int) -> Condition:
-    names = " or ".join(map(str, ranks))
-    return when(
-        lambda node: node.args[0].meta["val"].dim() in ranks, f"{names} dimensions are expected"
-    )
-
-
 def windows(node: Node, name: str, default: Any = None) -> tuple[int, int]:
     """Of height and width; an empty list is none."""
     given = argument(node, name) or default
@@ -213,11 +199,7 @@ OF_FLOATS = when(
     "floats of one type are expected",
 )
 FLOAT_RESULT = when(_gives_float, "a result of floats is expected")
-ONLY_FIRST = when(
-    lambda node: all(user.args[1] == 0 for user in node.users), "only the first result may be read"
-)
 INT8 = when(_has_int8_qparams, "int8 with one scale and zero point that are known is expected")
-ALPHA = when(lambda node: argument(node, "alpha", 1) == 1, "alpha must be 1")
 NO_QUANTIZED = when(
     lambda node: (
         not any(map(is_dequantize, node.all_input_nodes)) and not any(map(is_quantize, node.users))

@@ -21,7 +21,7 @@ from executorch.backends.samsung.aot.graph import (
     Tensor,
 )
 from executorch.exir.backend.lowering.layout import PLAIN, Layout
-from executorch.exir.backend.lowering.mode_steps import static_qparams
+from executorch.exir.backend.lowering.mode_steps import qparams_of
 from executorch.exir.backend.lowering.payload.mode_writer import ModeWriter
 from executorch.exir.backend.lowering.quantized import (
     Quantization,
@@ -30,14 +30,6 @@ from executorch.exir.backend.lowering.quantized import (
     quantization_of,
 )
 from executorch.exir.graph_facts import static_sizes
-
-
-def qparams_of(node: Node) -> Quantization | None:
-    """Of a quantized value: as its quantize says, else what dequantizes it."""
-    if is_quantize(node):
-        return static_qparams(node)
-    found = [static_qparams(user) for user in node.users if is_dequantize(user)]
-    return found[0] if found else None
 
 
 def one(qparams: Quantization) -> QParams:

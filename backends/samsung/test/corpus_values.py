@@ -2,7 +2,8 @@
 """Rows of the corpus as graphs of ENN, told through the door to a stand-in: whether a delegate takes them, and whether
 what it computes, by the evaluator, is what eager PyTorch computes; of int8, what the quantized program computes.
 
-usage: python -m executorch.backends.samsung.test.corpus_values [--int8] [--filter REGEX] [--every N] [--extremes]
+usage: python -m executorch.backends.samsung.test.corpus_values [--int8] [--filter REGEX] [--every N] [--rows A:B]
+                                                                [--extremes]
 """
 
 from __future__ import annotations

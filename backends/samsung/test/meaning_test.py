@@ -13,9 +13,16 @@ from torch import Tensor, nn
 
 from executorch.backends.samsung.quantizer import EnnQuantizer
 from executorch.backends.samsung.test import stand_in
-from executorch.backends.test.conformance.corpus_values import bad_rows, beside_whole, chunks
+from executorch.backends.test.conformance.corpus_values import (
+    PART,
+    WHOLE,
+    bad_rows,
+    beside_whole,
+    chunks,
+    outcome_of,
+)
 from executorch.backends.test.corpus import sample
-from executorch.backends.test.corpus.row import shaped
+from executorch.backends.test.corpus.row import row, shaped
 
 S, IMAGE, TWO, M = (2, 3, 4), (1, 3, 8, 8), (2, 4, 9, 7), (3, 4)
 
@@ -91,3 +98,14 @@ QUANTIZED = ["pool with its divisor", "softmax over any", "convolution of two", 
 def test_calls_on_int8_are_those_of_the_quantized_program() -> None:
     chosen = [row for row in ROWS if row.name in QUANTIZED]
     assert bad_rows(chosen, stand_in.backend(EnnQuantizer)) == {}
+
+
+def test_a_softmax_of_rows_that_are_masked_whole() -> None:
+    """They give zeros, where SOFTMAX gives no numbers. int8 has no -inf."""
+    safe = lambda x: torch.ops.aten._safe_softmax.default(x * 2, -1)  # noqa: E731
+    scores = torch.tensor([[-torch.inf, -torch.inf], [0.5, 1.0]])
+    assert safe(scores)[0].tolist() == [0.0, 0.0]
+    found = outcome_of(row("masked", safe, scores), stand_in.backend())
+    assert (found.kind, found.text) == (PART, "")
+    quantized = outcome_of(row("scores", safe, scores[1:]), stand_in.backend(EnnQuantizer))
+    assert (quantized.kind, quantized.text) == (WHOLE, "")

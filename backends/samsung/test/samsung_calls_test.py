@@ -264,7 +264,7 @@ def left(function: Any, *inputs: torch.Tensor, module: nn.Module | None = None) 
         ),
         ("add.Tensor", lambda x: x + x.half(), (X,), "floats of one type"),
         ("gelu.default", lambda x: F.gelu(x, approximate="tanh"), (X,), "an approximate of none"),
-        ("clamp.default", lambda x: x.clamp(0.5, -0.5), (X,), "a lower limit"),
+        ("clamp.default", lambda x: x.clamp(0.5, -0.5), (X,), "limits that are numbers, the lower"),
         (
             "upsample_nearest2d.vec",
             lambda x: F.interpolate(x, scale_factor=1.5),

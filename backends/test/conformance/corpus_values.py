@@ -18,7 +18,12 @@ from torch.utils import _pytree as pytree
 
 from executorch.backends.test.conformance import precision
 from executorch.backends.test.conformance.backend import Backend, Unknown
-from executorch.backends.test.conformance.lowered import Lowered, lower
+from executorch.backends.test.conformance.lowered import (
+    Lowered,
+    exported,
+    lower,
+    lower_exported,
+)
 from executorch.backends.test.conformance.models import is_wide
 from executorch.backends.test.corpus import rows
 from executorch.backends.test.corpus.row import Row
@@ -53,14 +58,13 @@ def outcome_of(
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            module = made_for.prepared(row.module(), row.inputs, **given)
-            torch.export.export(module, row.inputs, **given)
+            program = exported(made_for, row.module(), row.inputs, **given)
     except Exception as error:
         return Outcome(TORCH, str(error))
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            lowered = lower(made_for, row.module(), row.inputs, **given)
+            lowered = lower_exported(made_for, {"forward": program})
             return _compared(row, lowered, tolerance, scales)
     except Unknown as unknown:
         return Outcome(UNKNOWN, str(unknown))
@@ -150,9 +154,20 @@ def bad_rows(
 def add_choice_of_rows(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--filter", default="", help="regular expression over names of rows")
     parser.add_argument("--every", type=int, default=1, help="every so many rows")
+    parser.add_argument("--rows", default=":", metavar="A:B", help="numbers A to B - 1, from 0 on")
     parser.add_argument(
         "--extremes", action="store_true", help="also small and large inputs, and zeros"
     )
+
+
+def chosen_rows(options: argparse.Namespace) -> list[tuple[int, Row]]:
+    """With their numbers."""
+    first, last = (int(each) if each else None for each in options.rows.split(":"))
+    return [
+        (number, row)
+        for number, row in list(enumerate(rows()))[first:last]
+        if number % options.every == 0 and re.search(options.filter, row.id)
+    ]
 
 
 def print_outcomes(
@@ -165,11 +180,12 @@ def print_outcomes(
     32 bits does not hold are left out."""
     counts: Counter[str] = Counter()
     scales = EXTREMES if options.extremes else (1.0,)
-    for row in rows()[:: options.every]:
+    for number, row in chosen_rows(options):
         is_held = made_for.wide_integers or not is_wide(row)
-        if is_held and re.search(options.filter, row.id) and takes(row):
+        if is_held and takes(row):
             found = outcome_of(row, made_for, scales=scales)
             counts[found.kind] += 1
             if found.kind not in (WHOLE, TORCH):
-                print(f"{found.kind}: {row.id}: {found.text[:600]} {dict(found.left)}", flush=True)
+                text = f"{row.id}: {found.text[:600]} {dict(found.left)}"
+                print(f"{number} {found.kind}: {text}", flush=True)
     print(f"{name}: " + ", ".join(f"{counts[kind]} {kind}" for kind in KINDS))

@@ -25,6 +25,7 @@ from executorch.exir.lowered_backend_module import (
 from executorch.extension.pybindings import portable_lib
 
 Models = dict[str, tuple[torch.nn.Module, tuple[Any, ...]]]
+Exported = tuple[torch.nn.Module, ExportedProgram]
 _ORIGINAL = LoweredBackendModule.original_module  # what a runner replaces while it runs
 
 
@@ -135,13 +136,27 @@ def lower(
 ) -> Lowered:
     """`model`: a module, or a method's module and inputs by name."""
     models = {"forward": (model, inputs)} if isinstance(model, torch.nn.Module) else model
+    found = {
+        name: exported(backend, module, given, **export) for name, (module, given) in models.items()
+    }
+    return lower_exported(backend, found)
+
+
+def exported(
+    backend: Backend, model: torch.nn.Module, inputs: tuple[Any, ...], **export: Any
+) -> Exported:
+    """A model as the backend takes it, and its program."""
+    module = backend.prepared(model.eval(), inputs, **export)
+    return module, torch.export.export(module, inputs, **export)
+
+
+def lower_exported(backend: Backend, found: dict[str, Exported]) -> Lowered:
+    """By method."""
     programs, modules, steps = {}, {}, {}
-    for name, (module, given) in models.items():
-        module = backend.prepared(module.eval(), given, **export)
-        programs[name] = torch.export.export(module, given, **export)
-        eager = programs[name].module() if backend.quantize else module
+    for name, (module, program) in found.items():
+        eager = program.module() if backend.quantize else module
         modules[name] = copy.deepcopy(eager)  # buffers that it writes are its own
-        steps[name] = _step(programs[name])
+        programs[name], steps[name] = program, _step(program)
     return Lowered(backend, programs, _lowered(backend, programs), modules, steps)
 
 

@@ -4,6 +4,9 @@ is rounded to that dtype, times a few, and a few units in the last place of the 
 
     own = in_dtype(torch.float16, module, inputs)    exact = exactly(module, inputs)
     bound = times * max(abs(own - exact)) + units * eps * max(abs(own))
+
+Of quantized programs a value between two steps may go to either, if floats decide it: behind a mean of twelve integers,
+say, which is often half a step. What follows may make several steps of it.
 """
 
 from __future__ import annotations
@@ -51,6 +54,27 @@ def exactly(module: Callable[..., Any], inputs: Any) -> list[Any]:
     return _converted(lambda tensor: _float(tensor, Tensor.double), module, inputs)
 
 
+def with_ties(direction: int, module: Callable[..., Any], inputs: Any) -> list[Any]:
+    """Results where each value between two steps, as far as float32 tells, is quantized to the upper one (`direction`
+    1) or the lower (-1)."""
+    with _Ties(direction):
+        return _results(module, inputs)
+
+
+class _Ties(TorchDispatchMode):
+    def __init__(self, direction: int) -> None:
+        super().__init__()
+        self._direction = direction
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.quantized_decomposed.quantize_per_tensor.default:
+            value, scale, _, least, most = args[:5]
+            _, units = ROOM[torch.float32]
+            part = units * torch.finfo(torch.float32).eps * (most - least)  # of a step
+            args = (value + self._direction * part * scale, *args[1:])
+        return func(*args, **(kwargs or {}))
+
+
 def _converted(
     convert: Callable[[Tensor], Tensor], module: Callable[..., Any], inputs: Any
 ) -> list[Any]:
@@ -71,7 +95,8 @@ def _results(module: Callable[..., Any], inputs: Any) -> list[Any]:
 @dataclass(frozen=True)
 class Bounds:
     """Of the results of one run. `own`: PyTorch's where all values are of `dtype`; `least`: of the largest result, what
-    it may be off by in any case; `step`: the same as a number, of quantized results."""
+    it may be off by in any case; `step`: the same as a number, of quantized results, which may be between those of
+    `ties`, too."""
 
     dtype: torch.dtype
     expected: list[Any]
@@ -79,6 +104,7 @@ class Bounds:
     exact: list[Any]
     least: float = 0.0
     step: float = 0.0
+    ties: Sequence[list[Any]] = ()
 
     @staticmethod
     def of(
@@ -93,7 +119,9 @@ class Bounds:
         is_narrow = dtype != torch.float32
         own = in_dtype(dtype, copy.deepcopy(module), inputs) if is_narrow else None
         expected = _results(module, inputs)
-        return Bounds(dtype, expected, expected if own is None else own, exact, least, step)
+        every = [with_ties(n, copy.deepcopy(module), inputs) for n in (-1, 1)] if step else []
+        own = expected if own is None else own
+        return Bounds(dtype, expected, own, exact, least, step, every)
 
     def difference(self, found: Sequence[Any], is_random: bool = False) -> str:
         """Where results are not these; "" where they are. `is_random`: sizes and dtypes alone are compared."""
@@ -106,12 +134,13 @@ class Bounds:
             elif have.shape != want.shape or have.dtype != want.dtype:
                 text = f"{have.dtype}{list(have.shape)}, eager has {want.dtype}{list(want.shape)}"
             else:
-                text = "" if is_random else self._beyond(*map(_real, (have, own, exact)))
+                ties = [_real(each[place]) for each in self.ties]
+                text = "" if is_random else self._beyond(*map(_real, (have, own, exact)), ties)
             if text:
                 return f"result {place}: {text}" if place else text
         return ""
 
-    def _beyond(self, found: Tensor, own: Tensor, exact: Tensor) -> str:
+    def _beyond(self, found: Tensor, own: Tensor, exact: Tensor, ties: list[Tensor]) -> str:
         """Where PyTorch's own are infinite and exact ones are not, what is not finite, what the dtype does not hold and
         what is near the exact ones are right, too."""
         limits, (times, units) = torch.finfo(self.dtype), ROOM[self.dtype]
@@ -119,7 +148,8 @@ class Bounds:
         lost = _largest((own - exact).abs()[is_known])
         largest = _largest(own.abs()[is_known])
         bound = times * lost + max(units * limits.eps, self.least) * largest + self.step
-        near = (found - own).abs() <= bound
+        every = torch.stack([own, *ties])
+        near = (found >= every.amin(0) - bound) & (found <= every.amax(0) + bound)
         same = (found == own) | (found.isnan() & own.isnan())
         room = bound + times * units * limits.eps * _largest(exact.abs()[exact.isfinite()])
         is_lost = ~found.isfinite() | (found.abs() >= limits.max)

@@ -67,6 +67,14 @@ def static_qparams(node: object) -> Quantization | None:
     return qparams if qparams is not None and qparams.is_static else None
 
 
+def qparams_of(node: Node) -> Quantization | None:
+    """Of a quantized value: as its quantize says, else what dequantizes it."""
+    if is_quantize(node):
+        return static_qparams(node)
+    found = [static_qparams(user) for user in node.users if is_dequantize(user)]
+    return found[0] if found else None
+
+
 def is_float(node: Node) -> bool:
     value = node.meta.get("val")
     return isinstance(value, torch.Tensor) and value.dtype.is_floating_point

@@ -20,7 +20,7 @@ from executorch.exir.backend.lowering.layout import Candidates
 from executorch.exir.backend.lowering.patterns import HEAD, Call, Found, find
 from executorch.exir.backend.lowering.quantized import form_of_operator
 from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, sources_of
-from executorch.exir.graph_facts import call_name, is_shape_dynamic, only_user, op_name
+from executorch.exir.graph_facts import argument, call_name, is_shape_dynamic, only_user, op_name
 from executorch.exir.tensor import dim_order_of
 
 Constants = Collection[Node]
@@ -72,6 +72,30 @@ COMPUTED_AHEAD = Condition(_reads_a_value, "all operands are static: it is compu
 def when(test: Callable[[Any], bool], reason: str) -> Condition:
     """A condition of the call alone."""
     return Condition(lambda call, constants: test(call), reason)
+
+
+def has_rank(*ranks: int) -> Condition:
+    """Of a call's first operand."""
+    names = " or ".join(map(str, ranks))
+    return when(
+        lambda node: node.args[0].meta["val"].dim() in ranks, f"{names} dimensions are expected"
+    )
+
+
+def is_constant(*names: str) -> Callable[[Node, Constants], bool]:
+    """Whether these arguments of a call are static, or left out."""
+
+    def test(node: Node, constants: Constants) -> bool:
+        found = [argument(node, name) for name in names]
+        return all(each is None or each in constants for each in found)
+
+    return test
+
+
+NO_FACTOR = when(lambda node: argument(node, "alpha", 1) == 1, "alpha must be 1")
+ONLY_FIRST = when(
+    lambda node: all(user.args[1] == 0 for user in node.users), "only the first result may be read"
+)
 
 
 @dataclass(frozen=True)

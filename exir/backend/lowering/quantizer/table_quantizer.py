@@ -29,8 +29,10 @@ from executorch.exir.backend.lowering.quantizer.rewrites import (
     numbers_to_tensors,
     paddings_to_numbers,
 )
+from executorch.exir.graph_module import get_control_flow_submodules
 
 Config = QuantizationConfig | None
+_IS_INNER = "is_inner"  # meta of a graph in another one
 
 
 class TableQuantizer(Quantizer):
@@ -117,9 +119,14 @@ class TableQuantizer(Quantizer):
         return self
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
+        """torchao asks of a loop's body behind the graph around it. Numbers in it stay numbers: torch.export would keep
+        no data of the tensors."""
+        for _, body, _ in get_control_flow_submodules(model):
+            body.meta[_IS_INNER] = True
         captured = CapturedTable(self.table)
         paddings_to_numbers(model, captured)
-        if any(config.output_activation is not None for config in self._configs()):
+        has_activations = any(config.output_activation is not None for config in self._configs())
+        if has_activations and _IS_INNER not in model.meta:
             numbers_to_tensors(model, captured)
         if not any(config.is_qat for config in self._configs()):
             matmul_to_linear(model, captured)

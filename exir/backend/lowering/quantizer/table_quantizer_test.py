@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._higher_order_ops.while_loop import while_loop
 from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
 from torchao.quantization.pt2e.quantizer import QuantizationConfig
@@ -424,3 +426,20 @@ def test_wrong_use_is_said() -> None:
     wrong = OfKinds().set_module_name("0.linear", quantization_config())
     with pytest.warns(UserWarning, match="no operator of the model is in '0.linear'.* such as '0'"):
         quantized(layers(), wrong, X)
+
+
+class Loop(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        first = torch.tensor(0)
+        return while_loop(lambda n, x: n < 3, lambda n, x: (n + 1, x + 2.0), (first, x))[1]
+
+
+def test_a_loop_keeps_its_numbers() -> None:
+    """torch.export keeps no data of tensors that a body reads. Values up to 7 are less than 0.05 apart."""
+    model = quantized(
+        Loop(), OfAll().set_global(quantization_config(limits_of(8), around_zero(8))), X
+    )
+    body = model.while_loop_body_graph_0
+    assert sum(is_dequantize(node) for node in body.graph.nodes) == 2
+    exported = copy.deepcopy(torch.export.export(model, (X,)).module())
+    torch.testing.assert_close(exported(X), X + 6, rtol=0, atol=4 * 0.05)
