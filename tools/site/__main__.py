@@ -11,7 +11,9 @@ import shutil
 import sys
 from pathlib import Path
 
+from executorch.tools.site import llms, redirects
 from executorch.tools.site.assemble import assemble
+from executorch.tools.site.check import problems
 from executorch.tools.site.pages import ROOT, site
 
 HERE = Path(__file__).parent
@@ -30,10 +32,16 @@ def main(argv: list[str] | None = None) -> int:
     shutil.rmtree(options.out, ignore_errors=True)
     text, html = options.out / "text", options.out / "html"
     text.mkdir(parents=True)
-    assemble(site(), text)
+    pages = site()
+    assemble(pages, text)
     flags = ["-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE), "-d", str(options.out / "read")]
     if status := build_main([*flags, str(text), str(html)]):
         return status
+    redirects.write(html)
+    (html / "llms.txt").write_text(llms.text(pages, text))
+    if found := problems(html):
+        print("\n".join(found), file=sys.stderr)
+        return 1
     print(f"wrote {html / 'index.html'}")
     return 0
 

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from executorch.tools.site import api, generated
 from executorch.tools.site.links import Rewriter, image_name
-from executorch.tools.site.pages import Group, Site
+from executorch.tools.site.pages import HOME, Group, Site
 
 SOURCES = "sources.txt"  # files and folders of the repository that pages lead to, a line each
 
 
 def assemble(site: Site, folder: Path) -> None:
     rewriter = Rewriter(site)
-    written = {**generated.commands(), **api.pages()}
+    written = generated.commands()
+    written |= {name: rewriter.rewritten(HOME, text) for name, text in api.pages().items()}
     added, operators = generated.of_backends()
     written |= operators
     for page in site:

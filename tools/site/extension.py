@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Sphinx does besides for the site: pages of files that links lead to, redirects, llms.txt, docstrings as text."""
+"""What Sphinx does besides for the site: pages of files that links lead to, docstrings as
+text."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from executorch.tools.site import redirects
 from executorch.tools.site.assemble import SOURCES
+from executorch.tools.site.docstrings import as_rst
 from executorch.tools.site.links import SOURCE
 from executorch.tools.site.pages import ROOT
 
@@ -24,7 +25,7 @@ LARGEST = 400_000  # of a file that is shown, in bytes
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-resolved", _lead_to_files)
     app.connect("html-collect-pages", _pages_of_files)
-    app.connect("build-finished", _finish)
+    app.connect("autodoc-process-docstring", _as_rst)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -95,6 +96,6 @@ def _file(app: Sphinx, path: Path) -> str:
     return f"<p>A file of the repository.</p>{shown}"
 
 
-def _finish(app: Sphinx, problem: Exception | None) -> None:
-    if problem is None and app.builder.name == "html":
-        redirects.write(Path(app.outdir))
+def _as_rst(app: Sphinx, what: str, name: str, object_: Any, options: Any, lines: list[str]) -> None:
+    lines[:] = as_rst(lines)
+

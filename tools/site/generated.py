@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from unittest import mock
 
-from executorch.backends.discovery import backends
+from executorch.backends.discovery import all_backends
 from executorch.cli import main as command_line
 from executorch.cli.table import COMMANDS, Command
 from executorch.exir.backend.lowering.manifest import BackendManifest
@@ -116,7 +116,7 @@ def of_backends() -> tuple[dict[str, str], dict[str, str]]:
     """Sections to add, by the name of the folder's page; pages of operators, by name."""
     added: dict[str, str] = {}
     pages: dict[str, str] = {}
-    for _, each in sorted(backends().items()):
+    for _, each in sorted(all_backends().items()):
         name = f"{folder_name(each)}/index"
         section = facts(each)
         if each.operators is not None:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pages that the build writes: of commands, of backends, of names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from executorch.backends.discovery import all_backends
+from executorch.cli.table import COMMANDS
+from executorch.tools.site import api, generated, llms
+from executorch.tools.site.pages import ROOT, Site, site
+
+
+def test_every_command_has_a_page_with_its_help() -> None:
+    made = generated.commands()
+    assert list(made) == ["commands/index", *(f"commands/{each.name}" for each in COMMANDS)]
+    for each in COMMANDS:
+        page = made[f"commands/{each.name}"]
+        assert page.startswith(f"# executorch {each.name}\n")
+        assert f"usage: executorch {each.name}" in page and "--help" in page
+        assert f"[{each.name}](/commands/{each.name}.md): {each.summary}" in made["commands/index"]
+
+
+def test_a_help_is_what_the_command_prints() -> None:
+    command = [sys.executable, "-m", "executorch", "run", "--help"]
+    environment = {"COLUMNS": generated.COLUMNS}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**__import__("os").environ, **environment}
+    )
+    (run,) = (each for each in COMMANDS if each.name == "run")
+    assert done.stdout == generated.help_of(run)
+
+
+@pytest.mark.parametrize("name", sorted(all_backends()))
+def test_a_backend_has_its_facts_on_the_page_of_its_folder(name: str) -> None:
+    manifest = all_backends()[name]
+    assert f"{generated.folder_name(manifest)}/index" in {page.name for page in site()}
+    text = generated.facts(manifest)
+    assert f"## The backend {name}\n" in text and manifest.runs_on in text
+    assert f"`{manifest.id}`" in text if manifest.id else "it is kernels" in text
+    if manifest.partitioner:
+        module, _, attribute = manifest.partitioner.partition(":")
+        assert f"`{manifest.package}.{module}.{attribute}`" in text
+
+
+def test_operators_of_a_backend_are_rows() -> None:
+    text = generated.operators(all_backends()["xnnpack"])
+    head, *rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert head.startswith("| Operator | Compute DType |")
+    assert len(rows) - 1 == len(generated.backend_operators.table(all_backends()["xnnpack"]).splitlines()) - 1
+    assert any(row.startswith("| `aten.linear.default` | fp32 |") for row in rows)
+    assert {row.replace("\\|", "").count("|") for row in rows} == {5}
+
+
+@pytest.mark.req("PRJ-005")
+def test_public_names_are_documented() -> None:
+    made = api.pages()
+    for module in api.MODULES:
+        page = made[f"api/{module.name}"]
+        assert all(f":: {name}\n" in page for name in module.names)
+    for name in "Program Method MethodMeta DataLoader MemoryAllocator HierarchicalAllocator MemoryManager EValue Tensor".split():
+        assert f"`{name}`" in made[api.CPP]
+    for names, header in api.HEADERS:
+        text = (ROOT / header).read_text()
+        assert all(each in text for each in names.split(", ") if not each.startswith("the ")), header
+
+
+def test_llms_txt_has_each_page_with_its_first_sentence(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("")
+    made = Site({"One": ["@a", "@b"]}, tmp_path)
+    (tmp_path / "index.md").write_text("# Home\n\nWhat it\nis for. More.\n")
+    (tmp_path / "a.md").write_text("# The `a`\n\nSee [b](b.md) first. Then more.\n")
+    (tmp_path / "b.md").write_text("# B\n\n| a | table |\n")
+    assert llms.text(made, tmp_path).splitlines() == [
+        "# Home", "", "> What it is for.", "", "## One", "", "- [The a](a.html): See b first.", "- [B](b.html)",
+    ]  # fmt: skip

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links of texts, as their pages have them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from executorch.tools.site.links import DeadLink, Rewriter
+from executorch.tools.site.pages import Site
+
+PAGE = Path("docs/guide/a.md")
+
+
+@pytest.fixture
+def rewriter(tmp_path: Path) -> Rewriter:
+    texts = ("README.md", str(PAGE), "docs/b.md", "kernels/README.md", "docs/design/001-x.md")
+    for path in (*texts, "kernels/table.yaml", "docs/images/x.png", "test/api/one.md"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("")
+    group = {"title": "Design", "name": "design/index", "about": ".", "pages": ["docs/design/*"]}
+    pages = [str(PAGE), "docs/b.md", "kernels/README.md", group]
+    return Rewriter(Site({"One": pages}, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text, made",
+    [
+        ("[b](../b.md)", "[b](/b.md)"),
+        ("[b](../b.md#part)", "[b](/b.md#part)"),
+        ("[home](../../README.md)", "[home](/index.md)"),
+        ("[here](#part)", "[here](#part)"),
+        ("[kernels](../../kernels/README.md)", "[kernels](/kernels/index.md)"),
+        ("[kernels](../../kernels)", "[kernels](/kernels/index.md)"),
+        ("[all](../design)", "[all](/design/index.md)"),
+        ("[table](../../kernels/table.yaml)", "[table](source:kernels/table.yaml)"),
+        ("[line](../../kernels/table.yaml#L3)", "[line](source:kernels/table.yaml#L3)"),
+        ("[api](../../test/api)", "[api](source:test/api)"),
+        ("![a [b]](../images/x.png)", "![a [b]](/images/x.png)"),
+        ("[`code`](../b.md)", "[`code`](/b.md)"),
+        ('[b](../b.md "a title")', '[b](/b.md "a title")'),
+        ("[two\nlines](../b.md)", "[two\nlines](/b.md)"),
+        ("[out](https://example.org/b.md)", "[out](https://example.org/b.md)"),
+        ("`[b](gone.md)` [b](../b.md)", "`[b](gone.md)` [b](/b.md)"),
+        ("```text\n[b](gone.md)\n```\n[b](../b.md)", "```text\n[b](gone.md)\n```\n[b](/b.md)"),
+        ("- x\n\n  ```\n  a[i](j)\n  ```\n", "- x\n\n  ```\n  a[i](j)\n  ```\n"),
+    ],
+)
+def test_targets(rewriter: Rewriter, text: str, made: str) -> None:
+    assert rewriter.rewritten(PAGE, text) == made
+
+
+def test_what_is_no_page_is_collected(rewriter: Rewriter) -> None:
+    rewriter.rewritten(
+        PAGE, "[a](../b.md) [b](../../kernels/table.yaml#L3) ![c](../images/x.png) [d](../../test/api)"
+    )
+    assert rewriter.sources == {Path("kernels/table.yaml"), Path("test/api")}
+    assert rewriter.images == {Path("docs/images/x.png")}
+
+
+@pytest.mark.parametrize("target", ["c.md", "../../kernels/gone.yaml", "../../../outside.md"])
+def test_dead_links_are_refused(rewriter: Rewriter, target: str) -> None:
+    (rewriter.site.root.parent / "outside.md").write_text("")
+    with pytest.raises(DeadLink, match=f"docs/guide/a.md: nothing is at {target}"):
+        rewriter.rewritten(PAGE, f"text [x]({target})")
