@@ -41,13 +41,15 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
     """Paragraphs, lists, code."""
     text = textwrap.dedent("\n".join(lines)).strip("\n")
     for paragraph in re.split(r"\n\s*\n", text):
+        if not paragraph.strip():
+            continue
         if paragraph.startswith((" ", ">>>")):
             yield ["::", "", *textwrap.indent(textwrap.dedent(paragraph), "   ").splitlines()]
             continue
         items = _items(paragraph.splitlines())
         if len(items) > 1 or LISTED.match(items[0]):
             yield [f"- {_item(each)}" for each in items]
-        elif items[0]:
+        else:
             yield [escaped(items[0])]
 
 

@@ -56,5 +56,10 @@ def test_paragraphs_lists_and_code() -> None:
     ]
 
 
+@pytest.mark.parametrize("lines", [[], [""], ["", "  "]])
+def test_nothing_stays_nothing(lines: list[str]) -> None:
+    assert as_rst(lines) == []
+
+
 def test_the_first_paragraph() -> None:
     assert sentence("\n    One\n    line.\n\n    More.\n") == "One line."

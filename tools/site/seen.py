@@ -2,7 +2,7 @@
 """The site in a browser: which text is hard to read, which page is wider than the screen, what the search answers;
 and pictures of pages.
 
-python -m executorch.tools.site.seen build/site/html --pictures FOLDER index guide/xnnpack
+python -m executorch.tools.site.seen build/site/html index guide/xnnpack --pictures FOLDER
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import argparse
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from executorch.test.e2e.chromium import Chromium
 
@@ -86,7 +85,7 @@ def too_wide(browser: Chromium) -> bool:
     return browser.value("document.documentElement.scrollWidth > window.innerWidth")
 
 
-def answers(browser: Chromium, folder: Path, question: str) -> list[Any]:
+def answers(browser: Chromium, question: str) -> list[str]:
     """Names of pages, the best first; search.html is shown."""
     return browser.value(ANSWERS.replace("QUESTION", repr(question)))
 
