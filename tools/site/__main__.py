@@ -28,13 +28,28 @@ def main(argv: list[str] | None = None) -> int:
     try:
         from sphinx.cmd.build import build_main
     except ImportError:
-        sys.exit("expected Sphinx (make setup, or pip install -r scripts/requirements-site.txt), found none")
+        sys.exit(
+            "expected Sphinx (make setup, or pip install -r scripts/requirements-site.txt), found none"
+        )
     shutil.rmtree(options.out, ignore_errors=True)
     text, html = options.out / "text", options.out / "html"
     text.mkdir(parents=True)
     pages = site()
-    assemble(pages, text)
-    flags = ["-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE), "-d", str(options.out / "read")]
+    try:
+        assemble(pages, text)
+    except ValueError as problem:
+        sys.exit(f"site: {problem}")
+    flags = [
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        "-c",
+        str(HERE),
+        "-d",
+        str(options.out / "read"),
+    ]
     if status := build_main([*flags, str(text), str(html)]):
         return status
     redirects.write(html)

@@ -100,7 +100,7 @@ CPP = "api/cpp"
 
 def pages() -> dict[str, str]:
     """By name of the page; links lead from the repository's root."""
-    made = {f"api/{each.name}": _page(each) for each in MODULES} | {CPP: _cpp()}
+    made = {f"api/{each.name}": page(each) for each in MODULES} | {CPP: cpp()}
     about = [
         "# Interfaces",
         "",
@@ -124,7 +124,7 @@ def pages() -> dict[str, str]:
     return {"api/index": "\n".join(about), **made}
 
 
-def _cpp() -> str:
+def cpp() -> str:
     """Each header is the contract of what is in it, and shown whole."""
     lines = [
         "# C++ interface",
@@ -139,7 +139,7 @@ def _cpp() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(module: Module) -> str:
+def page(module: Module) -> str:
     home = import_module(module.name)
     lines = [f"# {module.name}", "", sentence(home.__doc__ or ""), "", "```{eval-rst}"]
     lines += [f".. currentmodule:: {module.name}", ""]
@@ -151,4 +151,3 @@ def _page(module: Module) -> str:
         else:
             lines += [f".. {'autofunction' if callable(found) else 'autodata'}:: {name}", ""]
     return "\n".join([*lines, "```", ""])
-

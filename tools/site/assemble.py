@@ -7,16 +7,16 @@ import shutil
 from pathlib import Path
 
 from executorch.tools.site import api, generated
-from executorch.tools.site.links import Rewriter, image_name
+from executorch.tools.site.links import Links, image_name
 from executorch.tools.site.pages import HOME, Group, Site
 
 SOURCES = "sources.txt"  # files and folders of the repository that pages lead to, a line each
 
 
 def assemble(site: Site, folder: Path) -> None:
-    rewriter = Rewriter(site)
+    links = Links(site)
     written = generated.commands()
-    written |= {name: rewriter.rewritten(HOME, text) for name, text in api.pages().items()}
+    written |= {name: links.rewritten(HOME, text) for name, text in api.pages().items()}
     added, operators = generated.of_backends()
     written |= operators
     for page in site:
@@ -24,7 +24,7 @@ def assemble(site: Site, folder: Path) -> None:
             written[page.name] = generated.group_page(page)
         elif page.path is not None:
             text = (site.root / page.path).read_text()
-            written[page.name] = rewriter.rewritten(page.path, text)
+            written[page.name] = links.rewritten(page.path, text)
         elif page.name not in written:
             raise ValueError(f"sections.yaml: @{page.name}: nothing writes such a page")
     for name, section in added.items():
@@ -36,11 +36,11 @@ def assemble(site: Site, folder: Path) -> None:
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for image in rewriter.images:
+    for image in links.images:
         path = folder / image_name(image)
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(site.root / image, path)
-    (folder / SOURCES).write_text("".join(f"{path.as_posix()}\n" for path in sorted(rewriter.sources)))
+    (folder / SOURCES).write_text("".join(f"{path.as_posix()}\n" for path in sorted(links.sources)))
 
 
 def side_bar(site: Site) -> str:

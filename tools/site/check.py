@@ -4,6 +4,7 @@ they show, no page is large."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -45,25 +46,28 @@ def read(path: Path) -> Html:
 
 def problems(folder: Path) -> list[str]:
     """A sentence each, in the order of pages."""
-    pages = {path.resolve(): read(path) for path in sorted(folder.rglob("*.html"))}
+    root = os.path.abspath(folder)
+    files = {os.path.join(place, name) for place, _, names in os.walk(root) for name in names}
+    pages = {path: read(Path(path)) for path in sorted(files) if path.endswith(".html")}
     found = []
     for path, html in pages.items():
-        page = path.relative_to(folder.resolve())
-        if (size := path.stat().st_size) >= LARGEST:
+        page = os.path.relpath(path, root)
+        if (size := os.path.getsize(path)) >= LARGEST:
             found.append(f"{page}: expected less than {LARGEST:,} bytes, found {size:,}")
         found += [f"{page}: the picture {each} has no alt text" for each in html.silent]
         for address in dict.fromkeys(html.addresses):
-            if why := _why_dead(address, path, pages):
+            if why := _why_dead(address, path, files, pages):
                 found.append(f"{page}: {address}: {why}")
     return found
 
 
-def _why_dead(address: str, page: Path, pages: dict[Path, Html]) -> str:
+def _why_dead(address: str, page: str, files: set[str], pages: dict[str, Html]) -> str:
     parts = urlsplit(address)
     if parts.scheme or parts.netloc:
         return "" if parts.scheme in ("http", "https", "mailto", "data") else "of no page"
-    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-    if not target.is_file():
+    place = os.path.join(os.path.dirname(page), unquote(parts.path))
+    target = os.path.normpath(place) if parts.path else page
+    if target not in files:
         return "no such file"
     if not parts.fragment or target not in pages:
         return ""

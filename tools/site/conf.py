@@ -9,7 +9,12 @@ project = "ExecuTorch"
 author = "the contributors"
 release = version = __version__
 language = "en"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "executorch.tools.site.extension"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "executorch.tools.site.extension",
+]
 root_doc = "index"
 suppress_warnings = ["misc.highlighting_failure"]  # Pygments does not know all Java
 

@@ -63,7 +63,9 @@ def with_contents(linked: list[Path], root: Path) -> list[Path]:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(
-        each for each in folder.iterdir() if each.is_file() and _text(each) is not None and each.suffix != ".pyc"
+        each
+        for each in folder.iterdir()
+        if each.is_file() and _text(each) is not None and each.suffix != ".pyc"
     )
 
 
@@ -96,6 +98,7 @@ def _file(app: Sphinx, path: Path) -> str:
     return f"<p>A file of the repository.</p>{shown}"
 
 
-def _as_rst(app: Sphinx, what: str, name: str, object_: Any, options: Any, lines: list[str]) -> None:
+def _as_rst(
+    app: Sphinx, what: str, name: str, object_: Any, options: Any, lines: list[str]
+) -> None:
     lines[:] = as_rst(lines)
-

@@ -45,7 +45,12 @@ def help_of(command: Command) -> str:
 def commands() -> dict[str, str]:
     """Pages by name."""
     made = {f"commands/{each.name}": _command(each) for each in COMMANDS}
-    lines = ["# Commands", "", f"What `{command_line.PROGRAM} --help` prints, and a page for each command.", ""]
+    lines = [
+        "# Commands",
+        "",
+        f"What `{command_line.PROGRAM} --help` prints, and a page for each command.",
+        "",
+    ]
     lines += [_fenced(command_line.overview())]
     for group, members in groupby(COMMANDS, key=lambda each: each.group):
         lines += [f"## {group[0].upper()}{group[1:]}", ""]
@@ -84,7 +89,10 @@ def facts(manifest: BackendManifest) -> str:
     table = [f"| {what} | {value} |" for what, value in rows.items() if value]
     lines = [f"## The backend {manifest.name}", "", "| | |", "|---|---|", *table, ""]
     if manifest.operators is not None:
-        lines += [f"Which operators it takes, and when not: [operators](/{operators_name(manifest)}.md).", ""]
+        lines += [
+            f"Which operators it takes, and when not: [operators](/{operators_name(manifest)}.md).",
+            "",
+        ]
     return "\n".join(lines)
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,10 +29,8 @@ def test_every_command_has_a_page_with_its_help() -> None:
 
 def test_a_help_is_what_the_command_prints() -> None:
     command = [sys.executable, "-m", "executorch", "run", "--help"]
-    environment = {"COLUMNS": generated.COLUMNS}
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={**__import__("os").environ, **environment}
-    )
+    environment = os.environ | {"COLUMNS": generated.COLUMNS}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     (run,) = (each for each in COMMANDS if each.name == "run")
     assert done.stdout == generated.help_of(run)
 
@@ -51,22 +51,38 @@ def test_operators_of_a_backend_are_rows() -> None:
     text = generated.operators(all_backends()["xnnpack"])
     head, *rows = [line for line in text.splitlines() if line.startswith("|")]
     assert head.startswith("| Operator | Compute DType |")
-    assert len(rows) - 1 == len(generated.backend_operators.table(all_backends()["xnnpack"]).splitlines()) - 1
+    assert (
+        len(rows) - 1
+        == len(generated.backend_operators.table(all_backends()["xnnpack"]).splitlines()) - 1
+    )
     assert any(row.startswith("| `aten.linear.default` | fp32 |") for row in rows)
     assert {row.replace("\\|", "").count("|") for row in rows} == {5}
 
 
-@pytest.mark.req("PRJ-005")
-def test_public_names_are_documented() -> None:
-    made = api.pages()
-    for module in api.MODULES:
-        page = made[f"api/{module.name}"]
-        assert all(f":: {name}\n" in page for name in module.names)
+@pytest.mark.parametrize("module", api.MODULES, ids=lambda each: each.path)
+def test_public_names_of_python_are_there(module: api.Module) -> None:
+    page = api.page(module)
+    assert page.startswith(f"# {module.name}\n")
+    assert all(re.search(rf"^\.\. auto\w+:: {name}$", page, re.M) for name in module.names)
+
+
+def test_classes_are_told_from_functions_and_errors() -> None:
+    (exir,) = (each for each in api.MODULES if each.path == "exir")
+    assert ".. autofunction:: to_edge\n" in api.page(exir)
+    assert ".. autoclass:: EdgeProgramManager\n   :members:\n" in api.page(exir)
+    (error,) = (each for each in api.MODULES if each.path == "exir.error")
+    assert ".. autoexception:: ExportError\n" in api.page(error)
+
+
+def test_classes_of_cpp_are_in_their_headers() -> None:
+    cpp = api.cpp()
     for name in "Program Method MethodMeta DataLoader MemoryAllocator HierarchicalAllocator MemoryManager EValue Tensor".split():
-        assert f"`{name}`" in made[api.CPP]
+        assert f"`{name}`" in cpp
     for names, header in api.HEADERS:
         text = (ROOT / header).read_text()
-        assert all(each in text for each in names.split(", ") if not each.startswith("the ")), header
+        assert all(each in text for each in names.split(", ") if not each.startswith("the ")), (
+            header
+        )
 
 
 def test_llms_txt_has_each_page_with_its_first_sentence(tmp_path: Path) -> None:

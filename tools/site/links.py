@@ -10,7 +10,9 @@ from pathlib import Path, PurePosixPath
 from executorch.tools.site.pages import Group, Site
 
 # Code keeps its text: fenced blocks, also indented ones, and `spans`.
-CODE = re.compile(r"^(?P<fence> *(?:```+|~~~+))[^\n]*\n.*?^(?P=fence)|(?P<ticks>`+)[^`].*?(?P=ticks)", re.S | re.M)
+CODE = re.compile(
+    r"^(?P<fence> *(?:```+|~~~+))[^\n]*\n.*?^(?P=fence)|(?P<ticks>`+)[^`].*?(?P=ticks)", re.S | re.M
+)
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\((?P<target>[^)\s]+)(?:\s+\"[^\"]*\")?\)")
 OUTSIDE = re.compile(r"[a-z][a-z+.-]*:|#")
 IMAGES = (".png", ".svg", ".jpg", ".gif")
@@ -22,7 +24,7 @@ class DeadLink(ValueError):
 
 
 @dataclass
-class Rewriter:
+class Links:
     """`sources` collects files and folders that links lead to and that are no pages; `images` the pictures of pages."""
 
     site: Site
@@ -66,4 +68,3 @@ class Rewriter:
 def image_name(path: Path) -> str:
     """Where the site has a picture."""
     return path.as_posix().removeprefix("docs/")
-

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from executorch.tools.site.links import DeadLink, Rewriter
+from executorch.tools.site.links import DeadLink, Links
 from executorch.tools.site.pages import Site
 
 PAGE = Path("docs/guide/a.md")
 
 
 @pytest.fixture
-def rewriter(tmp_path: Path) -> Rewriter:
+def links(tmp_path: Path) -> Links:
     texts = ("README.md", str(PAGE), "docs/b.md", "kernels/README.md", "docs/design/001-x.md")
     for path in (*texts, "kernels/table.yaml", "docs/images/x.png", "test/api/one.md"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("")
     group = {"title": "Design", "name": "design/index", "about": ".", "pages": ["docs/design/*"]}
     pages = [str(PAGE), "docs/b.md", "kernels/README.md", group]
-    return Rewriter(Site({"One": pages}, tmp_path))
+    return Links(Site({"One": pages}, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -47,20 +47,21 @@ def rewriter(tmp_path: Path) -> Rewriter:
         ("- x\n\n  ```\n  a[i](j)\n  ```\n", "- x\n\n  ```\n  a[i](j)\n  ```\n"),
     ],
 )
-def test_targets(rewriter: Rewriter, text: str, made: str) -> None:
-    assert rewriter.rewritten(PAGE, text) == made
+def test_targets(links: Links, text: str, made: str) -> None:
+    assert links.rewritten(PAGE, text) == made
 
 
-def test_what_is_no_page_is_collected(rewriter: Rewriter) -> None:
-    rewriter.rewritten(
-        PAGE, "[a](../b.md) [b](../../kernels/table.yaml#L3) ![c](../images/x.png) [d](../../test/api)"
+def test_what_is_no_page_is_collected(links: Links) -> None:
+    links.rewritten(
+        PAGE,
+        "[a](../b.md) [b](../../kernels/table.yaml#L3) ![c](../images/x.png) [d](../../test/api)",
     )
-    assert rewriter.sources == {Path("kernels/table.yaml"), Path("test/api")}
-    assert rewriter.images == {Path("docs/images/x.png")}
+    assert links.sources == {Path("kernels/table.yaml"), Path("test/api")}
+    assert links.images == {Path("docs/images/x.png")}
 
 
 @pytest.mark.parametrize("target", ["c.md", "../../kernels/gone.yaml", "../../../outside.md"])
-def test_dead_links_are_refused(rewriter: Rewriter, target: str) -> None:
-    (rewriter.site.root.parent / "outside.md").write_text("")
+def test_dead_links_are_refused(links: Links, target: str) -> None:
+    (links.site.root.parent / "outside.md").write_text("")
     with pytest.raises(DeadLink, match=f"docs/guide/a.md: nothing is at {target}"):
-        rewriter.rewritten(PAGE, f"text [x]({target})")
+        links.rewritten(PAGE, f"text [x]({target})")

@@ -38,5 +38,7 @@ def _head(folder: Path, page: Page) -> tuple[str, str]:
     if first.startswith(("```", "|", "#", "- ", "    ")):
         first = ""
     words = " ".join(LINK.sub(r"\1", first).split())
-    sentence = textwrap.shorten(re.split(r"(?<=\.) ", words, maxsplit=1)[0], LONGEST, placeholder=" ...")
+    sentence = textwrap.shorten(
+        re.split(r"(?<=\.) ", words, maxsplit=1)[0], LONGEST, placeholder=" ..."
+    )
     return title.removeprefix("# ").replace("`", ""), sentence

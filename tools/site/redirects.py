@@ -37,7 +37,11 @@ class Name:
 
 
 def table(path: Path = TABLE) -> list[Name]:
-    rows = [line.split("\t") for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    rows = [
+        line.split("\t")
+        for line in path.read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
     return [
         Name(name, "" if target == ABSENT else target, rest[0] if rest else "")
         for name, target, *rest in rows
@@ -61,6 +65,8 @@ def write(folder: Path, names: list[Name] | None = None) -> None:
         if each.target and each.name != each.page:
             path = folder / f"{each.name}.html"
             if path.exists():
-                raise ValueError(f"page_names.tsv: {each.name} is a page of ours, not {each.target}")
+                raise ValueError(
+                    f"page_names.tsv: {each.name} is a page of ours, not {each.target}"
+                )
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text(each))

@@ -98,7 +98,10 @@ def main() -> None:
     parser.add_argument("pages", nargs="*", default=["index"], help="names, without .html")
     parser.add_argument("--pictures", type=Path, help="where pictures go")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Chromium(Path(profile)) as browser:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+        Chromium(Path(profile)) as browser,
+    ):
         for name in options.pages:
             for mode in MODES:
                 for width in WIDTHS:

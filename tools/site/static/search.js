@@ -52,7 +52,10 @@
   }
 
   const install = () => {
-    if (typeof Search !== "undefined") Search.performTermsSearch = performTermsSearch;
+    if (typeof Search === "undefined") return;
+    Search.performTermsSearch = performTermsSearch;
+    // Without a server no script may read the pages, of which the lines below a result are.
+    if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   };
   if (typeof Search !== "undefined") install();
   else document.addEventListener("DOMContentLoaded", install);
