@@ -16,7 +16,7 @@ from executorch.tools.site.assemble import assemble
 from executorch.tools.site.check import problems
 from executorch.tools.site.pages import ROOT, site
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 
 
 def main(argv: list[str] | None = None) -> int:

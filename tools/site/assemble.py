@@ -45,10 +45,9 @@ def assemble(site: Site, folder: Path) -> None:
 
 def side_bar(site: Site) -> str:
     """Hidden in the text of the first page: Sphinx makes the side bar of it."""
-    trees = [
-        "\n".join(
-            ["```{toctree}", ":hidden:", f":caption: {section.caption}", "", *(f"/{page.name}" for page in section.entries), "```"]
-        )
-        for section in site.sections
-    ]  # fmt: skip
+    trees = []
+    for section in site.sections:
+        names = [f"/{page.name}" for page in section.entries]
+        head = ["```{toctree}", ":hidden:", f":caption: {section.caption}", ""]
+        trees.append("\n".join([*head, *names, "```"]))
     return "\n\n".join(trees) + "\n"

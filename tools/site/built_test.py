@@ -20,7 +20,7 @@ pytest.importorskip("furo", reason="needs Sphinx and furo (scripts/requirements-
 
 QUESTIONS = [
     line.split("\t")
-    for line in (Path(__file__).parent / "questions.tsv").read_text().splitlines()
+    for line in (Path(__file__).resolve().parent / "questions.tsv").read_text().splitlines()
     if not line.startswith("#")
 ]
 FIRST = 3

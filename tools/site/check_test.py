@@ -11,7 +11,8 @@ from executorch.tools.site import check
 
 GOOD = """<html><head><meta http-equiv="refresh" content="0; url=folder/b.html#part"></head>
 <body id="top"><a href="folder/b.html#part">b</a> <a href="#top">here</a> <a href="x.txt">x</a>
-<a href="https://example.org/gone">out</a> <a href="folder/b.html?highlight=a#part">b</a> <img src="p.png" alt="a picture"></body>"""
+<a href="https://example.org/gone">out</a> <a href="folder/b.html?highlight=a#part">b</a>
+<img src="p.png" alt="a picture"></body>"""
 
 
 @pytest.fixture

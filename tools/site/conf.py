@@ -23,7 +23,7 @@ myst_url_schemes = ["http", "https", "mailto", "source"]
 
 html_theme = "furo"
 html_title = f"ExecuTorch {version}"
-html_static_path = [str(Path(__file__).parent / "static")]
+html_static_path = [str(Path(__file__).resolve().parent / "static")]
 html_css_files = ["site.css"]
 html_js_files = ["search.js"]
 html_show_sphinx = False

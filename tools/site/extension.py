@@ -17,8 +17,17 @@ from executorch.tools.site.links import SOURCE
 from executorch.tools.site.pages import ROOT
 
 FOLDER = "source"
-LEXERS = {".fbs": "protobuf", ".cpp": "cpp", ".h": "cpp", ".py": "python", ".md": "markdown", ".yaml": "yaml", ".sh": "bash",
-          ".cmake": "cmake", ".txt": "cmake"}  # fmt: skip
+LEXERS = {
+    ".fbs": "protobuf",
+    ".cpp": "cpp",
+    ".h": "cpp",
+    ".py": "python",
+    ".md": "markdown",
+    ".yaml": "yaml",
+    ".sh": "bash",
+    ".cmake": "cmake",
+    ".txt": "cmake",
+}
 LARGEST = 400_000  # of a file that is shown, in bytes
 
 

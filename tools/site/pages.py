@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = Path(__file__).parent / "sections.yaml"
+SECTIONS = Path(__file__).resolve().parent / "sections.yaml"
 HOME = Path("README.md")
 LEFT_OUT = "Left out"
 

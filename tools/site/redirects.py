@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-TABLE = Path(__file__).parent / "page_names.tsv"
+TABLE = Path(__file__).resolve().parent / "page_names.tsv"
 ABSENT = "-"
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -25,7 +25,7 @@ PAGE = """<!DOCTYPE html>
 
 @dataclass(frozen=True)
 class Name:
-    """`target`: our page, with an anchor where it is a part of one; empty where there is none, and `why` says why not."""
+    """`target`: our page, with an anchor where it is a part of one; empty where there is none, and `why` says why."""
 
     name: str
     target: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of pages in upstream's documents: all that the requirements name are in the table, and lead to a page of ours."""
+"""Names of pages in upstream's documents: those of the requirements are in the table, and lead to a page of ours."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ from executorch.tools.site import seen
 
 PAGE = """<!doctype html><body style="margin: 0; background: #fff">
 <p style="color: #767676">enough</p><p style="color: #777">too little</p>
-<p style="color: #949494; font-size: 24px">large enough</p><p style="color: #959595; font-size: 24px">large, too little</p>
+<p style="color: #949494; font-size: 24px">large enough</p>
+<p style="color: #959595; font-size: 24px">large, too little</p>
 <div style="background: #000"><p style="color: rgba(255, 255, 255, 0.4)">seen through</p></div>
 <p style="color: #eee; display: none">hidden</p>
 <div style="width: WIDTHpx">x</div></body>"""
