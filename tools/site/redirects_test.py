@@ -19,7 +19,8 @@ from executorch.tools.site.pages import ROOT, site
 from executorch.tools.site.redirects import Name
 
 ROWS = ROOT / "test/requirements/16-docs-examples-project.md"
-NAMED = re.compile(r"[a-z][a-z0-9_]*(?:[-_/][a-z0-9_]+)+")
+NAMED = re.compile(r"[a-z][a-z0-9_]*(?:[-/][a-z0-9_]+)*")
+WORDS = {"platform", "aliases", "tutorials"}  # of these rows, that are no names
 
 
 def expanded(text: str) -> Iterator[str]:
@@ -37,7 +38,7 @@ def named(row: str) -> set[str]:
     (line,) = (each for each in ROWS.read_text().splitlines() if each.startswith(f"| {row} |"))
     parts = re.sub(r"\([^)]*\)", "", line.split("|")[3]).replace("`", "")
     words = re.split(r", (?![^{]*\})| \+ | ", parts)
-    return {each for word in words for each in expanded(word) if NAMED.fullmatch(each)}
+    return {each for word in words for each in expanded(word) if NAMED.fullmatch(each)} - WORDS
 
 
 def pages() -> set[str]:
