@@ -47,16 +47,18 @@ def test_a_backend_has_its_facts_on_the_page_of_its_folder(name: str) -> None:
         assert f"`{manifest.package}.{module}.{attribute}`" in text
 
 
-def test_operators_of_a_backend_are_rows() -> None:
-    text = generated.operators(all_backends()["xnnpack"])
-    head, *rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert head.startswith("| Operator | Compute DType |")
-    assert (
-        len(rows) - 1
-        == len(generated.backend_operators.table(all_backends()["xnnpack"]).splitlines()) - 1
-    )
-    assert any(row.startswith("| `aten.linear.default` | fp32 |") for row in rows)
-    assert {row.replace("\\|", "").count("|") for row in rows} == {5}
+@pytest.mark.req("PRJ-007")
+@pytest.mark.parametrize("name", ["nxp", "samsung", "vulkan", "xnnpack"])
+def test_operators_of_a_backend_are_rows(name: str) -> None:
+    """Of its table in the code, in this order."""
+    manifest = all_backends()[name]
+    text = generated.operators(manifest)
+    head, line, *rows = [each for each in text.splitlines() if each.startswith("|")]
+    assert head.startswith("| Operator | Compute DType | Quantization |")
+    table = manifest.rows()
+    named = [each.partition("`")[2].partition("`")[0] for each in rows]
+    assert named == [*map(str, table.rows_of_patterns), *table]
+    assert {each.replace("\\|", "").count("|") for each in (head, line, *rows)} == {5}
 
 
 @pytest.mark.parametrize("module", api.MODULES, ids=lambda each: each.path)

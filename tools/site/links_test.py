@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from executorch.tools.site.links import DeadLink, Links
-from executorch.tools.site.pages import Site
+from executorch.tools.site.pages import Site, site
 
 PAGE = Path("docs/guide/a.md")
 
@@ -65,3 +66,13 @@ def test_dead_links_are_refused(links: Links, target: str) -> None:
     (links.site.root.parent / "outside.md").write_text("")
     with pytest.raises(DeadLink, match=f"docs/guide/a.md: nothing is at {target}"):
         links.rewritten(PAGE, f"text [x]({target})")
+
+
+@pytest.mark.req("PRJ-C03")
+def test_no_page_sends_readers_to_another_version() -> None:
+    """Upstream's documents link pages of 0.4 and 1.0, and of torch 2.1."""
+    old = re.compile(r"pytorch\.org/(?:executorch|docs)/\d[^\s)]*")
+    made = site()
+    assert len(made.by_path) > 150
+    found = {path: old.findall((made.root / path).read_text()) for path in made.by_path}
+    assert {path: links for path, links in found.items() if links} == {}

@@ -80,13 +80,19 @@ def test_each_backend_has_its_names(backend: str) -> None:
     assert len(written) >= (1 if backend == "mps" else 3)
 
 
+@pytest.mark.req("PRJ-C06")
+def test_tutorials_that_changed_their_names_have_both() -> None:
+    assert TABLE["tutorial-arm"] == Name("tutorial-arm", TABLE["tutorial-arm-ethos-u"].target)
+    assert TABLE["android-examples"].target and TABLE["ios-examples"].target
+
+
 def test_names_lead_to_pages_or_say_why_not() -> None:
     there = pages()
     assert [each for each in TABLE.values() if each.target and each.page not in there] == []
     assert [each for each in TABLE.values() if bool(each.target) == bool(each.why)] == []
 
 
-@pytest.mark.req("PRJ-006")
+@pytest.mark.req("PRJ-006", "BLD-C06")
 def test_a_redirect_leads_from_its_folder_after_its_seconds(tmp_path: Path) -> None:
     names = [
         Name("getting-started-setup", "guide/a#install"),
