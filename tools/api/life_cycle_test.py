@@ -7,6 +7,8 @@ from enum import Enum
 
 import pytest
 
+from executorch.exir import EdgeProgramManager
+from executorch.export import ExportRecipe
 from executorch.tools.api import life_cycle
 from executorch.tools.api.life_cycle import (
     DELETED,
@@ -167,3 +169,5 @@ def test_members_are_those_of_the_class() -> None:
 
     assert life_cycle.members(Own) == {"added"}
     assert life_cycle.members(Code) == {"ONE"}
+    assert {"to_executorch", "transform"} <= life_cycle.members(EdgeProgramManager)
+    assert "lowering_recipe" in life_cycle.members(ExportRecipe)
