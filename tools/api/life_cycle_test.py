@@ -106,7 +106,7 @@ def test_marks_are_found(where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "state, since, until, instead, current, said",
+    "state, since, until, instead, current, expected",
     [
         (DEPRECATED, (1, 3), (1, 5), "b", (1, 4), []),
         (DEPRECATED, (1, 3), (1, 4), "b", (1, 4), ["may go in 1.5 at the earliest"]),
@@ -126,9 +126,9 @@ def test_rows_that_promise_too_little_are_seen(
     until: life_cycle.Version | None,
     instead: str,
     current: life_cycle.Version,
-    said: list[str],
+    expected: list[str],
 ) -> None:
-    assert problems(Row(Mark("a.h", "a", state), since, until, instead), current) == said
+    assert problems(Row(Mark("a.h", "a", state), since, until, instead), current) == expected
 
 
 def test_rows_are_read() -> None:
