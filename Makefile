@@ -20,7 +20,7 @@ export EXECUTORCH_BUILD_DIR := $(BUILD)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build wheel demo check test test-slow test-full tiers unit bench lint format size requirements api docs clean
+.PHONY: help setup configure build wheel demo check test test-slow test-full tiers unit bench lint format size requirements api docs site clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ docs: requirements api ## Regenerate the generated pages
 	@$(PYTHON_BIN) -m executorch.tools.requirements.report --page test/requirements/state.md >/dev/null
 	@$(PYTHON_BIN) -m tools.operator_page
 	@$(PYTHON_BIN) -m tools.backend_operators --pages
+
+site: build ## The documents as pages with a search: build/site/html/index.html
+	@$(PYTHON_BIN) -m executorch.tools.site
 
 clean: ## Remove build trees and caches; leaves .venv
 	@./install_executorch.sh --clean

@@ -103,6 +103,7 @@ install_python_packages() {
   pip_install "Python packages: torch, the pinned build (a few hundred MB the first time)" \
     ${index[@]+"${index[@]}"} -r "$root/scripts/requirements-torch.txt"
   pip_install "Python packages: build, test and export tools" -r "$root/scripts/requirements.txt"
+  pip_install "Python packages: the site" -r "$root/scripts/requirements-site.txt"
 }
 
 tool_lists() { find "$root/backends" -name tools-requirements.txt 2>/dev/null | sort; }

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds the site in a folder: pages of this repository's own text, with a search, that need no server.
+
+python -m executorch.tools.site            # build/site/html/index.html
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from executorch.tools.site import llms, redirects
+from executorch.tools.site.assemble import assemble
+from executorch.tools.site.check import problems
+from executorch.tools.site.pages import ROOT, site
+
+HERE = Path(__file__).resolve().parent
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "site", help="made anew")
+    options = parser.parse_args(argv)
+    try:
+        from sphinx.cmd.build import build_main
+    except ImportError:
+        sys.exit(
+            "expected Sphinx (make setup, or pip install -r scripts/requirements-site.txt), found none"
+        )
+    shutil.rmtree(options.out, ignore_errors=True)
+    text, html = options.out / "text", options.out / "html"
+    text.mkdir(parents=True)
+    pages = site()
+    try:
+        assemble(pages, text)
+    except ValueError as problem:
+        sys.exit(f"site: {problem}")
+    flags = [
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        "-c",
+        str(HERE),
+        "-d",
+        str(options.out / "read"),
+    ]
+    if status := build_main([*flags, str(text), str(html)]):
+        return status
+    redirects.write(html)
+    (html / "llms.txt").write_text(llms.text(pages, text))
+    if found := problems(html):
+        print("\n".join(found), file=sys.stderr)
+        return 1
+    print(f"wrote {html / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes what Sphinx reads: every page under its name, with links that hold there."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from executorch.tools.site import api, generated
+from executorch.tools.site.links import Links, image_name
+from executorch.tools.site.pages import HOME, Group, Site
+
+SOURCES = "sources.txt"  # files and folders of the repository that pages lead to, a line each
+
+
+def assemble(site: Site, folder: Path) -> None:
+    links = Links(site)
+    written = generated.commands()
+    written |= {name: links.rewritten(HOME, text) for name, text in api.pages().items()}
+    added, operators = generated.of_backends()
+    written |= operators
+    for page in site:
+        if isinstance(page, Group):
+            written[page.name] = generated.group_page(page)
+        elif page.path is not None:
+            text = (site.root / page.path).read_text()
+            written[page.name] = links.rewritten(page.path, text)
+        elif page.name not in written:
+            raise ValueError(f"sections.yaml: @{page.name}: nothing writes such a page")
+    for name, section in added.items():
+        if name not in written:
+            raise ValueError(f"sections.yaml has no page for the backend's folder of {name}")
+        written[name] += "\n" + section
+    written["index"] += "\n" + side_bar(site)
+    for name, text in written.items():
+        path = folder / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for image in links.images:
+        path = folder / image_name(image)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(site.root / image, path)
+    (folder / SOURCES).write_text("".join(f"{path.as_posix()}\n" for path in sorted(links.sources)))
+
+
+def side_bar(site: Site) -> str:
+    """Hidden in the text of the first page: Sphinx makes the side bar of it."""
+    trees = []
+    for section in site.sections:
+        names = [f"/{page.name}" for page in section.entries]
+        head = ["```{toctree}", ":hidden:", f":caption: {section.caption}", ""]
+        trees.append("\n".join([*head, *names, "```"]))
+    return "\n\n".join(trees) + "\n"

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole site, built: no warning, no dead link, no page that is large, answers where they are asked for, text that
+can be read in light and dark and on a phone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from executorch.test.e2e.chromium import Chromium, needs_chromium
+from executorch.tools.site import check, redirects, seen
+from executorch.tools.site.pages import site
+
+pytestmark = pytest.mark.full
+pytest.importorskip("furo", reason="needs Sphinx and furo (scripts/requirements-site.txt)")
+
+QUESTIONS = [
+    line.split("\t")
+    for line in (Path(__file__).resolve().parent / "questions.tsv").read_text().splitlines()
+    if not line.startswith("#")
+]
+FIRST = 3
+# One of each kind: the first page, tables, pictures, code, generated pages, files, the search.
+LOOKED_AT = """index guide/index guide/debugging guide/getting_started backends commands/export api/executorch.runtime
+backends/xnnpack/operators-xnnpack design/020-xnnpack results/speed source/extension/c/executorch.h guide/errors
+search""".split()
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Warnings of Sphinx are errors, and what check.problems() finds."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "executorch.tools.site", "--out", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    with Chromium(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.mark.req("PRJ-001")
+def test_the_site_builds_without_a_warning_and_its_links_lead_somewhere(html: Path) -> None:
+    assert check.problems(html) == []
+    assert [page.name for page in site() if not (html / f"{page.name}.html").is_file()] == []
+    assert len(list(html.rglob("*.html"))) > 400
+
+
+@pytest.mark.req("PRJ-006", "PRJ-011", "PRJ-012", "PRJ-013")
+def test_names_of_the_documents_lead_to_pages(html: Path) -> None:
+    for name in redirects.table():
+        if name.target:
+            assert (html / f"{name.name}.html").is_file(), name
+            assert (html / f"{name.page}.html").is_file(), name
+
+
+def test_planted_faults_are_seen(html: Path, tmp_path: Path) -> None:
+    """What the pages have: a page that is gone, and an anchor that is."""
+    page = html / "guide/errors.html"
+    text = page.read_text()
+    assert 'href="export_and_lowering.html#dynamic-sizes"' in text
+    try:
+        planted = text.replace("html#dynamic-sizes", "html#dynamic-size")
+        page.write_text(planted.replace("microcontrollers.html#how", "micro.html#how"))
+        assert check.problems(html) == [
+            "guide/errors.html: export_and_lowering.html#dynamic-size: no such anchor",
+            "guide/errors.html: micro.html#how-much-memory: no such file",
+        ]
+    finally:
+        page.write_text(text)
+
+
+def test_llms_txt_names_pages_that_are_there(html: Path) -> None:
+    lines = (html / "llms.txt").read_text().splitlines()
+    names = [line.partition("](")[2].partition(")")[0] for line in lines if line.startswith("- [")]
+    assert len(names) > 150 and [name for name in names if not (html / name).is_file()] == []
+
+
+@needs_chromium
+def test_the_search_finds_the_right_page_in_its_first_three(html: Path, browser: Chromium) -> None:
+    """By the scripts of the page itself, in a browser that has no network: static/search.js says how pages are
+    scored. Several entries of one page count once."""
+    seen.show(browser, html / "search.html", 1280, "light")
+    browser.wait_for("Search.hasIndex()")
+    wrong = {}
+    for question, pages in QUESTIONS:
+        found = list(dict.fromkeys(seen.answers(browser, question)))[:FIRST]
+        if not set(found) & set(pages.split()):
+            wrong[question] = found
+    assert len(QUESTIONS) >= 30 and wrong == {}
+
+
+@needs_chromium
+def test_results_are_shown_for_an_address_with_a_question(html: Path, browser: Chromium) -> None:
+    browser.open((html / "search.html").resolve().as_uri() + "?q=quantize+to+int8")
+    browser.wait_for("document.querySelectorAll('#search-results li a').length > 2")
+    first = browser.value("document.querySelector('#search-results li a').getAttribute('href')")
+    assert first.partition("?")[0].partition("#")[0].startswith("guide/")
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", seen.WIDTHS)
+@pytest.mark.parametrize("mode", seen.MODES)
+def test_pages_can_be_read(html: Path, browser: Chromium, mode: str, width: int) -> None:
+    """Contrast by WCAG 2, level AA; nothing is wider than the screen."""
+    for name in LOOKED_AT:
+        seen.show(browser, html / f"{name}.html", width, mode)
+        assert seen.hard_to_read(browser) == [], name
+        assert not seen.too_wide(browser), name
+    assert browser.exceptions == []

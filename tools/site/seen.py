@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The site in a browser: which text is hard to read, which page is wider than the screen, what the search answers;
+and pictures of pages.
+
+python -m executorch.tools.site.seen build/site/html index guide/xnnpack --pictures FOLDER
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from executorch.test.e2e.chromium import Chromium
+
+WIDTHS = (390, 1280)
+HEIGHT = 900
+MODES = ("light", "dark")
+# WCAG 2, level AA: of text, and of large text (24 px, or 18.66 px bold).
+LEAST, LEAST_LARGE = 4.5, 3.0
+
+CONTRAST = (Path(__file__).resolve().parent / "contrast.js").read_text()
+
+# The site's own scripts: Sphinx's, and static/search.js, which says how pages are scored.
+ANSWERS = """
+(() => {
+  const parsed = Search._parseQuery(QUESTION);
+  return Search._performSearch(...parsed).reverse().map((found) => found[0]);
+})()
+"""
+
+
+def show(browser: Chromium, page: Path, width: int, mode: str) -> None:
+    browser.resize(width, HEIGHT)
+    feature = {"name": "prefers-color-scheme", "value": mode}
+    browser.call("Emulation.setEmulatedMedia", features=[feature])
+    browser.open(page.resolve().as_uri())
+    time.sleep(0.1)  # colours change over some milliseconds
+
+
+def hard_to_read(browser: Chromium) -> list[str]:
+    """Of the page that is shown: a text, its contrast and colours, once for each pair of colours."""
+    return browser.value(f"{CONTRAST}({LEAST}, {LEAST_LARGE})")
+
+
+def too_wide(browser: Chromium) -> bool:
+    return browser.value("document.documentElement.scrollWidth > window.innerWidth")
+
+
+def answers(browser: Chromium, question: str) -> list[str]:
+    """Names of pages, the best first; search.html is shown."""
+    return browser.value(ANSWERS.replace("QUESTION", repr(question)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("site", type=Path, help="the folder with index.html")
+    parser.add_argument("pages", nargs="*", default=["index"], help="names, without .html")
+    parser.add_argument("--pictures", type=Path, help="where pictures go")
+    options = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+        Chromium(Path(profile)) as browser,
+    ):
+        for name in options.pages:
+            for mode in MODES:
+                for width in WIDTHS:
+                    show(browser, options.site / f"{name}.html", width, mode)
+                    found = hard_to_read(browser) + ["wider than the screen"] * too_wide(browser)
+                    print(f"{name}, {width} px, {mode}: {found or 'well'}")
+                    if options.pictures:
+                        options.pictures.mkdir(parents=True, exist_ok=True)
+                        picture = f"{name.replace('/', '-')}-{width}-{mode}.png"
+                        browser.screenshot(options.pictures / picture)
+
+
+if __name__ == "__main__":
+    main()
