@@ -35,12 +35,11 @@ constexpr int kTileRows = kMaxTileRows;
 constexpr int64_t kAhead = 32;
 
 // Where a vector is a line of the cache; elsewhere there are more instructions than it gains.
+constexpr bool kAsksAhead = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
 HWY_INLINE void ask_for(const float* line) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  hwy::Prefetch(line);
-#else
-  (void)line;
-#endif
+  if (kAsksAhead) {
+    hwy::Prefetch(line);
+  }
 }
 
 // Vector `j` of a row of tiles, of which the last may be shorter.

@@ -136,17 +136,17 @@ struct Step {
   }
 };
 
-enum class Way {
+enum class Outputs {
   kAll,      // all taps of kCount outputs
   kSome,     // some taps, or of fewer
   kClipped,  // likewise, of columns beside the line
 };
 
-template <typename How, int kCount, Way kWay>
+template <typename How, int kCount, Outputs kKind>
 void compute_channels(const DepthwiseRow& row, const Taps& taps, const Window& window) {
   // What is written cannot change these.
   const DepthwiseRow r = row;
-  constexpr bool kAll = kWay == Way::kAll;
+  constexpr bool kAll = kKind == Outputs::kAll;
   const Taps t = kAll ? Taps{0, taps.width, 1, true, true} : taps;
   const Window w = {window.first, kAll ? kCount : window.count};
   const int64_t column = r.first_column + w.first * r.stride + t.tap * r.dilation;
@@ -159,7 +159,7 @@ void compute_channels(const DepthwiseRow& row, const Taps& taps, const Window& w
     begin<Access>(r, t, w, out, channel, lanes, sum);
 #pragma GCC unroll 1
     for (int64_t i = 0; i < r.num_lines; ++i) {
-      How::template add<Access, kWay == Way::kClipped>(r, t, filter, line, column, lanes, sum);
+      How::template add<Access, kKind == Outputs::kClipped>(r, t, filter, line, column, lanes, sum);
       filter += r.kernel_w * r.pitch;
       line += r.line_step;
     }
@@ -180,11 +180,11 @@ void compute_window(const DepthwiseRow& r, const Taps& t, const Window& w) {
   const int64_t begin = r.first_column + w.first * r.stride;
   const int64_t size = (kCount - 1) * r.stride + (r.kernel_w - 1) * r.dilation + 1;
   if (begin < 0 || begin + size > r.columns) {
-    compute_channels<How, kCount, Way::kClipped>(r, t, w);
+    compute_channels<How, kCount, Outputs::kClipped>(r, t, w);
   } else if (t.parts == 1 && t.is_first && t.is_last && w.count == kCount) {
-    compute_channels<How, kCount, Way::kAll>(r, t, w);
+    compute_channels<How, kCount, Outputs::kAll>(r, t, w);
   } else {
-    compute_channels<How, kCount, Way::kSome>(r, t, w);
+    compute_channels<How, kCount, Outputs::kSome>(r, t, w);
   }
 }
 
