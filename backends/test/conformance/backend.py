@@ -69,7 +69,7 @@ class Backend:
     Python; `by_memory`: it takes and gives tensors with their dimensions in the order of memory, as a payload has them
     that knows of no other; `converts`: the runtime half makes the program's dtypes of those that payloads give, and
     tensors without dimensions. `runtime`: whether the runtime half is here. `name`: of an entry beside another of the
-    same id. `why_missing`: what is not installed of another maker's compiler; empty when nothing is. `leave`: takes away
+    same id. `why_missing`: what is not installed of another maker's compiler; else empty. `leave`: takes away
     what `partitioner` put in the place of a vendor's modules."""
 
     id: str
