@@ -47,7 +47,7 @@ def off(found: torch.Tensor, expected: torch.Tensor) -> float:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_bf16_matmul(name: str) -> None:
-    """Two rounded operands: 2^-9 each at most, about 0.003 in the mean of a sum."""
+    """Two rounded operands: 2^-9 each at most, about 0.003 in the mean of a sum. Other convolutions stay in float32."""
     torch.manual_seed(0)
     module, shape = MODELS[name]
     x = torch.randn(shape)
@@ -56,7 +56,7 @@ def test_bf16_matmul(name: str) -> None:
     method = loaded(data, compute_precision="bfloat16")
     first, second = (method.execute([x])[0].clone() for _ in range(2))
     assert torch.equal(first, second)
-    if HAS_PRODUCTS:
+    if HAS_PRODUCTS and name in ("linear", "pointwise"):
         assert 5e-4 < off(first, expected) < 6e-3
     else:
         assert off(first, expected) < 1e-5
