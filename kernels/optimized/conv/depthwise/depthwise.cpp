@@ -36,8 +36,8 @@ class Tiles {
     row_parts_ = std::clamp<int64_t>(missing(), 1, c_.out_h);
     col_parts_ = std::clamp<int64_t>(missing(), 1, div_up(c_.out_w, kMinColumns));
     const bool shares_lines = c_.in_channels % kLine != 0;
-    channel_parts_ = std::clamp<int64_t>(
-        missing(), 1, shares_lines ? 1 : div_up(c_.in_channels, kMinChannels));
+    channel_parts_ =
+        std::clamp<int64_t>(missing(), 1, shares_lines ? 1 : div_up(c_.in_channels, kMinChannels));
   }
 
   void run() const {
