@@ -36,7 +36,7 @@ def compile_program(
         (place / "model.xml").write_bytes(_serialized(model)[0])
     if chosen.payload == "ir":
         return portable(model)
-    core = _core()
+    core = core_of(tuple(sorted(chosen.properties.items())))
     if not _is_here(core, chosen.device):
         if chosen.payload == "compiled":
             raise wrong(
@@ -155,7 +155,8 @@ def _serialized(model: openvino.Model) -> tuple[bytes, bytes]:
 
 
 @functools.cache
-def _core() -> openvino.Core:
+def core_of(properties: tuple[tuple[str, str], ...]) -> openvino.Core:
+    """For programs with these properties alone: a core keeps what is set on it."""
     import openvino
 
     return openvino.Core()

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.export import Dim
 
+from executorch.backends.openvino.aot.compiler import core_of
 from executorch.backends.openvino.partitioner import OpenvinoPartitioner
 from executorch.backends.openvino.test.lowered import (
     BACKEND,
@@ -68,6 +69,13 @@ def test_less_is_computed_when_it_is_asked_for() -> None:
     partitioner = OpenvinoPartitioner(specs(INFERENCE_PRECISION_HINT="bf16"))
     found = run(_whole(lower(model, (x,), partitioner)), (x,))
     check(found, model(x), rtol=0.1, atol=0.1)
+
+
+def test_properties_are_for_their_program_alone() -> None:
+    core, before = core_of(()), core_of(()).get_property("CPU", "INFERENCE_NUM_THREADS")
+    options = {"INFERENCE_NUM_THREADS": str(before + 1)}
+    lower(torch.nn.Linear(8, 8), (torch.randn(2, 8),), OpenvinoPartitioner(specs(**options)))
+    assert core.get_property("CPU", "INFERENCE_NUM_THREADS") == before
 
 
 def test_a_network_of_images() -> None:
