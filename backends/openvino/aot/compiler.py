@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import struct
 import tempfile
 from collections.abc import Mapping
@@ -36,7 +35,7 @@ def compile_program(
         (place / "model.xml").write_bytes(_serialized(model)[0])
     if chosen.payload == "ir":
         return portable(model)
-    core = core_of(tuple(sorted(chosen.properties.items())))
+    core = core_of(chosen.properties)
     if not _is_here(core, chosen.device):
         if chosen.payload == "compiled":
             raise wrong(
@@ -154,12 +153,17 @@ def _serialized(model: openvino.Model) -> tuple[bytes, bytes]:
         return files[0].read_bytes(), files[1].read_bytes()
 
 
-@functools.cache
-def core_of(properties: tuple[tuple[str, str], ...]) -> openvino.Core:
+_cores: dict[tuple[tuple[str, str], ...], openvino.Core] = {}
+
+
+def core_of(properties: Mapping[str, str]) -> openvino.Core:
     """For programs with these properties alone: a core keeps what is set on it."""
     import openvino
 
-    return openvino.Core()
+    key = tuple(sorted(properties.items()))
+    if key not in _cores:
+        _cores[key] = openvino.Core()
+    return _cores[key]
 
 
 def _is_here(core: openvino.Core, device: str) -> bool:

@@ -72,7 +72,7 @@ def test_less_is_computed_when_it_is_asked_for() -> None:
 
 
 def test_properties_are_for_their_program_alone() -> None:
-    core, before = core_of(()), core_of(()).get_property("CPU", "INFERENCE_NUM_THREADS")
+    core, before = core_of({}), core_of({}).get_property("CPU", "INFERENCE_NUM_THREADS")
     options = {"INFERENCE_NUM_THREADS": str(before + 1)}
     lower(torch.nn.Linear(8, 8), (torch.randn(2, 8),), OpenvinoPartitioner(specs(**options)))
     assert core.get_property("CPU", "INFERENCE_NUM_THREADS") == before
