@@ -6,11 +6,12 @@ is rounded to that dtype, times a few, and a few units in the last place of the 
     bound = times * max(abs(own - exact)) + units * eps * max(abs(own))
 
 Of quantized programs a value between two steps may go to either, if floats decide it: behind a mean of twelve integers,
-say, which is often half a step. What follows may make several steps of it.
+say, which is often half a step. What follows may make several steps of it. What float64 gives is right, too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,31 @@ def with_ties(direction: int, module: Callable[..., Any], inputs: Any) -> list[A
     1) or the lower (-1)."""
     with _Ties(direction):
         return _results(module, inputs)
+
+
+def _quantized_exactly(module: Callable[..., Any], inputs: Any) -> list[Any]:
+    """Of a quantized program: in float64 between what is quantized."""
+    with _Double(lambda tensor: _float(tensor, Tensor.double)):
+        return _results(module, inputs)
+
+
+class _Double(_Converted):
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.quantized_decomposed.quantize_per_tensor.default:
+            value, scale, point, least, most, dtype = args
+            return ((value.double() / scale).round() + point).clamp(least, most).to(dtype)
+        if func is torch.ops.quantized_decomposed.dequantize_per_tensor.default:
+            value, scale, point = args[:3]
+            return (value.double() - point) * scale
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+
+def _ties(module: Callable[..., Any], inputs: Any) -> list[list[Any]]:
+    """Without float64 where PyTorch refuses that."""
+    every = [with_ties(direction, copy.deepcopy(module), inputs) for direction in (-1, 1)]
+    with contextlib.suppress(RuntimeError, ValueError, AssertionError):
+        every.append(_quantized_exactly(copy.deepcopy(module), inputs))
+    return every
 
 
 class _Ties(TorchDispatchMode):
@@ -119,7 +145,7 @@ class Bounds:
         is_narrow = dtype != torch.float32
         own = in_dtype(dtype, copy.deepcopy(module), inputs) if is_narrow else None
         expected = _results(module, inputs)
-        every = [with_ties(n, copy.deepcopy(module), inputs) for n in (-1, 1)] if step else []
+        every = _ties(module, inputs) if step else []
         own = expected if own is None else own
         return Bounds(dtype, expected, own, exact, least, step, every)
 

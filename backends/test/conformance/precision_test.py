@@ -29,3 +29,15 @@ def test_a_value_between_two_steps_may_go_to_either() -> None:
         assert bounds.difference([torch.tensor(right)]) == "", right
     for wrong in ([6.0, 6.0], [6.0, 12.0], [0.0, 9.0], [9.0, 9.0]):
         assert bounds.difference([torch.tensor(wrong)]).startswith("1 of 2 elements"), wrong
+
+
+def test_what_float64_gives_is_right() -> None:
+    """2^24 + 1 has no float32: the difference is 0 there, and 1 in fact."""
+
+    def lost(x: Tensor) -> Tensor:
+        return quantized((quantized(x) + 2.0**24) - 2.0**24)
+
+    one = torch.tensor([1.0])
+    assert lost(one).tolist() == [0.0]
+    bounds = Bounds.of(torch.float32, lost, (one,), step=0.01)
+    assert bounds.difference([one]) == "" and bounds.difference([one * 2]) != ""
