@@ -2,6 +2,7 @@
 // Ranges of a dimension, and how one is divided.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace executorch::kernels::optimized {
@@ -19,6 +20,15 @@ struct Range {
 // Of `parts` parts of `size`, which differ by one at most.
 inline Range part_of(int64_t size, int64_t parts, int64_t index) {
   return {size * index / parts, size * (index + 1) / parts};
+}
+
+// Of a filter's taps, `dilation` apart from position `first` on, those that lie in [0, size).
+inline Range taps_inside(int64_t first, int64_t dilation, int64_t taps, int64_t size) {
+  const auto before = [&](int64_t position) {  // taps that lie before it
+    return position <= first ? 0 : std::min(div_up(position - first, dilation), taps);
+  };
+  const int64_t begin = before(0);
+  return {begin, std::max(begin, before(size))};
 }
 
 }  // namespace executorch::kernels::optimized

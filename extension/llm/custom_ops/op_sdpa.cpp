@@ -5,7 +5,7 @@
 
 #include <executorch/extension/llm/custom_ops/cache_rows.h>
 #include <executorch/extension/llm/custom_ops/op_sdpa_impl.h>
-#include <executorch/kernels/optimized/attention/attention_blocks.h>
+#include <executorch/kernels/optimized/attention/attention_mask.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 
@@ -20,6 +20,7 @@ using ::executorch::kernels::OpCall;
 using ::executorch::kernels::Shape;
 using ::executorch::kernels::ShapeText;
 using ::executorch::kernels::optimized::attend_side_by_side;
+using ::executorch::kernels::optimized::AttentionMask;
 using ::executorch::kernels::optimized::AttentionProblem;
 using ::executorch::kernels::optimized::AttentionRows;
 using ::executorch::kernels::optimized::is_narrow_float;
@@ -135,11 +136,7 @@ AttentionProblem problem_of(const Arguments& a) {
   p.depth = p.value_depth = a.query.size(3);
   p.scale = static_cast<float>(sdpa::impl::calculate_scale(a.query, a.scale));
   p.forbidden_is_nan = true;
-  if (a.has_mask()) {
-    p.mask = &*a.mask;
-    p.mask_row_stride = p.keys;
-    p.mask_col_stride = 1;
-  } else {
+  if (!a.has_mask()) {
     const int64_t end = a.start + p.queries;
     p.keys = end > 0 ? end : p.keys;
     p.causal = a.causal;
@@ -173,6 +170,15 @@ Tensor& attend_to(const OpCall& call, const Arguments& a, AttentionProblem p, Sc
                   Tensor& output) {
   if (prepare_output(call, a, type, output)) {
     p.out = rows_of(output, a.seq_dim);
+    AttentionMask mask;  // of all heads
+    if (a.has_mask()) {
+      mask.mask = &*a.mask;
+      mask.row_stride = p.keys;
+      mask.col_stride = 1;
+      mask.heads = p.heads;
+      mask.key_heads = p.key_heads;
+      p.step = &mask;
+    }
     static_cast<void>(check_attended(call, ::executorch::kernels::optimized::attend(call.ctx, p)));
   }
   return output;

@@ -2,7 +2,7 @@
 // scaled_dot_product_attention of dense tensors.
 #include <executorch/kernels/portable/attention/attention.h>
 
-#include <executorch/kernels/optimized/attention/attention_blocks.h>
+#include <executorch/kernels/optimized/attention/attention_mask.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
@@ -41,16 +41,23 @@ AttentionProblem problem_of(const Attention& plan, const AttentionArguments& a, 
   p.value_depth = plan.value_depth;
   p.scale = static_cast<float>(plan.scale);
   p.causal = plan.causal;
-  p.mask = plan.mask;
-  p.mask_like = &a.query;
-  p.mask_row_stride = plan.mask_row_stride;
-  p.mask_col_stride = plan.mask_col_stride;
   p.query = rows_of(a.query, plan.heads, plan.queries, plan.depth);
   p.key = rows_of(a.key, plan.key_heads, plan.keys, plan.depth);
   p.value = rows_of(a.value, plan.key_heads, plan.keys, plan.value_depth);
   p.out = rows_of(out, plan.heads, plan.queries, plan.value_depth);
   p.out.type = type;
   return p;
+}
+
+AttentionMask mask_of(const Attention& plan, const AttentionArguments& a) {
+  AttentionMask found;
+  found.mask = plan.mask;
+  found.like = &a.query;
+  found.row_stride = plan.mask_row_stride;
+  found.col_stride = plan.mask_col_stride;
+  found.heads = plan.heads;
+  found.key_heads = plan.key_heads;
+  return found;
 }
 
 }  // namespace
@@ -80,8 +87,10 @@ Tensor& opt_scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Te
   if (!plan_attention({ctx, "scaled_dot_product_attention.out"}, arguments, out, plan)) {
     return out;
   }
-  const optimized::AttentionProblem problem =
+  optimized::AttentionProblem problem =
       optimized::problem_of(plan, arguments, query.scalar_type(), out);
+  const optimized::AttentionMask mask = optimized::mask_of(plan, arguments);
+  problem.step = plan.mask != nullptr ? &mask : nullptr;
   return optimized::attend(ctx, problem) == Error::Ok ? out : portable();
 }
 

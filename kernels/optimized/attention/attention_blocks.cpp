@@ -12,11 +12,11 @@
 
 #include <executorch/kernels/optimized/attention/attention_plan.h>
 #include <executorch/kernels/optimized/attention/attention_simd.h>
-#include <executorch/kernels/optimized/convert.h>
+#include <executorch/kernels/optimized/convert_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
+#include <executorch/kernels/optimized/gemm/gemm_panels.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
-#include <executorch/kernels/portable/attention/attention.h>
 #include <executorch/kernels/portable/loops/temporary.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -25,7 +25,6 @@ namespace executorch::kernels::optimized {
 namespace {
 
 using executorch::aten::ScalarType;
-using executorch::aten::Tensor;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
@@ -34,11 +33,11 @@ constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
 // Memory of a thread.
 struct Scratch {
-  float* query;   // rows of a task x depth, scaled
+  float* query;   // rows of a task x depth, scaled, where they are not read in place
   float* panel;   // depth x a panel of keys
-  float* keys;    // kKeys x depth, for keys that are not f32
-  float* values;  // kKeys x padded_depth, for values that are not read in place
-  float* scores;  // rows x kKeys
+  float* keys;    // of a block x depth, for keys that are not f32
+  float* values;  // of a block x padded_depth, for values that are not read in place
+  float* scores;  // rows x keys of a block
 };
 
 constexpr int kParts = 5;
@@ -65,7 +64,7 @@ void read_row(const AttentionRows& rows, int64_t batch, int64_t head, int64_t ro
                           row * rows.param_row_stride;
     dequantize_row(static_cast<const int8_t*>(from), n, rows.scales[param], rows.zeros[param], to);
   } else {
-    widen(rows.type, from, to, n);
+    widen_values(rows.type == ScalarType::Half, from, to, n);
   }
 }
 
@@ -85,19 +84,41 @@ int64_t keys_seen(const AttentionPlan& plan, int64_t row, Range keys) {
   return std::clamp<int64_t>(end - keys.begin, 0, keys.size());
 }
 
-// A tile of so many rows and columns; full vectors of its B are readable.
-void multiply(const GemmKernels& kernels, GemmTile tile, int64_t rows, int64_t cols) {
+// Rows of a task by columns of a panel, of which whole vectors are readable. `tile` is of row 0.
+void multiply(const GemmKernels& kernels, GemmTile tile, Range rows, int64_t cols) {
   const int64_t vectors = div_up(cols, kernels.lanes);
+  const float* const a = tile.a + rows.begin * tile.lda;
+  float* const c = tile.c + rows.begin * tile.ldc;
   tile.tail = cols - (vectors - 1) * kernels.lanes;
-  kernels.tile[rows - 1][vectors - 1](tile);
+  for_each_tile(kernels, rows.size(), [&](int64_t row, int64_t in_tile, int64_t count) {
+    tile.count = count;
+    tile.a = a + row * tile.lda;
+    tile.c = c + row * tile.ldc;
+    kernels.tile[in_tile - 1][vectors - 1](tile);
+  });
+}
+
+// Calls act(rows, seen) for all rows of a task, or for as many as a tile has where each sees other
+// keys of the block; the last of them sees so many.
+template <typename Act>
+void for_rows(const AttentionPlan& plan, const Task& task, Range keys, const Act& act) {
+  const int64_t rows = task.rows.size();
+  const int64_t step = plan.problem.causal ? gemm_kernels().tile_rows : rows;
+  for (int64_t i = 0; i < rows; i += step) {
+    const Range some{i, std::min(i + step, rows)};
+    act(some, keys_seen(plan, task.rows.begin + some.end - 1, keys));
+  }
 }
 
 // scores[row][key] of a block.
 void score_block(const AttentionPlan& plan, const Scratch& s, const Task& task, Range keys) {
   const AttentionRows& from = plan.problem.key;
   const Place& place = task.place;
-  const int64_t depth = plan.problem.depth, rows = task.rows.size();
-  const void* data = row_at(from, place.batch, place.key_head, keys.begin);
+  const bool in_columns = plan.problem.keys_in_columns;
+  const int64_t depth = plan.problem.depth;
+  const auto* data = static_cast<const float*>(
+      row_at(from, place.batch, place.key_head, in_columns ? 0 : keys.begin));
+  data += in_columns ? keys.begin : 0;
   int64_t stride = from.row_stride;
   if (!plan.keys_in_place) {
     read_rows(from, place, keys, depth, s.keys, depth);
@@ -105,78 +126,47 @@ void score_block(const AttentionPlan& plan, const Scratch& s, const Task& task, 
     stride = depth;
   }
   const GemmKernels& kernels = gemm_kernels();
-  const int64_t width = kTileVectors * kernels.lanes;
+  const Panels panels(keys.size(), kernels.lanes);
   GemmTile tile = {};
   tile.k = tile.lda = depth;
+  tile.a = s.query;
+  if (plan.queries_in_place) {
+    const AttentionRows& query = plan.problem.query;
+    tile.a = static_cast<const float*>(row_at(query, place.batch, place.key_head, task.rows.begin));
+    tile.lda = query.row_stride;
+  }
   tile.b = s.panel;
-  tile.ldb = width;
-  tile.ldc = kKeys;
-  for (int64_t j = 0; j < keys.size(); j += width) {
-    const int64_t cols = std::min(width, keys.size() - j);
-    kernels.transpose(static_cast<const float*>(data) + j * stride, stride, cols, depth, s.panel,
-                      width, /*add=*/false);
-    for (int64_t i = 0; i < rows; i += kernels.tile_rows) {
-      const int64_t end = std::min(i + kernels.tile_rows, rows);
-      if (keys_seen(plan, task.rows.begin + end - 1, keys) <= j) {
-        continue;
+  tile.ldb = panels.width();
+  tile.ldc = plan.score_stride;
+  for (int64_t j = 0; j < keys.size(); j = panels.end_of(j)) {
+    const int64_t cols = panels.end_of(j) - j;
+    if (in_columns) {
+      for (int64_t i = 0; i < depth; ++i) {
+        std::copy_n(data + i * stride + j, cols, s.panel + i * tile.ldb);
       }
-      tile.a = s.query + i * depth;
-      tile.c = s.scores + i * kKeys + j;
-      multiply(kernels, tile, end - i, cols);
+    } else {
+      kernels.transpose(data + j * stride, stride, cols, depth, s.panel, tile.ldb, /*add=*/false);
     }
+    tile.c = s.scores + j;
+    for_rows(plan, task, keys, [&](Range rows, int64_t seen) {
+      if (seen > j) {
+        multiply(kernels, tile, rows, cols);
+      }
+    });
   }
 }
 
-// Adds the mask to a row of scores; `offset` is where the row's part of it begins.
-void mask_row(const AttentionProblem& p, int64_t offset, int64_t keys, float* scores) {
-  const Tensor& mask = *p.mask;
-  const int64_t stride = p.mask_col_stride;
-  if (mask.scalar_type() == ScalarType::Bool) {
-    const bool* allowed = mask.const_data_ptr<bool>() + offset;
-    for (int64_t j = 0; j < keys; ++j) {
-      scores[j] = allowed[j * stride] ? scores[j] : kForbidden;
-    }
-    return;
-  }
-  if (mask.scalar_type() == ScalarType::Float && stride == 1) {
-    const float* row = mask.const_data_ptr<float>() + offset;
-    for (int64_t j = 0; j < keys; ++j) {
-      scores[j] += row[j];
-    }
-    return;
-  }
-  float row[kKeys];
-  const int64_t count = stride == 0 ? 1 : keys;
-  if (mask.scalar_type() == ScalarType::Float) {
-    std::copy_n(mask.const_data_ptr<float>() + offset, count, row);
-  } else {
-    widen(mask.scalar_type(), static_cast<const uint16_t*>(mask.const_data_ptr()) + offset, row,
-          count);
-  }
-  for (int64_t j = 0; j < keys; ++j) {
-    scores[j] += row[j * stride];
-  }
-}
-
-int64_t mask_offset(const AttentionPlan& plan, const Task& task, int64_t row) {
-  const AttentionProblem& p = plan.problem;
-  const int64_t head = task.place.key_head * plan.group + row % plan.group;
-  const int64_t matrix = task.place.batch * p.heads + head;
-  const int64_t base = p.mask_like != nullptr ? matrix_offset(*p.mask, *p.mask_like, matrix) : 0;
-  return base + row / plan.group * p.mask_row_stride;
-}
-
-// Scores into weights, with what they are masked by; earlier sums are brought to the same scale.
+// Scores into weights; earlier sums are brought to the same scale.
 void weigh_block(const AttentionPlan& plan, const Scratch& s, const Task& task, Range keys,
                  RunningSoftmax* softmax, float* sums) {
   const AttentionProblem& p = plan.problem;
+  if (p.step != nullptr) {
+    p.step->apply(
+        {task.place.batch, task.place.key_head, task.rows, keys, s.scores, plan.score_stride});
+  }
   for (int64_t i = 0; i < task.rows.size(); ++i) {
     const int64_t row = task.rows.begin + i;
-    float* scores = s.scores + i * kKeys;
-    if (p.mask != nullptr) {
-      mask_row(p, mask_offset(plan, task, row) + keys.begin * p.mask_col_stride, keys.size(),
-               scores);
-    }
+    float* scores = s.scores + i * plan.score_stride;
     const int64_t seen = keys_seen(plan, row, keys);
     const float factor = softmax_step(scores, seen, softmax[i]);
     std::fill(scores + seen, scores + keys.size(), 0.0f);
@@ -200,27 +190,28 @@ void add_values(const AttentionPlan& plan, const Scratch& s, const Task& task, R
     values = s.values;
   }
   const GemmKernels& kernels = gemm_kernels();
-  const int64_t width = kTileVectors * kernels.lanes, rows = task.rows.size();
+  const Panels panels(depth, kernels.lanes);
   GemmTile tile = {};
-  tile.lda = kKeys;
+  tile.a = s.scores;
+  tile.lda = plan.score_stride;
   tile.ldb = stride;
   tile.ldc = depth;
   tile.accumulate = keys.begin != task.keys.begin;
-  for (int64_t j = 0; j < depth; j += width) {
-    const int64_t last = std::min(j + width, depth);
+  for (int64_t j = 0; j < depth; j = panels.end_of(j)) {
     tile.b = values + j;
-    for (int64_t i = 0; i < rows; i += kernels.tile_rows) {
-      const int64_t end = std::min(i + kernels.tile_rows, rows);
-      tile.k = keys_seen(plan, task.rows.begin + end - 1, keys);
-      tile.a = s.scores + i * kKeys;
-      tile.c = sums + i * depth + j;
-      multiply(kernels, tile, end - i, last - j);
-    }
+    tile.c = sums + j;
+    for_rows(plan, task, keys, [&](Range rows, int64_t seen) {
+      tile.k = seen;
+      multiply(kernels, tile, rows, panels.end_of(j) - j);
+    });
   }
 }
 
 void read_queries(const AttentionPlan& plan, const Scratch& s, const Task& task) {
   const AttentionProblem& p = plan.problem;
+  if (plan.queries_in_place) {
+    return;
+  }
   for (int64_t i = 0; i < task.rows.size(); ++i) {
     const int64_t row = task.rows.begin + i;
     const int64_t head = task.place.key_head * plan.group + row % plan.group;
@@ -243,7 +234,7 @@ Head head_of(const AttentionPlan& plan, const Head& first, int64_t index) {
   const int64_t rows = index * first.task.rows.size();
   head.task.place.key_head += index;
   head.s.query += rows * plan.problem.depth;
-  head.s.scores += rows * kKeys;
+  head.s.scores += rows * plan.score_stride;
   head.softmax += rows;
   head.sums += rows * plan.problem.value_depth;
   return head;
@@ -287,7 +278,8 @@ void run_few(const AttentionPlan& plan, const Head& first, Range keys) {
   const AttentionProblem& p = plan.problem;
   read_for_few(plan, first, p.key, p.depth, keys, first.s.keys,
                [&](const CacheRows& rows, const Head& head, Range read) {
-                 score_rows(rows, head.s.query, head.s.scores + (read.begin - keys.begin), kKeys);
+                 score_rows(rows, head.s.query, head.s.scores + (read.begin - keys.begin),
+                            plan.score_stride);
                });
   for (int64_t i = 0; i < plan.heads; ++i) {
     const Head head = head_of(plan, first, i);
@@ -296,7 +288,8 @@ void run_few(const AttentionPlan& plan, const Head& first, Range keys) {
   const Range seen{keys.begin, keys.begin + keys_seen(plan, first.task.rows.end - 1, keys)};
   read_for_few(plan, first, p.value, p.value_depth, seen, first.s.values,
                [&](const CacheRows& rows, const Head& head, Range read) {
-                 add_rows(rows, head.s.scores + (read.begin - keys.begin), kKeys, head.sums,
+                 add_rows(rows, head.s.scores + (read.begin - keys.begin), plan.score_stride,
+                          head.sums,
                           /*accumulate=*/read.begin != first.task.keys.begin);
                });
 }
@@ -316,8 +309,8 @@ void run_task(const AttentionPlan& plan, const Head& first) {
   if (last_key <= task.keys.begin) {
     std::fill_n(first.sums, plan.heads * rows * p.value_depth, 0.0f);
   }
-  for (int64_t key = task.keys.begin; key < last_key; key += kKeys) {
-    const Range block{key, std::min(key + kKeys, last_key)};
+  for (int64_t key = task.keys.begin; key < last_key; key += plan.score_stride) {
+    const Range block{key, std::min(key + plan.score_stride, last_key)};
     if (plan.few) {
       run_few(plan, first, block);
     } else {
@@ -325,6 +318,17 @@ void run_task(const AttentionPlan& plan, const Head& first) {
       weigh_block(plan, first.s, task, block, first.softmax, first.sums);
       add_values(plan, first.s, task, block, first.sums);
     }
+  }
+}
+
+void finish_rows(const AttentionPlan& plan, const Task& task) {
+  const AttentionProblem& p = plan.problem;
+  if (p.epilogue != nullptr) {
+    const auto& [batch, head] = task.place;
+    const int64_t first = (batch * p.heads + head) * p.queries;
+    const void* const rows = row_at(p.out, batch, head, task.rows.begin);
+    p.epilogue->finish({first + task.rows.begin, first + task.rows.end, 0, p.value_depth,
+                        static_cast<float*>(const_cast<void*>(rows)), p.out.row_stride});
   }
 }
 
@@ -339,7 +343,7 @@ void store_row(const AttentionPlan& plan, const Place& place, int64_t row, float
   if (p.out.type == ScalarType::Float) {
     std::copy_n(sums, p.value_depth, static_cast<float*>(out));
   } else {
-    narrow(p.out.type, sums, out, p.value_depth);
+    narrow_values(p.out.type == ScalarType::Half, sums, out, p.value_depth);
   }
 }
 
@@ -348,6 +352,7 @@ void store_head(const AttentionPlan& plan, const Head& head) {
     store_row(plan, head.task.place, head.task.rows.begin + i, head.softmax[i].total,
               head.sums + i * plan.problem.value_depth);
   }
+  finish_rows(plan, head.task);
 }
 
 // Joins what the tasks of some keys each have summed for one head, one after the other `stride`
@@ -380,6 +385,7 @@ void join_splits(const AttentionPlan& plan, const Head& head, int64_t stride) {
     }
     store_row(plan, head.task.place, head.task.rows.begin + i, total, joined);
   }
+  finish_rows(plan, head.task);
 }
 
 // A problem with what its tasks need, in floats.
@@ -405,9 +411,11 @@ Work work_of(const AttentionProblem& p) {
   const int64_t rows = plan.rows_per_block;
   work.all_rows = rows * plan.heads;
   const int64_t sizes[kParts] = {
-      padded(work.all_rows * p.depth), plan.few ? 0 : padded(p.depth * width),
-      plan.keys_in_place ? 0 : padded(kKeys * p.depth),
-      plan.values_in_place ? 0 : padded(kKeys * plan.padded_depth), padded(work.all_rows * kKeys)};
+      plan.queries_in_place ? 0 : padded(work.all_rows * p.depth),
+      plan.few ? 0 : padded(p.depth * width),
+      plan.keys_in_place ? 0 : padded(plan.score_stride * p.depth),
+      plan.values_in_place ? 0 : padded(plan.score_stride * plan.padded_depth),
+      padded(work.all_rows * plan.score_stride)};
   for (int i = 0; i < kParts; ++i) {
     work.sizes[i] = sizes[i];
     work.per_thread += sizes[i];

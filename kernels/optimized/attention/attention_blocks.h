@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include <executorch/kernels/optimized/gemm/gemm.h>
+#include <executorch/kernels/optimized/ranges.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/span.h>
@@ -23,7 +25,23 @@ struct AttentionRows {
   int64_t param_batch_stride = 0, param_head_stride = 0, param_row_stride = 0;
 };
 
-// out[b][h][i] = sum over j of softmax_j(scale * query[b][h][i] . key[b][h'][j] + mask) *
+// Scores of some rows, which are the queries of the heads that share a head of keys: those of a
+// query side by side. Row i, key j is at data[i * stride + j].
+struct Scores {
+  int64_t batch, key_head;
+  Range rows, keys;
+  float* data;
+  int64_t stride;
+};
+
+// What happens to scores before their softmax, a block at a time and from several threads.
+class ScoreStep {
+ public:
+  virtual ~ScoreStep() = default;
+  virtual void apply(const Scores& scores) const = 0;
+};
+
+// out[b][h][i] = sum over j of softmax_j(step(scale * query[b][h][i] . key[b][h'][j])) *
 // value[b][h'][j]; each group of heads / key_heads neighbouring heads shares one h'.
 struct AttentionProblem {
   int64_t batch = 0, heads = 0, key_heads = 0;
@@ -31,13 +49,13 @@ struct AttentionProblem {
   float scale = 1.0f;
   bool causal = false;  // query i sees keys 0 ... first_query + i
   int64_t first_query = 0;
-  // Bool (true: allowed), or added to scores (Float, Half, BFloat16); nullptr: none. That of
-  // matrix b * heads + h begins where it does when broadcast to `mask_like`, or at 0 without that.
-  const executorch::aten::Tensor* mask = nullptr;
-  const executorch::aten::Tensor* mask_like = nullptr;
-  int64_t mask_row_stride = 0, mask_col_stride = 0;
+  const ScoreStep* step = nullptr;  // or none
+  // Of keys, floats: row_stride is between their values, and keys lie side by side.
+  bool keys_in_columns = false;
   AttentionRows query, key, value;
-  AttentionRows out;              // written; Float, Half or BFloat16
+  AttentionRows out;  // written; Float, Half or BFloat16
+  const Epilogue* epilogue =
+      nullptr;                    // of rows of all heads' queries, where no head shares its keys
   bool forbidden_is_nan = false;  // the result of a query that sees no key; else 0
 };
 

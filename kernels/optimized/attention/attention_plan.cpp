@@ -13,12 +13,19 @@ namespace {
 
 using executorch::aten::ScalarType;
 
+// All blocks have about as many.
+int64_t keys_of_block(int64_t keys) {
+  const int64_t blocks = std::max<int64_t>(1, (keys + kMaxKeys - kKeys) / kKeys);
+  return div_up(keys, blocks);
+}
+
 // How many tasks share the rows of a head: as many for each thread, where that makes none too small
 // to be worth the reading of its keys.
 int64_t row_blocks_of(const AttentionPlan& plan) {
   constexpr int64_t kLeastRows = 24;
   const int64_t heads = plan.problem.batch * plan.problem.key_heads;
-  const int64_t threads = extension::get_num_threads(), least = div_up(plan.rows, kRows);
+  const int64_t rows = kRows * kKeys / std::max(kKeys, keys_of_block(plan.problem.keys));
+  const int64_t threads = extension::get_num_threads(), least = div_up(plan.rows, rows);
   for (int64_t blocks = least; plan.rows >= blocks * kLeastRows; ++blocks) {
     if (heads * blocks % threads == 0) {
       return blocks;
@@ -83,10 +90,12 @@ AttentionPlan plan_of(const AttentionProblem& p) {
   plan.group = p.heads / p.key_heads;
   plan.padded_depth = div_up(p.value_depth, lanes) * lanes;
   plan.rows = p.queries * plan.group;
-  plan.few = plan.rows <= kFewRows;
+  plan.few = plan.rows <= kFewRows && !p.keys_in_columns;
   // Rows of a cache are so far apart that each is in a page of its own: copied where many queries
   // read them.
   const bool whole = p.value_depth % lanes == 0 && p.value.row_stride == p.value_depth;
+  plan.queries_in_place =
+      p.query.type == ScalarType::Float && p.scale == 1.0f && plan.group == 1 && !plan.few;
   plan.keys_in_place = is_in_place(plan, p.key.type);
   plan.values_in_place = is_in_place(plan, p.value.type) && (plan.few || whole);
   plan.rows_per_block = div_up(plan.rows, row_blocks_of(plan));
@@ -102,6 +111,7 @@ AttentionPlan plan_of(const AttentionProblem& p) {
   plan.key_splits = std::max<int64_t>(1, plan.key_splits);
   plan.keys_per_split = div_up(div_up(p.keys, plan.key_splits), unit) * unit;
   plan.key_splits = std::max<int64_t>(1, div_up(p.keys, std::max<int64_t>(1, plan.keys_per_split)));
+  plan.score_stride = std::max<int64_t>(1, keys_of_block(std::min(p.keys, plan.keys_per_split)));
   return plan;
 }
 

@@ -9,8 +9,9 @@
 
 namespace executorch::kernels::optimized {
 
-inline constexpr int64_t kRows = 192;   // of a task, at most
-inline constexpr int64_t kKeys = 192;   // of a block: a whole number of panels on every target
+inline constexpr int64_t kRows = 192;  // of a task, at most
+inline constexpr int64_t kKeys = 192;  // of a block, about
+inline constexpr int64_t kMaxKeys = 288;
 inline constexpr int64_t kFewRows = 8;  // up to which keys and values are read in place
 inline constexpr int64_t kNear = 16;    // keys that each head copies before the next does
 
@@ -31,8 +32,9 @@ struct AttentionPlan {
   int64_t group = 0;         // heads that share keys
   int64_t rows = 0;          // queries * group
   int64_t padded_depth = 0;  // of copied values
+  int64_t score_stride = 0;  // keys of a block
   bool few = false;          // rows, kFewRows at most
-  bool keys_in_place = false, values_in_place = false;
+  bool queries_in_place = false, keys_in_place = false, values_in_place = false;
   int64_t row_blocks = 0, rows_per_block = 0, key_splits = 1, keys_per_split = 0;
   int64_t heads = 1;  // of keys, of a task
 };

@@ -20,6 +20,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
+// Weights of lower scores are 0: denormal numbers are slow to compute, and to multiply.
+constexpr float kLeastScore = -87.0f;
 
 float highest_of(const float* scores, int64_t n) {
   const hn::ScalableTag<float> d;
@@ -29,11 +31,19 @@ float highest_of(const float* scores, int64_t n) {
   for (; i + lanes <= n; i += lanes) {
     highest = hn::Max(highest, hn::LoadU(d, scores + i));
   }
-  float result = hn::ReduceMax(d, highest);
-  for (; i < n; ++i) {
-    result = std::max(result, scores[i]);
+  if (i < n) {
+    highest = hn::Max(highest,
+                      hn::LoadNOr(hn::Set(d, kLowest), d, scores + i, static_cast<size_t>(n - i)));
   }
-  return result;
+  return hn::ReduceMax(d, highest);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> weight_of(D d, hn::Vec<D> score, hn::Vec<D> highest) {
+  const auto x = hn::Sub(score, highest);
+  const auto least = hn::Set(d, kLeastScore);
+  const auto is_lower = hn::Lt(x, least);
+  return hn::IfThenZeroElse(is_lower, exp_f32(d, hn::IfThenElse(is_lower, least, x)));
 }
 
 float softmax_step_simd(float* scores, int64_t n, RunningSoftmax& row) {
@@ -51,15 +61,20 @@ float softmax_step_simd(float* scores, int64_t n, RunningSoftmax& row) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto shift = hn::Set(d, highest);
   auto sum = hn::Zero(d);
-  for (int64_t i = 0; i < n; i += lanes) {
-    const auto valid = static_cast<size_t>(std::min(lanes, n - i));
-    const auto lowest = hn::Set(d, kLowest);
-    const auto score = hn::LoadNOr(lowest, d, scores + i, valid);
-    const auto weight = exp_f32(d, hn::Sub(score, shift));
-    hn::StoreN(weight, d, scores + i, valid);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto weight = weight_of(d, hn::LoadU(d, scores + i), shift);
+    hn::StoreU(weight, d, scores + i);
     sum = hn::Add(sum, weight);
   }
-  const float factor = std::exp(row.highest - highest);
+  if (i < n) {
+    const auto rest = static_cast<size_t>(n - i);
+    const auto score = hn::LoadNOr(hn::Set(d, kLowest), d, scores + i, rest);
+    const auto weight = weight_of(d, score, shift);
+    hn::StoreN(weight, d, scores + i, rest);
+    sum = hn::Add(sum, weight);
+  }
+  const float factor = row.highest == kLowest ? 0.0f : std::exp(row.highest - highest);
   row.highest = highest;
   row.total = row.total * factor + hn::ReduceSum(d, sum);
   return factor;

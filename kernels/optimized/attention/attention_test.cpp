@@ -61,6 +61,21 @@ TEST(SoftmaxStep, WeighsNothingWithoutAnAllowedKeyAndKeepsNan) {
   });
 }
 
+// exp(-88) is denormal: such weights are slow to multiply.
+TEST(SoftmaxStep, HasNoDenormalWeights) {
+  on_every_target([] {
+    std::vector<float> scores(37, -88.0f);
+    scores[0] = 0.0f;
+    scores[1] = -86.0f;
+    scores[36] = -1e30f;
+    RunningSoftmax row{kLowest, 0.0f};
+    softmax_step(scores.data(), 37, row);
+    EXPECT_EQ(scores[0], 1.0f);
+    EXPECT_NEAR(scores[1] / std::exp(-86.0), 1.0, 1e-5);
+    EXPECT_EQ(std::count(scores.begin() + 2, scores.end(), 0.0f), 35);
+  });
+}
+
 std::vector<float> drawn(size_t size, float step) {
   std::vector<float> values(size);
   for (size_t i = 0; i < size; ++i) {

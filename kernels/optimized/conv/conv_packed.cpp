@@ -2,6 +2,7 @@
 // A task is a band of rows of outputs, or a part of their columns or channels.
 #include <executorch/kernels/optimized/conv/conv_packed.h>
 
+#include <executorch/kernels/optimized/conv/conv_few.h>
 #include <executorch/kernels/optimized/conv/conv_groups.h>
 #include <executorch/kernels/optimized/gemm/gemm_panels.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
@@ -40,6 +41,11 @@ RowOfGroups row_of_groups(const Conv& c) {
     }
   }
   return nullptr;
+}
+
+// At any stride and dilation, so that these convolutions share what is packed.
+bool has_few_channels(const Conv& c) {
+  return c.groups == 1 && are_few_channels(c.out_channels, c.kernel_h, c.kernel_w * c.in_channels);
 }
 
 // Values of the filter that lie together in what is read: a row of taps, or one.
@@ -83,6 +89,7 @@ class PackedConv {
         max_(max),
         epilogue_(epilogue),
         row_of_groups_(row_of_groups(conv)),
+        has_few_channels_(optimized::has_few_channels(conv)),
         groups_(row_of_groups_ == nullptr ? conv.groups : 1),
         in_group_(conv.in_channels / groups_),
         out_group_(conv.out_channels / groups_),
@@ -107,7 +114,8 @@ class PackedConv {
     if (missing() > 1) {
       col_parts_ *= std::clamp<int64_t>(c_.out_w / col_parts_ / kMinColumns, 1, missing());
     }
-    channel_parts_ = std::clamp<int64_t>(missing(), 1, div_up(out_group_, width_));
+    channel_parts_ =
+        has_few_channels_ ? 1 : std::clamp<int64_t>(missing(), 1, div_up(out_group_, width_));
   }
 
   Error run(runtime::KernelRuntimeContext& ctx) const {
@@ -161,7 +169,11 @@ class PackedConv {
     return {begin, begin + (cols.size() - 1) * c_.stride_w + extent(c_.kernel_w, c_.dilation_w)};
   }
 
-  bool copies_image() const { return c_.pad_w > 0 || input_cols({0, c_.out_w}).end > c_.in_w; }
+  // Zeros beside it, unless they are left out.
+  bool copies_image() const {
+    return !(has_few_channels_ && c_.dilation_w == 1) &&
+           (c_.pad_w > 0 || input_cols({0, c_.out_w}).end > c_.in_w);
+  }
   int64_t scratch_floats() const {
     const Range rows = {0, div_up(c_.out_h, row_parts_)};
     const Range cols = {0, div_up(c_.out_w, col_parts_)};
@@ -176,7 +188,7 @@ class PackedConv {
       return Image{data, c_.stride_h * row_stride, c_.stride_w * pixel_stride,
                    c_.dilation_h * row_stride, c_.dilation_w * pixel_stride};
     };
-    if (cols.begin >= 0 && cols.end <= c_.in_w) {
+    if ((cols.begin >= 0 && cols.end <= c_.in_w) || !copies_image()) {
       return strided(image + rows.begin * in_row + cols.begin * pixel, in_row, pixel);
     }
     const int64_t row_stride = cols.size() * in_group_;
@@ -210,9 +222,14 @@ class PackedConv {
     for (int64_t i = 0; i < runs_.count; ++i) {
       offsets[i] = i / of_row * image.tap_row + i % of_row * image.tap_col;
     }
-    if (row_of_groups_ != nullptr) {
+    if (row_of_groups_ != nullptr || has_few_channels_) {
       for (int64_t row = task.rows.begin; row < task.rows.end; ++row) {
-        compute_groups(task, image, row, offsets);
+        if (has_few_channels_) {
+          compute_few(task, image, row, offsets);
+        } else {
+          compute_groups(task, image, row, offsets);
+        }
+        finish(task, row, task.channels);
       }
       return;
     }
@@ -232,14 +249,8 @@ class PackedConv {
 
   // Runs that are not of zeros alone.
   Range runs_inside(int64_t row) const {
-    const int64_t first_row = row * c_.stride_h - c_.pad_h;
-    Range taps = {0, c_.kernel_h};
-    while (taps.begin < taps.end && first_row + taps.begin * c_.dilation_h < 0) {
-      ++taps.begin;
-    }
-    while (taps.begin < taps.end && first_row + (taps.end - 1) * c_.dilation_h >= c_.in_h) {
-      --taps.end;
-    }
+    const Range taps =
+        taps_inside(row * c_.stride_h - c_.pad_h, c_.dilation_h, c_.kernel_h, c_.in_h);
     const int64_t of_tap = runs_.count / c_.kernel_h;
     return {taps.begin * of_tap, taps.end * of_tap};
   }
@@ -252,7 +263,7 @@ class PackedConv {
     if (runs.size() <= 0 && !(has_none && block.begin == 0)) {
       return;
     }
-    const int64_t position = (task.image * c_.out_h + row) * c_.out_w + task.cols.begin;
+    const int64_t position = position_of(task, row);
     const int64_t channel = task.group * out_group_;
     const bool is_first = has_none || runs.begin == inside.begin;
     const bool is_last = has_none || runs.end == inside.end;
@@ -286,15 +297,14 @@ class PackedConv {
       });
       n = end;
     }
-    if (is_last && epilogue_ != nullptr) {
-      epilogue_->finish({position, position + task.cols.size(), channel + channels.begin,
-                         channel + channels.end});
+    if (is_last) {
+      finish(task, row, channels);
     }
   }
 
   void compute_groups(const Task& task, const Image& image, int64_t row,
                       const int64_t* offsets) const {
-    const int64_t position = (task.image * c_.out_h + row) * c_.out_w + task.cols.begin;
+    const int64_t position = position_of(task, row);
     const Range runs = runs_inside(row);
     const int64_t of_tap = in_group_ / c_.groups * kernels_.lanes;
     GroupRow r;
@@ -312,8 +322,51 @@ class PackedConv {
       r.output = c_.output + position * c_.out_channels + n;
       row_of_groups_(r);
     }
+  }
+
+  // Where runs are rows of taps, what they would read beside the image is left out.
+  void compute_few(const Task& task, const Image& image, int64_t row,
+                   const int64_t* offsets) const {
+    const Range runs = runs_inside(row);
+    FewRow f;
+    f.channels = f.output_step = c_.out_channels;
+    f.step = image.col_step;
+    f.offsets = offsets + runs.begin;
+    f.pieces = runs.size();
+    f.piece_step = runs_.length;
+    f.weight_step = runs_.count * runs_.length;
+    f.bias = c_.bias;
+    f.min = min_;
+    f.max = max_;
+    const float* const input = image.data + (row - task.rows.begin) * image.row_step;
+    float* const output = c_.output + position_of(task, row) * c_.out_channels;
+    const int64_t taps = runs_.length / in_group_;  // of a run
+    for (int64_t col = task.cols.begin; col < task.cols.end; col += f.outputs) {
+      const int64_t first = col * c_.stride_w - c_.pad_w;
+      const Range seen = copies_image() ? Range{0, taps} : taps_inside(first, 1, taps, c_.in_w);
+      const int64_t whole = (c_.in_w - taps - first) / c_.stride_w + 1;  // outputs with all taps
+      f.outputs = copies_image()                           ? task.cols.size()
+                  : seen.size() == taps && seen.begin == 0 ? std::min(whole, task.cols.end - col)
+                                                           : 1;
+      f.length = seen.size() * in_group_;
+      f.input = input + (col - task.cols.begin) * f.step + seen.begin * in_group_;
+      f.weights = packed_ + runs.begin * runs_.length + seen.begin * in_group_;
+      f.output = output + (col - task.cols.begin) * c_.out_channels;
+      few_row(f);
+    }
+  }
+
+  // In the output, of the first column of a row of a task.
+  int64_t position_of(const Task& task, int64_t row) const {
+    return (task.image * c_.out_h + row) * c_.out_w + task.cols.begin;
+  }
+
+  // What the caller does with channels of a group, of a row of a task.
+  void finish(const Task& task, int64_t row, const Range& channels) const {
     if (epilogue_ != nullptr) {
-      epilogue_->finish({position, position + r.outputs, task.channels.begin, task.channels.end});
+      const int64_t position = position_of(task, row), first = task.group * out_group_;
+      epilogue_->finish(
+          {position, position + task.cols.size(), first + channels.begin, first + channels.end});
     }
   }
 
@@ -327,6 +380,7 @@ class PackedConv {
   const float min_, max_;
   const Epilogue* const epilogue_;
   const RowOfGroups row_of_groups_;
+  const bool has_few_channels_;
   const int64_t groups_;                // each by itself
   const int64_t in_group_, out_group_;  // channels
   const GemmKernels& kernels_;
@@ -347,7 +401,7 @@ bool is_packable(const Conv& c) {
 
 size_t num_conv_packed(const Conv& c) {
   const int64_t taps = c.kernel_h * c.kernel_w;
-  if (row_of_groups(c) != nullptr) {
+  if (row_of_groups(c) != nullptr || has_few_channels(c)) {
     return static_cast<size_t>(taps * c.in_channels / c.groups * c.out_channels);
   }
   return static_cast<size_t>(c.groups) *
@@ -375,6 +429,10 @@ void pack_groups(const Conv& c, float* packed) {
 void pack_conv(const Conv& c, float* packed) {
   if (row_of_groups(c) != nullptr) {
     pack_groups(c, packed);
+    return;
+  }
+  if (has_few_channels(c)) {
+    std::copy_n(c.weight, num_conv_packed(c), packed);
     return;
   }
   Gemm g;

@@ -38,7 +38,7 @@ struct Case {
 };
 
 // Odd sizes, each attribute by itself, rows of outputs that read zeros alone, images that a task
-// cannot copy whole, filters of several blocks, and many columns of one row.
+// cannot copy whole, few channels, filters of several blocks, and many columns of one row.
 constexpr Case kCases[] = {
     {1, 1, 1, 1, {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}},
     {2, 1, 3, 32, {9, 3, 2, 1, 1, 1}, {8, 3, 2, 1, 1, 0}},
@@ -57,6 +57,10 @@ constexpr Case kCases[] = {
     {1, 8, 32, 32, {5, 3, 2, 1, 3, 3}, {15, 2, 1, 2, 1, 1}},
     {1, 1, 1, 60, {41, 40, 1, 1, 0, 0}, {41, 40, 1, 1, 0, 0}},
     {1, 12, 96, 96, {4, 3, 1, 2, 2, 2}, {9, 5, 1, 1, 2, 2}},
+    {2, 1, 64, 1, {9, 3, 1, 1, 1, 1}, {10, 3, 1, 1, 1, 1}},
+    {1, 1, 33, 2, {8, 3, 2, 1, 3, 3}, {9, 3, 1, 2, 2, 2}},
+    {1, 1, 40, 3, {6, 5, 1, 1, 2, 2}, {70, 2, 3, 1, 1, 0}},
+    {1, 1, 96, 7, {5, 2, 1, 2, 1, 1}, {7, 3, 1, 1, 0, 0}},
 };
 
 float draw(uint32_t& state) {

@@ -27,10 +27,13 @@ struct Gemm;
 // What a caller does with pieces of a result while they are in a core's own cache.
 class Epilogue {
  public:
-  // Rows [m_begin, m_end) and columns [n_begin, n_end).
+  // Rows [m_begin, m_end) and columns [n_begin, n_end), in the result or at `data`, where rows are
+  // `stride` apart.
   struct Piece {
     int64_t m_begin, m_end;
     int64_t n_begin, n_end;
+    float* data = nullptr;
+    int64_t stride = 0;
   };
 
   virtual ~Epilogue() = default;

@@ -72,13 +72,7 @@ class Tiles {
   void compute_row(int64_t image, int64_t row, const Range& cols, const Range& channels,
                    float* output) const {
     const int64_t top = row * c_.stride_h - c_.pad_h;
-    Range taps = {0, c_.kernel_h};  // whose lines the image has
-    while (taps.size() > 0 && top + taps.begin * c_.dilation_h < 0) {
-      ++taps.begin;
-    }
-    while (taps.size() > 0 && top + (taps.end - 1) * c_.dilation_h >= c_.in_h) {
-      --taps.end;
-    }
+    const Range taps = taps_inside(top, c_.dilation_h, c_.kernel_h, c_.in_h);
     const int64_t line = taps.size() > 0 ? top + taps.begin * c_.dilation_h : 0;
     const int64_t of_line = c_.in_w * c_.in_channels;
     depthwise_row({c_.input + (image * c_.in_h + line) * of_line + channels.begin, taps.size(),
