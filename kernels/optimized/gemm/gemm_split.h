@@ -49,7 +49,7 @@ inline Split split_matmul(int64_t m, int64_t n, int64_t tile_rows, int64_t tile_
   const int64_t row_tiles = div_up(m, tile_rows);
   const int64_t col_tiles = div_up(n, tile_cols);
   int64_t row_parts = 1, col_parts = 1;
-  if (row_tiles >= col_tiles) {
+  if (m >= n) {
     row_parts = std::min(parts, row_tiles);
     col_parts = std::min(parts / row_parts, col_tiles);
   } else {
