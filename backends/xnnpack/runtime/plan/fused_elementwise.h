@@ -15,9 +15,9 @@ namespace executorch::backends::xnnpack {
 
 class FusedElementwise final : public kernels::optimized::Epilogue {
  public:
-  /// Whether a node behind the layer that writes `result` may be one: of floats, of the result's
-  /// shape.
-  static bool takes(const Graph& graph, uint32_t result, const GraphNode& node);
+  /// Whether a node behind `before` may be one: of floats, of the shape of that one's result but
+  /// for ones, or a reshape that keeps rows.
+  static bool takes(const Graph& graph, const GraphNode& before, const GraphNode& node);
 
   /// Of the needed nodes [begin + 1, end), all of which are taken; `begin` is the layer's.
   /// Constants that they read must outlive it.
@@ -43,9 +43,10 @@ class FusedElementwise final : public kernels::optimized::Epilogue {
     bool is_result = false;
     bool is_in_step = true;         // element i meets element i
     bool is_row = true;             // a number for each column, not one for all
-    bool is_same_row = false;       // the same ones for all rows
+    bool is_same = false;           // the same for all rows
     size_t place = 0;               // in Repeated
     size_t strides[kMaxRank] = {};  // of rows, by dimension but the last
+    size_t flat_rows = 0;           // in step, or one number, for so many rows; 0: for all
   };
   struct Node {
     bool is_binary = false;
@@ -55,6 +56,13 @@ class FusedElementwise final : public kernels::optimized::Epilogue {
     kernels::optimized::UnaryConstants constants;
     kernels::optimized::UnaryConstants bounds;
     std::array<Operand, 2> operands;
+    uint32_t output = kNoValue;
+    Shape shape;
+  };
+  /// A value of the chain: the layer's result (0), or the i-th node's.
+  struct Result {
+    uint32_t value;
+    size_t place;
   };
   using Results = std::array<float*, kMaxFollowing + 1>;
   /// Elements that go through all nodes at a time.
@@ -64,19 +72,20 @@ class FusedElementwise final : public kernels::optimized::Epilogue {
   using Repeated = std::array<std::array<float, kPiece>, kMaxRepeated>;
 
   Operand operand_of(const Definitions& definitions, uint32_t id,
-                     const std::vector<uint32_t>& results) const;
-  const float* at(const Operand& operand, int64_t row, int64_t column) const;
-  void finish_short_rows(int64_t begin, int64_t end) const;
-  void compute(int64_t row, int64_t column, int64_t count, const Repeated* repeated) const;
+                     const std::vector<Result>& results) const;
+  static runtime::Error reshape_operand(const Shape& shape, const Shape& of_node, Operand& operand);
+  const float* at(const Node& node, const Operand& operand, int64_t row, int64_t column) const;
+  void finish_short_rows(float* data, int64_t begin, int64_t end) const;
+  void compute(float* data, int64_t row, int64_t column, int64_t count,
+               const Repeated* repeated) const;
   void compute_node(const Node& node, const Results& results, float* out, int64_t row,
                     int64_t column, int64_t count, const Repeated* repeated) const;
 
   std::vector<Node> nodes_;
   uint32_t output_;
   float* data_ = nullptr;
-  Shape shape_;
   int64_t columns_ = 0;
-  bool is_flat_ = false;      // all operands are in step, or one number
+  int64_t flat_rows_ = 0;     // of all operands: from a multiple of it on
   bool is_repeated_ = false;  // likewise, or one row, of which several make a piece
 };
 

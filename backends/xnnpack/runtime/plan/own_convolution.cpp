@@ -159,8 +159,8 @@ bool suits_depthwise(const Graph& graph, const GraphNode& node, const OwnChoice&
 }
 
 template <typename Layer>
-std::unique_ptr<OwnStep> make(const Definitions& definitions, size_t begin, size_t end) {
-  return std::make_unique<Layer>(definitions, begin, end);
+std::unique_ptr<OwnStep> make(const Definitions& definitions, const Segment& segment) {
+  return std::make_unique<Layer>(definitions, segment.begin, segment.end);
 }
 
 }  // namespace

@@ -15,9 +15,8 @@ using runtime::MemoryAllocator;
 namespace {
 
 /// The first that suits a node computes it.
-const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd,  &kOwnMatmul,
-                                 &kOwnConvolution,    &kOwnDepthwise, &kOwnBatchMatmul,
-                                 &kOwnMaxPool};
+const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd,  &kOwnMatmul, &kOwnConvolution,
+                                 &kOwnDepthwise,      &kOwnAttention, &kOwnMaxPool};
 
 }  // namespace
 

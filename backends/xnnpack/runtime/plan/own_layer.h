@@ -58,6 +58,7 @@ bool is_layer_of_floats(const Graph& graph, const GraphNode& node);
 extern const OwnKind kOwnWinograd;
 extern const OwnKind kOwnBFloat16Matmul;
 extern const OwnKind kOwnMatmul;
+extern const OwnKind kOwnAttention;
 extern const OwnKind kOwnBatchMatmul;
 extern const OwnKind kOwnConvolution;
 extern const OwnKind kOwnDepthwise;

@@ -219,8 +219,8 @@ bool suits_batch(const Graph& graph, const GraphNode& node, const OwnChoice&) {
 }
 
 template <typename Step>
-std::unique_ptr<OwnStep> make(const Definitions& definitions, size_t begin, size_t end) {
-  return std::make_unique<Step>(definitions, begin, end);
+std::unique_ptr<OwnStep> make(const Definitions& definitions, const Segment& segment) {
+  return std::make_unique<Step>(definitions, segment.begin, segment.end);
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ bool suits(const Graph& graph, const GraphNode& node, const OwnChoice&) {
          is_plain_float(graph, node.operands.output);
 }
 
-std::unique_ptr<OwnStep> make(const Definitions& definitions, size_t begin, size_t end) {
-  return std::make_unique<LargestOfWindows>(definitions, begin, end);
+std::unique_ptr<OwnStep> make(const Definitions& definitions, const Segment& segment) {
+  return std::make_unique<LargestOfWindows>(definitions, segment.begin, segment.end);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
 #include <executorch/runtime/core/memory_allocator.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -44,12 +45,20 @@ struct OwnKind {
   const char* name;  // in events
   /// Whether it computes the node, and that pays at the shapes of the graph, the largest.
   bool (*suits)(const Graph& graph, const GraphNode& node, const OwnChoice& choice);
-  /// Whether it computes a node behind it as well, of the result of those before.
-  bool (*follows)(const Graph& graph, uint32_t result, const GraphNode& node);
+  /// Whether it computes a node as well that stands behind `before`, its own or one that follows.
+  bool (*follows)(const Graph& graph, const GraphNode& before, const GraphNode& node);
   /// Whether it runs before its weights are packed, with the same numbers.
   bool runs_unpacked;
-  /// Nodes [begin, end): the layer, and those that follow.
-  std::unique_ptr<OwnStep> (*make)(const Definitions& definitions, size_t begin, size_t end);
+  /// Of a segment: the layer, and those that follow.
+  std::unique_ptr<OwnStep> (*make)(const Definitions& definitions, const Segment& segment);
+  /// For one that needs nodes behind its own: whether [begin, end) has them, and what computes the
+  /// node where it has not.
+  bool (*is_complete)(const Graph& graph, size_t begin, size_t end) = nullptr;
+  const OwnKind* otherwise = nullptr;
+  /// Nodes before [begin, end), by place, whose work it does as it reads. `writer` gives the place
+  /// of the node that writes a value for one reader alone, or the number of nodes.
+  std::vector<size_t> (*views)(const Graph& graph, size_t begin, size_t end,
+                               const std::function<size_t(uint32_t value)>& writer) = nullptr;
 };
 
 /// The first row that suits a node; null for one that is XNNPACK's.

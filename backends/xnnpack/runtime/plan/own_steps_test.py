@@ -117,7 +117,11 @@ class OfConstant(nn.Module):
         super().__init__()
         self.table = nn.Buffer(torch.randn(7, 24))
         self.picture = nn.Buffer(torch.randn(1, 24, 5, 5))
-        self.layer, self.conv, self.by_channel = nn.Linear(24, 40), nn.Conv2d(24, 40, 3), depthwise(24)
+        self.layer, self.conv, self.by_channel = (
+            nn.Linear(24, 40),
+            nn.Conv2d(24, 40, 3),
+            depthwise(24),
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         picture = self.conv(self.picture).sum() + self.by_channel(self.picture).sum()
@@ -150,9 +154,9 @@ class Tridents(nn.Module):
         return y + conv(x, self.filter, None, 2, 3, 3)
 
 
-class Attention(nn.Module):
+class Products(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        weights = (x @ x.transpose(1, 2) * 0.3 + x.new_ones(9, 1)).softmax(-1)
+        weights = x @ x.transpose(1, 2) * 0.3 + x.new_ones(9, 1)
         return (weights @ x).abs()
 
 
@@ -222,7 +226,11 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = 
         (7, 24),
         ["Matmul + Square + Add + Div"],
     ),
-    "two values": (Attention, (3, 9, 24), ["Batch matmul + Multiply + Add", "Batch matmul + Abs"]),
+    "two values": (
+        Products,
+        (3, 9, 24),
+        ["Batch matmul + Multiply + Add", "Batch matmul + Abs"],
+    ),
     "stride": (
         lambda: nn.Sequential(nn.Conv2d(24, 40, 3, 2, 1), nn.SiLU(), nn.Conv2d(40, 8, 1, 2)),
         (2, 24, 9, 10),
@@ -243,7 +251,7 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = 
     "one dimension": (
         lambda: nn.Sequential(nn.Conv1d(3, 40, 7, 2, 3), nn.ELU()),
         (1, 3, 300),
-        ["Convolution"],
+        ["Convolution + StaticReshape + ELU"],
     ),
     "by channel": (
         lambda: nn.Sequential(nn.Conv2d(24, 24, 3, 2, 1, groups=24), nn.Hardswish()),
@@ -260,7 +268,7 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = 
     "by channel of one dimension": (
         lambda: nn.Conv1d(24, 24, 31, 1, 15, groups=24),
         (1, 24, 77),
-        ["Depthwise convolution"],
+        ["Depthwise convolution + StaticReshape"],
     ),
     "pool": (
         lambda: nn.Sequential(nn.Conv2d(24, 40, 1), nn.MaxPool2d(3, 2, 1), nn.Hardswish()),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace executorch::backends::xnnpack {
 
@@ -16,8 +17,9 @@ constexpr size_t kNever = std::numeric_limits<size_t>::max();
 
 /// Of a value that a node writes.
 struct Life {
-  size_t written = kNever;   // by this node
-  size_t last_read = 0;      // by this node
+  size_t written = kNever;  // by this node
+  size_t last_read = 0;     // by this node
+  size_t num_reads = 0;
   bool is_argument = false;  // an output of the delegate
 };
 
@@ -38,7 +40,10 @@ std::vector<Life> lives_of(const Graph& graph) {
   for (size_t place = 0; place < graph.nodes.size(); ++place) {
     if (graph.nodes[place].is_needed) {
       lives[graph.nodes[place].operands.output].written = place;
-      for_each_read(graph.nodes[place], [&](uint32_t id) { lives[id].last_read = place; });
+      for_each_read(graph.nodes[place], [&](uint32_t id) {
+        lives[id].last_read = place;
+        ++lives[id].num_reads;
+      });
     }
   }
   for (const External& external : graph.externals) {
@@ -66,13 +71,13 @@ std::vector<bool> places_to_cut(const Graph& graph, const std::vector<Life>& liv
 /// nothing of what lies between to others.
 size_t end_of_own(const Graph& graph, const std::vector<Life>& lives, const OwnKind& kind,
                   size_t begin) {
-  const uint32_t result = graph.nodes[begin].operands.output;
+  const GraphNode* before = &graph.nodes[begin];
   const auto is_between = [&](uint32_t id) {
     return lives[id].written != kNever && lives[id].written >= begin;
   };
   size_t end = begin + 1;
-  size_t last_read = lives[result].last_read;
-  bool is_for_others = lives[result].is_argument;
+  size_t last_read = lives[before->operands.output].last_read;
+  bool is_for_others = lives[before->operands.output].is_argument;
   size_t count = 0;
   for (size_t place = begin + 1; place < graph.nodes.size() && !is_for_others; ++place) {
     const GraphNode& node = graph.nodes[place];
@@ -81,14 +86,34 @@ size_t end_of_own(const Graph& graph, const std::vector<Life>& lives, const OwnK
     }
     bool reads_result = false;
     for_each_read(node, [&](uint32_t id) { reads_result = reads_result || is_between(id); });
-    if (++count > kMaxFollowing || !reads_result || !kind.follows(graph, result, node)) {
+    if (++count > kMaxFollowing || !reads_result || !kind.follows(graph, *before, node)) {
       break;
     }
     end = last_read <= place ? place + 1 : end;
     last_read = std::max(last_read, lives[node.operands.output].last_read);
     is_for_others = lives[node.operands.output].is_argument;
+    before = &node;
   }
   return end;
+}
+
+struct OwnNodes {
+  const OwnKind* kind = nullptr;
+  size_t end = 0;
+  std::vector<size_t> views = {};
+};
+
+/// What computes the node at `begin`, and to where.
+OwnNodes own_nodes_at(const Graph& graph, const std::vector<Life>& lives, const OwnKind* kind,
+                      size_t begin) {
+  while (kind != nullptr) {
+    const size_t end = end_of_own(graph, lives, *kind, begin);
+    if (kind->is_complete == nullptr || kind->is_complete(graph, begin, end)) {
+      return {kind, end};
+    }
+    kind = kind->otherwise;
+  }
+  return {};
 }
 
 std::vector<SegmentArgument> arguments_of(const Graph& graph, const std::vector<Life>& lives,
@@ -125,6 +150,114 @@ bool can_be_view(const Graph& graph, const GraphNode& node) {
                       [&](const External& external) { return external.value == operands.output; });
 }
 
+class Cutter {
+ public:
+  Cutter(const Graph& graph, const std::vector<const OwnKind*>& own, size_t max_nodes)
+      : graph_(graph),
+        max_nodes_(max_nodes),
+        lives_(lives_of(graph)),
+        may_cut_(places_to_cut(graph, lives_)),
+        own_(graph.nodes.size()),
+        is_own_(graph.nodes.size()),
+        is_viewed_(graph.nodes.size()) {
+    for (size_t place = 0; place < own.size(); ++place) {
+      if (graph.nodes[place].is_needed && own[place] != nullptr) {
+        find_own(own[place], place);
+        place = own_[place].kind != nullptr ? own_[place].end - 1 : place;
+      }
+    }
+  }
+
+  std::vector<Segment> cut() {
+    for (size_t place = 0; place < graph_.nodes.size(); ++place) {
+      if (!graph_.nodes[place].is_needed) {
+        continue;
+      }
+      const OwnNodes& own = own_[place];
+      const bool is_alone = own.kind != nullptr || is_viewed_[place];
+      if (is_alone || (max_nodes_ > 0 && num_nodes_ >= max_nodes_ && may_cut_[place])) {
+        add_rest(place);
+      }
+      if (is_alone || (num_nodes_ == 0 && is_view(place))) {
+        add(place, own.kind != nullptr ? own.end : place + 1, own.kind, own.kind == nullptr);
+        begin_ = segments_.back().end;
+        place = begin_ - 1;
+      } else {
+        ++num_nodes_;
+      }
+    }
+    add_rest(graph_.nodes.size());
+    return std::move(segments_);
+  }
+
+ private:
+  void find_own(const OwnKind* kind, size_t place) {
+    const OwnNodes own = own_nodes_at(graph_, lives_, kind, place);
+    if (own.kind == nullptr || !may_cut_[place] || !may_cut_[own.end]) {
+      return;
+    }
+    own_[place] = own;
+    std::fill(is_own_.begin() + static_cast<ptrdiff_t>(place),
+              is_own_.begin() + static_cast<ptrdiff_t>(own.end), true);
+    if (own.kind->views == nullptr) {
+      return;
+    }
+    own_[place].views = own.kind->views(graph_, place, own.end, [&](uint32_t id) {
+      const Life& life = lives_[id];
+      const bool is_for_one = life.written != kNever && life.num_reads == 1 && !life.is_argument &&
+                              !is_own_[life.written] && may_cut_[life.written] &&
+                              may_cut_[life.written + 1];
+      return is_for_one ? life.written : graph_.nodes.size();
+    });
+    for (const size_t viewed : own_[place].views) {
+      is_viewed_[viewed] = true;
+    }
+  }
+
+  bool is_view(size_t place) const {
+    return has_own() && may_cut_[place] && may_cut_[place + 1] &&
+           can_be_view(graph_, graph_.nodes[place]);
+  }
+  bool has_own() const {
+    return std::any_of(own_.begin(), own_.end(),
+                       [](const OwnNodes& own) { return own.kind != nullptr; });
+  }
+
+  void add(size_t begin, size_t end, const OwnKind* kind, bool is_view) {
+    segments_.push_back({begin, end, arguments_of(graph_, lives_, begin, end), kind, is_view,
+                         std::move(own_[begin].views)});
+  }
+
+  /// From begin_ on; views at its end by themselves.
+  void add_rest(size_t end) {
+    size_t last = end;  // behind what is no view
+    while (last > begin_ && (!graph_.nodes[last - 1].is_needed || is_view(last - 1))) {
+      --last;
+    }
+    if (num_nodes_ > 0 && last > begin_) {
+      add(begin_, last, nullptr, false);
+    }
+    for (size_t place = last; num_nodes_ > 0 && place < end; ++place) {
+      if (graph_.nodes[place].is_needed) {
+        add(place, place + 1, nullptr, true);
+      }
+    }
+    begin_ = end;
+    num_nodes_ = 0;
+  }
+
+  const Graph& graph_;
+  const size_t max_nodes_;
+  const std::vector<Life> lives_;
+  const std::vector<bool> may_cut_;
+  std::vector<OwnNodes> own_;    // by the place of the first node
+  std::vector<bool> is_own_;     // by place
+  std::vector<bool> is_viewed_;  // by place: a step of ours does what the node would have done
+  std::vector<Segment> segments_;
+  size_t begin_ = 0;
+  size_t num_nodes_ = 0;  // needed, from begin_ on
+};
+
 }  // namespace
 
 Segment whole_graph(const Graph& graph) {
@@ -142,56 +275,7 @@ std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<con
   if (max_nodes == 0 && !has_own) {
     return {whole_graph(graph)};
   }
-  const std::vector<Life> lives = lives_of(graph);
-  const std::vector<bool> may_cut = places_to_cut(graph, lives);
-  std::vector<Segment> segments;
-  const auto add = [&](size_t begin, size_t end, const OwnKind* kind, bool is_view) {
-    segments.push_back({begin, end, arguments_of(graph, lives, begin, end), kind, is_view});
-  };
-  const auto is_view = [&](size_t place) {
-    return has_own && may_cut[place] && may_cut[place + 1] &&
-           can_be_view(graph, graph.nodes[place]);
-  };
-  const auto add_rest = [&](size_t begin, size_t end) {
-    size_t last = end;  // behind what is no view
-    while (last > begin && (!graph.nodes[last - 1].is_needed || is_view(last - 1))) {
-      --last;
-    }
-    if (last > begin) {
-      add(begin, last, nullptr, false);
-    }
-    for (size_t place = last; place < end; ++place) {
-      if (graph.nodes[place].is_needed) {
-        add(place, place + 1, nullptr, true);
-      }
-    }
-  };
-  size_t begin = 0;
-  size_t num_nodes = 0;  // needed, from `begin` on
-  for (size_t place = 0; place < graph.nodes.size(); ++place) {
-    if (!graph.nodes[place].is_needed) {
-      continue;
-    }
-    const OwnKind* const kind = place < own.size() ? own[place] : nullptr;
-    const size_t end = kind == nullptr ? place + 1 : end_of_own(graph, lives, *kind, place);
-    const bool is_own = kind != nullptr && may_cut[place] && may_cut[end];
-    if (num_nodes > 0 && (is_own || (max_nodes > 0 && num_nodes >= max_nodes && may_cut[place]))) {
-      add_rest(begin, place);
-      begin = place;
-      num_nodes = 0;
-    }
-    if (is_own || (num_nodes == 0 && is_view(place))) {
-      add(place, end, is_own ? kind : nullptr, !is_own);
-      begin = end;
-      place = end - 1;
-    } else {
-      ++num_nodes;
-    }
-  }
-  if (num_nodes > 0) {
-    add_rest(begin, graph.nodes.size());
-  }
-  return segments;
+  return Cutter(graph, own, max_nodes).cut();
 }
 
 }  // namespace executorch::backends::xnnpack

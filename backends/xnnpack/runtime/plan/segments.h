@@ -24,8 +24,9 @@ struct Segment {
   size_t begin = 0;
   size_t end = 0;
   std::vector<SegmentArgument> arguments;
-  const OwnKind* own = nullptr;  // of a node, and of those that follow it; or XNNPACK's
-  bool is_view = false;          // of a node whose output is its input's memory
+  const OwnKind* own = nullptr;    // of a node, and of those that follow it; or XNNPACK's
+  bool is_view = false;            // of a node whose output is its input's memory
+  std::vector<size_t> views = {};  // nodes, by place, of which `own` does the work as it reads
 };
 
 /// All nodes as one segment, whose arguments are the delegate's in their order.
@@ -33,9 +34,9 @@ Segment whole_graph(const Graph& graph);
 
 /// Segments of about `max_nodes` needed nodes, 0 for all, between nodes with a kernel of ours,
 /// which `own` has by place (null: none); `graph`'s byte tables are made. Such a kernel computes
-/// nodes that follow its own, too, as far as what lies between is for them alone. A segment is
-/// longer where the values at its end have no type that memory between segments has, or would be
-/// rounded.
+/// nodes that follow its own, too, as far as what lies between is for them alone, and may read what
+/// nodes before it would have moved: these are views. A segment is longer where the values at its
+/// end have no type that memory between segments has, or would be rounded.
 std::vector<Segment> cut_into_segments(const Graph& graph, const std::vector<const OwnKind*>& own,
                                        size_t max_nodes);
 

@@ -108,7 +108,7 @@ Error RuntimeMaker::make_own_steps() {
   for (size_t place = 0; place < out_.plan.size(); ++place) {
     const Segment& segment = out_.plan[place];
     if (segment.own != nullptr) {
-      out_.runtimes[place].own = segment.own->make(definitions_, segment.begin, segment.end);
+      out_.runtimes[place].own = segment.own->make(definitions_, segment);
     }
   }
   return pack_own_steps(!own_wait_);
