@@ -37,6 +37,8 @@ Result<std::unique_ptr<SlimTensor>> view_of(const DeviceRow& row, const TensorVi
       static_cast<int>(row.place.type), row.place.index, static_cast<int>(tensor->device_type()),
       tensor->device_index());
   const auto found = runtime::Elements::of(argument.tensor());
+  Device* device = ET_UNWRAP(find_device(row.place.type));
+  ET_CHECK_OK_OR_RETURN_ERROR(device->check_memory(found.data, row.place.index));
   return SlimTensor::borrow(
       found.data, {{found.sizes, found.rank}, {found.strides, found.rank}, 0, found.dtype},
       row.place);
@@ -79,7 +81,8 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const DeviceRow& row,
                            "error %d",
                            row.backend, keys.library.c_str(), static_cast<int>(library.error()));
   auto loaded = ET_UNWRAP(NativeLibrary::load(keys.library, bytes_of(*library), row.shims));
-  auto container = ET_UNWRAP(Container::create(std::move(loaded), row.device));
+  const Device* device = ET_UNWRAP(find_device(row.place.type));
+  auto container = ET_UNWRAP(Container::create(std::move(loaded), device->name()));
   std::unique_ptr<Delegate> made(new (std::nothrow) Delegate(row, std::move(container)));
   ET_CHECK_OR_RETURN_ERROR(made != nullptr, MemoryAllocationFailed, "no memory for a delegate");
   ET_CHECK_OK_OR_RETURN_ERROR(made->load_constants(named_data, keys.constants));
@@ -106,7 +109,7 @@ Error Delegate::load_constants(const NamedDataMap* named_data, const std::string
   return container_->load_constants(bytes_of(*found));
 }
 
-Error Delegate::execute(Span<EValue*> args) {
+Error Delegate::execute(Span<EValue*> args, void* stream) {
   const size_t num_inputs = container_->num_inputs(), num_outputs = container_->num_outputs();
   const auto arguments =
       ET_UNWRAP(TensorArguments::of(row_.backend, args, num_inputs, num_outputs));
@@ -116,7 +119,7 @@ Error Delegate::execute(Span<EValue*> args) {
         arguments.input(i, {dtype_of(*args[i]), runtime::kAnyRank, /*is_contiguous=*/false}));
     inputs.push_back(ET_UNWRAP(view_of(row_, view)));
   }
-  const auto outputs = ET_UNWRAP(container_->run(std::move(inputs)));
+  const auto outputs = ET_UNWRAP(container_->run(std::move(inputs), stream));
   for (size_t i = 0; i < num_outputs; ++i) {
     ET_CHECK_OR_RETURN_ERROR(outputs[i] != nullptr, Internal, "%s: output %zu was not made",
                              row_.backend, i);

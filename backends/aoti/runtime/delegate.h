@@ -24,7 +24,6 @@ struct PayloadKeys {
 /// Where a backend's methods run.
 struct DeviceRow {
   const char* backend;
-  const char* device;
   /// Where constants are when not in the program, for messages.
   const char* data_file;
   std::vector<runtime::Span<const Shim>> shims;
@@ -43,15 +42,16 @@ class Delegate final {
                                                            const runtime::NamedDataMap* named_data,
                                                            const AotiOptions& options);
 
-  /// `args`: inputs, then outputs. InvalidArgument when they are not what was compiled for.
-  runtime::Error execute(runtime::Span<runtime::EValue*> args);
+  /// `args`: inputs, then outputs. Queued on the device's `stream`, whose work may go on behind
+  /// this. InvalidArgument when they are not what was compiled for.
+  runtime::Error execute(runtime::Span<runtime::EValue*> args, void* stream = nullptr);
 
  private:
-  Delegate(const DeviceRow& row, std::unique_ptr<Container> container)
-      : row_(row), container_(std::move(container)) {}
+  Delegate(DeviceRow row, std::unique_ptr<Container> container)
+      : row_(std::move(row)), container_(std::move(container)) {}
   runtime::Error load_constants(const runtime::NamedDataMap* named_data, const std::string& key);
 
-  const DeviceRow& row_;
+  DeviceRow row_;
   std::unique_ptr<Container> container_;
 };
 

@@ -2,9 +2,9 @@
 // Libraries of named data: run, and refused with a reason; a library of ours stands in for one that
 // AOTInductor wrote.
 #include <executorch/backends/aoti/runtime/aoti_cpu_backend.h>
+#include <executorch/backends/aoti/runtime/counting_device.h>
 #include <executorch/backends/aoti/runtime/delegate.h>
 #include <executorch/backends/aoti/runtime/elf_imports.h>
-#include <executorch/backends/aoti/runtime/host_allocator.h>
 #include <executorch/backends/aoti/runtime/sha256.h>
 #include <executorch/extension/tensor/tensor_ptr_maker.h>
 #include <executorch/runtime/backend/interface.h>
@@ -107,7 +107,7 @@ class LoaderTest : public ::testing::Test {
     EXPECT_NE(log.find(text), std::string::npos) << text << ": " << log;
   }
 
-  DeviceRow row_{"AotiCpuBackend", "cpu", "aoti_cpu_blob.ptd", {tensor_shims(), cpu_shims()}};
+  DeviceRow row_{"AotiCpuBackend", "aoti_cpu_blob.ptd", {tensor_shims(), cpu_shims()}};
   Data data_;
   std::unique_ptr<Delegate> delegate_;
 };
@@ -206,8 +206,8 @@ TEST_F(LoaderTest, FunctionsThatALibraryLacksAreNamed) {
   const std::string bytes = renamed("AOTInductorModelContainerRun", "AOTInductorModelContainerRum");
   expect_error([&] { return load(bytes, constants_of(1)); }, Error::Internal,
                "lacks AOTInductorModelContainerRun");
-  row_.device = "xpu";
-  expect_error([&] { return load(stand_in(), constants_of(1)); }, Error::Internal,
+  const std::string of_gpus = renamed("cpu", "xpu");
+  expect_error([&] { return load(of_gpus, constants_of(1)); }, Error::Internal,
                "an unknown device");
 }
 
@@ -241,8 +241,8 @@ TEST_F(LoaderTest, FailuresOfARunAreErrors) {
 
 /// On a device whose memory is the host's.
 TEST_F(LoaderTest, MethodsOfADeviceTakeAndGiveItsMemory) {
-  HostAllocator& allocator = HostAllocator::registered();
-  row_ = {"CudaBackend", "cuda", "aoti_cuda_blob.ptd", {tensor_shims()}, {DeviceType::CUDA, 0}};
+  CountingDevice& device = CountingDevice::registered();
+  row_ = {"CudaBackend", "aoti_cuda_blob.ptd", {tensor_shims()}, {DeviceType::CUDA, 0}};
   ASSERT_EQ(load(stand_in(), constants_of(3)), Error::Ok);
   aten::SizesType sizes[] = {2};
   aten::DimOrderType order[] = {0};
@@ -256,10 +256,10 @@ TEST_F(LoaderTest, MethodsOfADeviceTakeAndGiveItsMemory) {
                    host = tensor(memory[1], DeviceType::CPU);
   runtime::EValue values[] = {aten::Tensor(&x), aten::Tensor(&y), aten::Tensor(&host)};
   runtime::EValue *right[] = {&values[0], &values[1]}, *wrong[] = {&values[2], &values[1]};
-  const int live = allocator.live;
+  const int live = device.live;
   ASSERT_EQ(delegate_->execute({right, 2}), Error::Ok);
   EXPECT_EQ(memory[1][1], 6);
-  EXPECT_EQ(allocator.live, live);
+  EXPECT_EQ(device.live, live);
   expect_error([&] { return delegate_->execute({wrong, 2}); }, Error::InvalidArgument,
                "expected a tensor on device 1:0, found one on 0:0");
 }
