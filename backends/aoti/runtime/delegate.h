@@ -2,7 +2,7 @@
 // One delegated part of a method, as AOTInductor compiled it.
 #pragma once
 
-#include <executorch/backends/aoti/runtime/container.h>
+#include <executorch/backends/aoti/runtime/constants.h>
 #include <executorch/backends/aoti/runtime/options.h>
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/named_data_map.h>
@@ -47,12 +47,18 @@ class Delegate final {
   runtime::Error execute(runtime::Span<runtime::EValue*> args, void* stream = nullptr);
 
  private:
-  Delegate(DeviceRow row, std::unique_ptr<Container> container)
+  Delegate(DeviceRow row, std::shared_ptr<Container> container)
       : row_(std::move(row)), container_(std::move(container)) {}
   runtime::Error load_constants(const runtime::NamedDataMap* named_data, const std::string& key);
+  runtime::Error join_sessions();
+  /// Has the method use the buffers of the session that the calling thread runs, or its own.
+  runtime::Error enter_session();
 
   DeviceRow row_;
-  std::unique_ptr<Container> container_;
+  Constants constants_;  // those that are shared, or change with sessions
+  std::shared_ptr<Container> container_;
+  std::shared_ptr<SessionState> sessions_;
+  int session_ = 0;  // whose buffers the method uses; 0: its own
 };
 
 }  // namespace executorch::backends::aoti
