@@ -29,7 +29,7 @@ Result<int> index_of(const std::string& target) {
 aoti::DeviceRow row_of(int device) {
   return {"CudaBackend",
           "aoti_cuda_blob.ptd",
-          {aoti::tensor_shims(), cuda_shims()},
+          {aoti::tensor_shims(), cuda_shims(), kernel_shims()},
           {aoti::DeviceType::CUDA, static_cast<aoti::DeviceIndex>(device)}};
 }
 

@@ -48,7 +48,7 @@ struct Entry {
   const char* name;
   Tensor* tensor;
 };
-thread_local std::string last_error;
+std::string last_error;
 
 int32_t fail(const char* text) {
   last_error = text;
