@@ -18,8 +18,8 @@ namespace executorch::backends::cuda {
 struct DriverApi {
   int (*cuModuleLoadData)(CUmod_st** out, const void* image) = nullptr;
   int (*cuModuleGetFunction)(CUfunc_st** out, CUmod_st*, const char* name) = nullptr;
-  int (*cuLaunchKernel)(CUfunc_st*, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+  int (*cuLaunchKernel)(CUfunc_st*, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
+                        uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes,
                         cudaStream_t, void** arguments, void** extra) = nullptr;
   int (*cuGetErrorName)(int, const char** out) = nullptr;
 };
@@ -35,7 +35,7 @@ runtime::Span<const uint8_t> kernels_image();
 void use_kernels_image(runtime::Span<const uint8_t> image);
 
 struct Grid {
-  unsigned x, y, threads_x, threads_y;
+  uint32_t x, y, threads_x, threads_y;
 };
 
 /// Queues a kernel, which takes one struct, on the thread's current stream and device. Loads the

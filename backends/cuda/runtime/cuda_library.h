@@ -8,6 +8,7 @@
 #include <executorch/runtime/core/result.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ enum : int {
   kCudaIllegalAddress = 700,
 };
 inline constexpr int kCudaCopyToDevice = 1, kCudaCopyToHost = 2, kCudaCopyWithin = 3;
-inline constexpr unsigned kCudaStreamNonBlocking = 1;
+inline constexpr uint32_t kCudaStreamNonBlocking = 1;
 inline constexpr int kCudaMemoryDevice = 2, kCudaMemoryManaged = 3;
 
 /// cudaPointerAttributes, with the room that newer versions fill.
@@ -46,7 +47,7 @@ struct CudaPointer {
   X(cudaMallocAsync, (void**, size_t, cudaStream_t))                                \
   X(cudaFreeAsync, (void*, cudaStream_t))                                           \
   X(cudaMemcpyAsync, (void*, const void*, size_t, int, cudaStream_t))               \
-  X(cudaStreamCreateWithFlags, (cudaStream_t*, unsigned))                           \
+  X(cudaStreamCreateWithFlags, (cudaStream_t*, uint32_t))                           \
   X(cudaStreamDestroy, (cudaStream_t))                                              \
   X(cudaStreamSynchronize, (cudaStream_t))                                          \
   X(cudaPointerGetAttributes, (CudaPointer*, const void*))

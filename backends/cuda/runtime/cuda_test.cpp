@@ -125,7 +125,6 @@ class CudaTest : public ::testing::Test {
   aoti::MemoryData data_;
 };
 
-// req: IX-054
 TEST_F(CudaTest, MethodsComputeAndKeepTheirState) {
   auto delegate = load();
   ASSERT_TRUE(delegate.ok());
@@ -196,8 +195,8 @@ TEST_F(CudaTest, MemoryOfOthersIsRefused) {
     return aten::TensorImpl(aten::ScalarType::Float, 1, sizes, host, order, strides,
                             aten::TensorShapeDynamism::STATIC, type);
   };
-  aten::TensorImpl said_so = tensor(DeviceType::CUDA), of_host = tensor(DeviceType::CPU);
-  expect_error([&] { return run(**delegate, aten::Tensor(&said_so), y.tensor()); },
+  aten::TensorImpl typed = tensor(DeviceType::CUDA), of_host = tensor(DeviceType::CPU);
+  expect_error([&] { return run(**delegate, aten::Tensor(&typed), y.tensor()); },
                Error::InvalidArgument, "expected memory of cuda:0, found the host's");
   expect_error([&] { return run(**delegate, aten::Tensor(&of_host), y.tensor()); },
                Error::InvalidArgument, "expected a tensor on device 1:0, found one on 0:0");

@@ -97,8 +97,8 @@ Result<std::unique_ptr<SlimTensor>> multiply(const SlimTensor& x, const Weights&
                            n,
                            k,
                            group};
-  const Grid grid = {static_cast<unsigned>((n + kColumns - 1) / kColumns),
-                     static_cast<unsigned>((m + kRows - 1) / kRows), kLanes, kColumns};
+  const Grid grid = {static_cast<uint32_t>((n + kColumns - 1) / kColumns),
+                     static_cast<uint32_t>((m + kRows - 1) / kRows), kLanes, kColumns};
   ET_CHECK_OK_OR_RETURN_ERROR(launch(w.kernel, grid, &arguments));
   return out;
 }
@@ -147,7 +147,7 @@ Result<Sorted> sort(const SlimTensor& self, int64_t dim, bool is_descending) {
   if (self.numel() == 0) {
     return from;
   }
-  const Grid grid = {static_cast<unsigned>((self.numel() + kSortThreads - 1) / kSortThreads), 1,
+  const Grid grid = {static_cast<uint32_t>((self.numel() + kSortThreads - 1) / kSortThreads), 1,
                      kSortThreads, 1};
   bool is_first = true;
   // Once where a row is one element, for its place.

@@ -32,12 +32,12 @@ float sum_of(const PlainMatmul& a, int64_t m, int64_t n) {
 }
 
 template <typename Format>
-void matmul(const void* argument, unsigned grid_x, unsigned grid_y) {
+void matmul(const void* argument, uint32_t grid_x, uint32_t grid_y) {
   PlainMatmul a = *static_cast<const PlainMatmul*>(argument);
   see(a.x), see(a.low), see(a.high), see(a.scale), see(a.scale_step), see(a.zero), see(a.zero_step),
       see(a.out);
-  for (unsigned x = 0; x < grid_x * kColumns; ++x) {
-    for (unsigned y = 0; y < grid_y * kRows; ++y) {
+  for (uint32_t x = 0; x < grid_x * kColumns; ++x) {
+    for (uint32_t y = 0; y < grid_y * kRows; ++y) {
       if (x < a.n && y < a.m) {
         a.out[y * a.n + x] = bfloat16_of(sum_of<Format>(a, y, x));
       }
@@ -46,7 +46,7 @@ void matmul(const void* argument, unsigned grid_x, unsigned grid_y) {
 }
 
 template <typename Type>
-void sort(const void* argument, unsigned grid_x, unsigned) {
+void sort(const void* argument, uint32_t grid_x, uint32_t) {
   SortPass a = *static_cast<const SortPass*>(argument);
   see(a.in_values), see(a.in_places), see(a.out_values), see(a.out_places);
   for (int64_t i = 0; i < static_cast<int64_t>(grid_x) * kSortThreads; ++i) {
@@ -54,7 +54,7 @@ void sort(const void* argument, unsigned grid_x, unsigned) {
   }
 }
 
-using Kernel = void (*)(const void* argument, unsigned grid_x, unsigned grid_y);
+using Kernel = void (*)(const void* argument, uint32_t grid_x, uint32_t grid_y);
 const std::map<std::string, Kernel>& kernels() {
   static const std::map<std::string, Kernel> all = {{"int4_plain_mm", matmul<Int4>},
                                                     {"int5_plain_mm", matmul<Int5>},
@@ -93,8 +93,8 @@ int cuModuleGetFunction(const Kernel** out, void*, const char* name) {
   *out = found == kernels().end() ? nullptr : &found->second;
   return *out == nullptr ? 500 : status_of(__func__);
 }
-int cuLaunchKernel(const Kernel* function, unsigned x, unsigned y, unsigned, unsigned, unsigned,
-                   unsigned, unsigned, void*, void** arguments, void**) {
+int cuLaunchKernel(const Kernel* function, uint32_t x, uint32_t y, uint32_t, uint32_t, uint32_t,
+                   uint32_t, uint32_t, void*, void** arguments, void**) {
   const int status = status_of(__func__);
   if (status == 0) {
     (*function)(arguments[0], x, y);

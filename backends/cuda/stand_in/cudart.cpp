@@ -193,7 +193,7 @@ int cudaMemcpyAsync(void* to, const void* from, size_t size, int kind, cudaStrea
   return is_right ? status : kInvalidValue;
 }
 
-int cudaStreamCreateWithFlags(cudaStream_t* out, unsigned) {
+int cudaStreamCreateWithFlags(cudaStream_t* out, uint32_t) {
   const std::lock_guard<std::mutex> lock(mutex);
   const int status = status_of(__func__);
   if (status == 0) {

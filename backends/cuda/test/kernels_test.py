@@ -89,9 +89,7 @@ def test_matmuls_are_those_of_dequantized_weights(
     signed = bits == 8
     q = codes(-128 if signed else 0, 128 if signed else 1 << bits, k)
     scale, zero = codes(0, 64, groups), codes(0, 64, groups)
-    scale_step, zero_step = (
-        (torch.rand(n, steps, generator=random) / 64).half() for _ in range(2)
-    )
+    scale_step, zero_step = ((torch.rand(n, steps, generator=random) / 64).half() for _ in range(2))
     parts = {"scale_step": scale_step, "low": bytes_of(q & 15, 4)}
     if bits < 6:
         parts |= {"scale": scale.byte(), "zero": zero.byte(), "zero_step": zero_step}
@@ -160,7 +158,8 @@ def nvcc() -> Path | None:
 
 @pytest.mark.full
 @pytest.mark.skipif(
-    nvcc() is None or not SOURCES.exists(), reason="needs nvcc (backends/cuda/tools-requirements.txt)"
+    nvcc() is None or not SOURCES.exists(),
+    reason="needs nvcc (backends/cuda/tools-requirements.txt)",
 )
 def test_kernels_compile_for_the_gpus_that_the_build_names(tmp_path: Path) -> None:
     compiler = nvcc()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whole programs through CudaBackend without a GPU: a library of the build (stand_in/compiled.cpp, y = x * scale + calls
-before) stands in for what inductor writes, and stand_in/cudart.cpp for NVIDIA's CUDA runtime, whose memory the host
-cannot follow."""
+"""Whole programs through CudaBackend without a GPU: a library of the build (stand_in/compiled.cpp, y = x * scale +
+calls before) stands in for what inductor writes, and stand_in/cudart.cpp for NVIDIA's CUDA runtime, whose memory the
+host cannot follow."""
 
 from __future__ import annotations
 
@@ -78,7 +78,6 @@ def lowered(config: ExecutorchBackendConfig | None = None) -> tuple[bytes, bytes
     return manager.buffer, bytes(manager._tensor_data[name])
 
 
-@pytest.mark.req("IX-054")
 def test_programs_run_on_the_device_and_give_all_back(gpu: ctypes.CDLL) -> None:
     program, data = lowered()
     x = torch.tensor([1.0, 2.0])
