@@ -50,10 +50,9 @@ class CudaBackend(AotiBackend, BackendDetails):
 
     @classmethod
     def get_supported_fallback_kernels(cls) -> Collection[str]:
+        """Those of runtime/kernel_shims.cpp: the documents' but `_weight_int4pack_mm` and `randint_low_out`."""
         return (
-            "at::_ops::_weight_int4pack_mm::call",
             "at::_ops::sort_stable::call",
-            "aoti_torch_cuda_randint_low_out",
             *(f"executorch_cuda::{name}" for name in _PLAIN_MATMULS),
             *(f"aoti_torch_cuda_{name}" for name in _PLAIN_MATMULS),
         )

@@ -272,6 +272,11 @@ py::object MethodRunner::convert_output(const EValue& value, const py::object& o
                     " has no counterpart in Python");
   }
   const Tensor& tensor = value.toTensor();
+  if (!tensor.device().is_cpu()) {
+    fail_argument("An output of method " + name_ +
+                  " is in the memory of another device, which Python does not read: export without "
+                  "skip_d2h_for_method_outputs");
+  }
   if (unplanned_outputs_.has_value()) {
     for (const Unplanned& output : *unplanned_outputs_) {
       if (output.memory.get() == tensor.const_data_ptr()) {

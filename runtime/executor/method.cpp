@@ -248,6 +248,12 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
                            "Input %s: expected %zd dimensions, got %zd",
                            InputLabel(*plan_, input_idx).text(), static_cast<ssize_t>(own.dim()),
                            static_cast<ssize_t>(input_tensor.dim()));
+  const auto device = own.device(), given = input_tensor.device();
+  ET_CHECK_OR_RETURN_ERROR(device == given, InvalidArgument,
+                           "Input %s: expected a tensor on device %d:%d, got one on %d:%d",
+                           InputLabel(*plan_, input_idx).text(), static_cast<int>(device.type()),
+                           static_cast<int>(device.index()), static_cast<int>(given.type()),
+                           static_cast<int>(given.index()));
   const bool planned = is_memory_planned(source);
   const bool is_static = kTensorsCountReferences
                              ? source.shape_dynamism() == fb::TensorShapeDynamism::STATIC
@@ -285,7 +291,8 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   ET_CHECK_OR_RETURN_ERROR(data != nullptr || own.numel() == 0 || !planned, InvalidArgument,
                            "Input %s: the tensor has no data, which the memory plan has room for",
                            InputLabel(*plan_, input_idx).text());
-  if (planned) {
+  // The host cannot copy what another device holds: it is read where it is.
+  if (planned && device.is_cpu()) {
     void* target = own.mutable_data_ptr();
     ET_CHECK_OR_RETURN_ERROR(!is_read_only(target), InvalidProgram,
                              "Input %s: the program has a constant in its place",

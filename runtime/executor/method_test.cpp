@@ -130,6 +130,29 @@ TEST_F(MethodTest, RefusesInputsOfAnotherLayout) {
   EXPECT_EQ(set_with({0, 1}, {3, 1}), Error::Ok);
 }
 
+// What another device holds is not copied by the host, nor taken for its own.
+TEST_F(MethodTest, InputsAreOfTheDeviceThatThePlanHas) {
+  ProgramBuilder builder;
+  MethodBuilder& m = builder.add_method("forward");
+  const int32_t x_value = m.add_tensor({{2, 3}});
+  m.inputs({x_value}).outputs({x_value});
+  auto& info = m.tensor(x_value).extra_tensor_info;
+  info = std::make_unique<executorch_flatbuffer::ExtraTensorInfoT>();
+  info->device_type = executorch_flatbuffer::DeviceType::CUDA;
+  LoadedProgram program(builder);
+  LoadedMethod method(program);
+  ASSERT_TRUE(method.ok());
+  auto x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(method->set_input(x.tensor(), 0), Error::InvalidArgument);
+  executorch::aten::TensorImpl there(
+      ScalarType::Float, 2, x.sizes.data(), reinterpret_cast<void*>(uintptr_t{64}),
+      x.dim_order.data(), x.strides.data(), executorch::aten::TensorShapeDynamism::STATIC,
+      executorch::runtime::etensor::DeviceType::CUDA);
+  EXPECT_EQ(method->set_input(executorch::aten::Tensor(&there), 0), Error::Ok);
+  EXPECT_EQ(method->get_input(0).toTensor().const_data_ptr(),
+            reinterpret_cast<void*>(uintptr_t{64}));
+}
+
 TEST_F(MethodTest, InputsThatAreNoTensorsMustEqualTheTracedOnes) {
   ProgramBuilder builder;
   MethodBuilder& m = builder.add_method("forward");

@@ -304,6 +304,8 @@ UNNAMED = {
     "op_sdpa.cpp dropout_p": "documented: attention in programs drops nothing out",
     "op_sdpa_impl.h dropout_p": "documented: attention in programs drops nothing out",
     "convolutions.cpp offset out_multiplier out_shift": "documented: the scales say the same; nothing has an offset",
+    "cuda_shims.cpp index": "a thread has one stream, whatever the device",
+    "kernel_shims.cpp stable": "the sort is",
     "elementwise.cpp quant_min quant_max": "stored values are within them",
     "data_movement.cpp task_num channel": "copies are done when they return",
     "matmul.cpp offset": "documented: nothing has one",

@@ -26,7 +26,6 @@ set(_et_refused
   "EXECUTORCH_BUILD_KERNELS_CUSTOM_AOT|BOOL|OFF|a build against libtorch, torch.library defines operators from Python"
   "EXECUTORCH_BUILD_KERNELS_LLM_AOT|BOOL|OFF|a build against libtorch, executorch.extension.llm.custom_ops defines the operators from Python"
   "EXECUTORCH_BUILD_KERNELS_QUANTIZED_AOT|BOOL|OFF|a build against libtorch, executorch.kernels.quantized defines the operators from Python"
-  "EXECUTORCH_BUILD_CUDA|BOOL|OFF|the half of the CUDA delegate that runs is a later part"
   "EXECUTORCH_BUILD_NXP_NEUTRON_RUNNER|BOOL|OFF|NXP's eIQ Neutron SDK"
   "ET_ENABLE_VGF_INPUT_DUMP|BOOL|OFF|flags of executor_runner for it, EXECUTORCH_VGF_DUMP_INPUTS_DIR and EXECUTORCH_VGF_DUMP_INPUTS_AND_EXIT in the environment do the same in every build"
   "EXECUTORCH_BUILD_WEBGPU|BOOL|OFF|the WebGPU delegate is a later part"

@@ -11,8 +11,7 @@ using runtime::Result;
 namespace {
 
 const DeviceRow& cpu_row() {
-  static const DeviceRow row{
-      "AotiCpuBackend", "cpu", "aoti_cpu_blob.ptd", {tensor_shims(), cpu_shims()}};
+  static const DeviceRow row{"AotiCpuBackend", "aoti_cpu_blob.ptd", {tensor_shims(), cpu_shims()}};
   return row;
 }
 

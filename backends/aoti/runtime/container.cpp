@@ -24,6 +24,11 @@ Result<ContainerApi> api_of(const NativeLibrary& library) {
   functions.find_optional("AOTInductorModelContainerGetNumConstants", api.num_constants);
   functions.find_optional("AOTInductorModelContainerGetConstantsBlobSize", api.constants_size);
   functions.find_optional("AOTInductorGetLastError", api.last_error);
+  functions.find_optional("AOTInductorModelContainerGetConstantName", api.constant_name);
+  functions.find_optional("AOTInductorModelContainerGetConstantOriginalFQN", api.constant_fqn);
+  functions.find_optional("AOTInductorModelContainerExtractConstantsMap", api.constants_map);
+  functions.find_optional("AOTInductorModelContainerUpdateUserManagedConstantBufferPairs",
+                          api.use_constants);
   ET_CHECK_OK_OR_RETURN_ERROR(functions.check(
       Error::Internal, "expected a library that AOTInductor of torch 2.9 or later wrote"));
   return api;
@@ -80,6 +85,45 @@ Error Container::load_constants(Span<const uint8_t> bytes) {
   ET_CHECK_OR_RETURN_ERROR(api_.load_constants != nullptr, Internal,
                            "the shared library lacks AOTInductorModelUpdateConstantsFromBlob");
   return check(api_.load_constants(handle_, bytes.data()), "loading constants");
+}
+
+Result<std::map<std::string, std::string>> Container::constant_names() const {
+  ET_CHECK_OR_RETURN_ERROR(api_.num_constants != nullptr && api_.constant_name != nullptr &&
+                               api_.constant_fqn != nullptr && api_.constants_map != nullptr &&
+                               api_.use_constants != nullptr,
+                           NotSupported,
+                           "AOTInductor: the library of this method does not name its constants: "
+                           "export again with torch "
+                           "2.9 or later");
+  size_t count = 0;
+  ET_CHECK_OK_OR_RETURN_ERROR(check(api_.num_constants(handle_, &count), "counting constants"));
+  std::map<std::string, std::string> names;
+  for (size_t i = 0; i < count; ++i) {
+    const char *name = nullptr, *in_model = nullptr;
+    ET_CHECK_OK_OR_RETURN_ERROR(check(api_.constant_name(handle_, i, &name), "naming a constant"));
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        check(api_.constant_fqn(handle_, i, &in_model), "naming a constant"));
+    // Those that are computed from others have no name in the model, and are no one else's.
+    if (name != nullptr && in_model != nullptr && *in_model != '\0') {
+      names[in_model] = name;
+    }
+  }
+  return names;
+}
+
+Result<ConstantMap> Container::constants() const {
+  ConstantMap map;
+  ET_CHECK_OR_RETURN_ERROR(api_.constants_map != nullptr, NotSupported,
+                           "the shared library lacks AOTInductorModelContainerExtractConstantsMap");
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      check(api_.constants_map(handle_, &map, /*use_inactive=*/false), "listing constants"));
+  return map;
+}
+
+Error Container::use_constants(const std::vector<ConstantEntry>& entries, bool are_all) {
+  return check(
+      api_.use_constants(handle_, entries.data(), entries.size(), /*use_inactive=*/false, are_all),
+      "taking constants");
 }
 
 Result<Container::Tensors> Container::run(Tensors inputs, void* stream) {

@@ -5,12 +5,22 @@
 
 #include <executorch/backends/aoti/runtime/native_library.h>
 
+#include <map>
 #include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace executorch::backends::aoti {
 
 struct ContainerOpaque;
 using ContainerHandle = ContainerOpaque*;
+/// A constant or mutable buffer by the name that the library has for it.
+struct ConstantEntry {
+  const char* name;
+  SlimTensor* tensor;
+};
+using ConstantMap = std::unordered_map<std::string, SlimTensor*>;
 
 /// Those with a default are in newer libraries only.
 struct ContainerApi {
@@ -25,6 +35,11 @@ struct ContainerApi {
   int32_t (*num_constants)(ContainerHandle, size_t* out) = nullptr;
   int32_t (*constants_size)(ContainerHandle, uint64_t* out) = nullptr;
   int32_t (*last_error)(const char** out) = nullptr;
+  int32_t (*constant_name)(ContainerHandle, size_t index, const char** out) = nullptr;
+  int32_t (*constant_fqn)(ContainerHandle, size_t index, const char** out) = nullptr;
+  int32_t (*constants_map)(ContainerHandle, ConstantMap* out, bool use_inactive) = nullptr;
+  int32_t (*use_constants)(ContainerHandle, const ConstantEntry* entries, size_t count,
+                           bool use_inactive, bool are_all) = nullptr;
 };
 
 /// One thread at a time runs it.
@@ -48,6 +63,15 @@ class Container final {
   runtime::Result<size_t> constants_size() const;
   /// Copies them. `bytes`: as many as constants_size() says.
   runtime::Error load_constants(runtime::Span<const uint8_t> bytes);
+
+  /// What constants are called in the library, by their names in the model. NotSupported for a
+  /// library that does not say, or does not take those of others.
+  runtime::Result<std::map<std::string, std::string>> constant_names() const;
+  /// The method's own, by their names in the model, as load_constants() left them.
+  runtime::Result<ConstantMap> constants() const;
+  /// Has the method use other memory for them: the caller's, until it runs no more. `are_all`: none
+  /// is left out, and load_constants() is not needed.
+  runtime::Error use_constants(const std::vector<ConstantEntry>& entries, bool are_all);
 
   /// Takes as many inputs as the method has. Internal, with the library's own words, when it fails.
   runtime::Result<Tensors> run(Tensors inputs, void* stream = nullptr);

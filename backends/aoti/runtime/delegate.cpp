@@ -37,6 +37,8 @@ Result<std::unique_ptr<SlimTensor>> view_of(const DeviceRow& row, const TensorVi
       static_cast<int>(row.place.type), row.place.index, static_cast<int>(tensor->device_type()),
       tensor->device_index());
   const auto found = runtime::Elements::of(argument.tensor());
+  Device* device = ET_UNWRAP(find_device(row.place.type));
+  ET_CHECK_OK_OR_RETURN_ERROR(device->check_memory(found.data, row.place.index));
   return SlimTensor::borrow(
       found.data, {{found.sizes, found.rank}, {found.strides, found.rank}, 0, found.dtype},
       row.place);
@@ -79,10 +81,19 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const DeviceRow& row,
                            "error %d",
                            row.backend, keys.library.c_str(), static_cast<int>(library.error()));
   auto loaded = ET_UNWRAP(NativeLibrary::load(keys.library, bytes_of(*library), row.shims));
-  auto container = ET_UNWRAP(Container::create(std::move(loaded), row.device));
+  const Device* device = ET_UNWRAP(find_device(row.place.type));
+  std::shared_ptr<Container> container =
+      ET_UNWRAP(Container::create(std::move(loaded), device->name()));
   std::unique_ptr<Delegate> made(new (std::nothrow) Delegate(row, std::move(container)));
   ET_CHECK_OR_RETURN_ERROR(made != nullptr, MemoryAllocationFailed, "no memory for a delegate");
-  ET_CHECK_OK_OR_RETURN_ERROR(made->load_constants(named_data, keys.constants));
+  const auto load = [&] { return made->load_constants(named_data, keys.constants); };
+  if (options.shares_constants) {
+    made->constants_ =
+        ET_UNWRAP(SharedConstants::instance().share(made->container_, row.place, load));
+  } else {
+    ET_CHECK_OK_OR_RETURN_ERROR(load());
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(made->join_sessions());
   return made;
 }
 
@@ -106,7 +117,45 @@ Error Delegate::load_constants(const NamedDataMap* named_data, const std::string
   return container_->load_constants(bytes_of(*found));
 }
 
-Error Delegate::execute(Span<EValue*> args) {
+Error Delegate::join_sessions() {
+  const auto& state = session_scope().loading;
+  if (state == nullptr) {
+    return Error::Ok;
+  }
+  const Constants all = constants_.empty() ? ET_UNWRAP(constants_of(container_, row_.place)) : constants_;
+  if (ET_UNWRAP(state->add(all))) {
+    sessions_ = state;
+    constants_ = all;
+  }
+  return Error::Ok;
+}
+
+Error Delegate::enter_session() {
+  const SessionScope& scope = session_scope();
+  const int wanted = sessions_ != nullptr && scope.running == sessions_ ? scope.token : 0;
+  const SessionState::Buffers* buffers = wanted == 0 ? nullptr : sessions_->buffers(wanted);
+  ET_CHECK_OR_RETURN_ERROR(wanted == 0 || buffers != nullptr, InvalidArgument,
+                           "%s: session %d is not there", row_.backend, wanted);
+  if (wanted == session_) {
+    return Error::Ok;
+  }
+  const auto names = ET_UNWRAP(container_->constant_names());
+  std::vector<ConstantEntry> entries;
+  for (const std::string& name : sessions_->names()) {
+    const auto own = constants_.find(name);
+    const auto in_library = names.find(name);
+    if (own != constants_.end() && in_library != names.end()) {
+      entries.push_back({in_library->second.c_str(),
+                         wanted == 0 ? own->second->tensor.get() : buffers->at(name).get()});
+    }
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(container_->use_constants(entries, /*are_all=*/false));
+  session_ = wanted;
+  return Error::Ok;
+}
+
+Error Delegate::execute(Span<EValue*> args, void* stream) {
+  ET_CHECK_OK_OR_RETURN_ERROR(enter_session());
   const size_t num_inputs = container_->num_inputs(), num_outputs = container_->num_outputs();
   const auto arguments =
       ET_UNWRAP(TensorArguments::of(row_.backend, args, num_inputs, num_outputs));
@@ -116,7 +165,7 @@ Error Delegate::execute(Span<EValue*> args) {
         arguments.input(i, {dtype_of(*args[i]), runtime::kAnyRank, /*is_contiguous=*/false}));
     inputs.push_back(ET_UNWRAP(view_of(row_, view)));
   }
-  const auto outputs = ET_UNWRAP(container_->run(std::move(inputs)));
+  const auto outputs = ET_UNWRAP(container_->run(std::move(inputs), stream));
   for (size_t i = 0; i < num_outputs; ++i) {
     ET_CHECK_OR_RETURN_ERROR(outputs[i] != nullptr, Internal, "%s: output %zu was not made",
                              row_.backend, i);

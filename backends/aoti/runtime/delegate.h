@@ -2,7 +2,7 @@
 // One delegated part of a method, as AOTInductor compiled it.
 #pragma once
 
-#include <executorch/backends/aoti/runtime/container.h>
+#include <executorch/backends/aoti/runtime/constants.h>
 #include <executorch/backends/aoti/runtime/options.h>
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/named_data_map.h>
@@ -24,7 +24,6 @@ struct PayloadKeys {
 /// Where a backend's methods run.
 struct DeviceRow {
   const char* backend;
-  const char* device;
   /// Where constants are when not in the program, for messages.
   const char* data_file;
   std::vector<runtime::Span<const Shim>> shims;
@@ -43,16 +42,23 @@ class Delegate final {
                                                            const runtime::NamedDataMap* named_data,
                                                            const AotiOptions& options);
 
-  /// `args`: inputs, then outputs. InvalidArgument when they are not what was compiled for.
-  runtime::Error execute(runtime::Span<runtime::EValue*> args);
+  /// `args`: inputs, then outputs. Queued on the device's `stream`, whose work may go on behind
+  /// this. InvalidArgument when they are not what was compiled for.
+  runtime::Error execute(runtime::Span<runtime::EValue*> args, void* stream = nullptr);
 
  private:
-  Delegate(const DeviceRow& row, std::unique_ptr<Container> container)
-      : row_(row), container_(std::move(container)) {}
+  Delegate(DeviceRow row, std::shared_ptr<Container> container)
+      : row_(std::move(row)), container_(std::move(container)) {}
   runtime::Error load_constants(const runtime::NamedDataMap* named_data, const std::string& key);
+  runtime::Error join_sessions();
+  /// Has the method use the buffers of the session that the calling thread runs, or its own.
+  runtime::Error enter_session();
 
-  const DeviceRow& row_;
-  std::unique_ptr<Container> container_;
+  DeviceRow row_;
+  Constants constants_;  // those that are shared, or change with sessions
+  std::shared_ptr<Container> container_;
+  std::shared_ptr<SessionState> sessions_;
+  int session_ = 0;  // whose buffers the method uses; 0: its own
 };
 
 }  // namespace executorch::backends::aoti

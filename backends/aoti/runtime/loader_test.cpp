@@ -2,9 +2,10 @@
 // Libraries of named data: run, and refused with a reason; a library of ours stands in for one that
 // AOTInductor wrote.
 #include <executorch/backends/aoti/runtime/aoti_cpu_backend.h>
+#include <executorch/backends/aoti/runtime/counting_device.h>
 #include <executorch/backends/aoti/runtime/delegate.h>
 #include <executorch/backends/aoti/runtime/elf_imports.h>
-#include <executorch/backends/aoti/runtime/host_allocator.h>
+#include <executorch/backends/aoti/runtime/memory_data.h>
 #include <executorch/backends/aoti/runtime/sha256.h>
 #include <executorch/extension/tensor/tensor_ptr_maker.h>
 #include <executorch/runtime/backend/interface.h>
@@ -12,10 +13,7 @@
 
 #include <malloc.h>
 
-#include <algorithm>
-#include <fstream>
 #include <iterator>
-#include <map>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -29,46 +27,13 @@ using runtime::Error;
 using runtime::FreeableBuffer;
 using runtime::Result;
 
-class Data final : public runtime::NamedDataMap {
- public:
-  Result<const runtime::TensorLayout> get_tensor_layout(std::string_view) const override {
-    return Error::NotImplemented;
-  }
-  Result<FreeableBuffer> get_data(std::string_view key) const override {
-    const auto found = by_key.find(std::string(key));
-    return found == by_key.end()
-               ? Result<FreeableBuffer>(Error::NotFound)
-               : FreeableBuffer(found->second.data(), found->second.size(), nullptr);
-  }
-  Error load_data_into(std::string_view, void*, size_t) const override {
-    return Error::NotImplemented;
-  }
-  Result<uint32_t> get_num_keys() const override { return by_key.size(); }
-  Result<const char*> get_key(uint32_t) const override { return Error::NotImplemented; }
-
-  std::map<std::string, std::string> by_key;
-};
-
-runtime::Span<const uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-
 const std::string& stand_in() {
-  static const std::string bytes = [] {
-    std::ifstream file(AOTI_STAND_IN, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }();
+  static const std::string bytes = text_of_file(AOTI_STAND_IN);
   return bytes;
 }
 
-/// The library with another name in place of one that it has.
 std::string renamed(const std::string& name, const std::string& other) {
-  std::string bytes = stand_in();
-  const std::string whole = std::string(1, '\0') + name + std::string(1, '\0');
-  for (size_t at = bytes.find(whole); at != std::string::npos; at = bytes.find(whole, at + 1)) {
-    bytes.replace(at + 1, name.size(), other);
-  }
-  return bytes;
+  return renamed_in(stand_in(), name, other);
 }
 
 std::string constants_of(float scale) {
@@ -107,8 +72,8 @@ class LoaderTest : public ::testing::Test {
     EXPECT_NE(log.find(text), std::string::npos) << text << ": " << log;
   }
 
-  DeviceRow row_{"AotiCpuBackend", "cpu", "aoti_cpu_blob.ptd", {tensor_shims(), cpu_shims()}};
-  Data data_;
+  DeviceRow row_{"AotiCpuBackend", "aoti_cpu_blob.ptd", {tensor_shims(), cpu_shims()}};
+  MemoryData data_;
   std::unique_ptr<Delegate> delegate_;
 };
 
@@ -206,8 +171,8 @@ TEST_F(LoaderTest, FunctionsThatALibraryLacksAreNamed) {
   const std::string bytes = renamed("AOTInductorModelContainerRun", "AOTInductorModelContainerRum");
   expect_error([&] { return load(bytes, constants_of(1)); }, Error::Internal,
                "lacks AOTInductorModelContainerRun");
-  row_.device = "xpu";
-  expect_error([&] { return load(stand_in(), constants_of(1)); }, Error::Internal,
+  const std::string of_gpus = renamed("cpu", "xpu");
+  expect_error([&] { return load(of_gpus, constants_of(1)); }, Error::Internal,
                "an unknown device");
 }
 
@@ -241,8 +206,8 @@ TEST_F(LoaderTest, FailuresOfARunAreErrors) {
 
 /// On a device whose memory is the host's.
 TEST_F(LoaderTest, MethodsOfADeviceTakeAndGiveItsMemory) {
-  HostAllocator& allocator = HostAllocator::registered();
-  row_ = {"CudaBackend", "cuda", "aoti_cuda_blob.ptd", {tensor_shims()}, {DeviceType::CUDA, 0}};
+  CountingDevice& device = CountingDevice::registered();
+  row_ = {"CudaBackend", "aoti_cuda_blob.ptd", {tensor_shims()}, {DeviceType::CUDA, 0}};
   ASSERT_EQ(load(stand_in(), constants_of(3)), Error::Ok);
   aten::SizesType sizes[] = {2};
   aten::DimOrderType order[] = {0};
@@ -256,10 +221,10 @@ TEST_F(LoaderTest, MethodsOfADeviceTakeAndGiveItsMemory) {
                    host = tensor(memory[1], DeviceType::CPU);
   runtime::EValue values[] = {aten::Tensor(&x), aten::Tensor(&y), aten::Tensor(&host)};
   runtime::EValue *right[] = {&values[0], &values[1]}, *wrong[] = {&values[2], &values[1]};
-  const int live = allocator.live;
+  const int live = device.live;
   ASSERT_EQ(delegate_->execute({right, 2}), Error::Ok);
   EXPECT_EQ(memory[1][1], 6);
-  EXPECT_EQ(allocator.live, live);
+  EXPECT_EQ(device.live, live);
   expect_error([&] { return delegate_->execute({wrong, 2}); }, Error::InvalidArgument,
                "expected a tensor on device 1:0, found one on 0:0");
 }
@@ -267,11 +232,6 @@ TEST_F(LoaderTest, MethodsOfADeviceTakeAndGiveItsMemory) {
 size_t heap_bytes() {
   return mallinfo2().uordblks;
 }
-size_t mappings() {
-  std::ifstream file("/proc/self/maps");
-  return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
-}
-
 TEST_F(LoaderTest, WhatIsDestroyedIsGone) {
   const auto once = [&] {
     ASSERT_EQ(load(stand_in(), constants_of(2)), Error::Ok);

@@ -161,7 +161,9 @@ Result<std::unique_ptr<NativeLibrary>> NativeLibrary::load(
     const std::string& key, Span<const uint8_t> bytes, const std::vector<Span<const Shim>>& shims) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_hash(key, bytes));
   ET_CHECK_OK_OR_RETURN_ERROR(check_imports(key, bytes, shims));
-  ET_CHECK_OK_OR_RETURN_ERROR(publish_shims(shims[0][0]));
+  for (const auto& list : shims) {  // each may be of a module of its own
+    ET_CHECK_OK_OR_RETURN_ERROR(publish_shims(list[0]));
+  }
   LoadedFile file;
   ET_CHECK_OR_RETURN_ERROR(file.write_all(bytes), AccessFailed,
                            "%s: no file for %zu bytes of a shared library: %s", file.path().c_str(),

@@ -18,12 +18,16 @@ struct AotiOptions {
   std::string method_name;
   /// Whether machine code that is in a file may be loaded.
   bool allow_native_code = kAllowsNativeCode;
+  /// Whether constants and mutable buffers are those of methods that have some of the same name.
+  bool shares_constants = false;
 };
 
 inline constexpr runtime::Option<AotiOptions> kAotiOptions[] = {
     {"method_name", runtime::read_option<&AotiOptions::method_name>},
     {"allow_native_code", runtime::read_option<&AotiOptions::allow_native_code>,
      runtime::OptionSource::kRuntime, runtime::write_option<&AotiOptions::allow_native_code>},
+    {"weight_sharing_across_methods", runtime::read_option<&AotiOptions::shares_constants>,
+     runtime::OptionSource::kRuntime, runtime::write_option<&AotiOptions::shares_constants>},
     {"march", runtime::kForTheCompiler},
 };
 

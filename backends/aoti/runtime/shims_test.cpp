@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each C function that compiled code calls, by its name, as compiled code sees it: handles, and
 // numbers for errors.
-#include <executorch/backends/aoti/runtime/host_allocator.h>
+#include <executorch/backends/aoti/runtime/counting_device.h>
 #include <executorch/backends/aoti/runtime/shims.h>
 #include <executorch/runtime/platform/runtime.h>
 
@@ -227,16 +227,16 @@ TEST_F(ShimsTest, DevicesAreServedByTheirAllocators) {
     return call("aoti_torch_empty_strided", static_cast<int64_t>(wanted.size()), wanted.data(),
                 static_cast<const int64_t*>(nullptr), kFloat, kCuda, int32_t{-1}, &none.tensor);
   };
-  if (runtime::get_device_allocator(DeviceType::CUDA) == nullptr) {  // no other test before
+  if (!find_device(DeviceType::CUDA).ok()) {  // no other test before
     EXPECT_EQ(on_device(sizes), static_cast<int32_t>(Error::NotFound));
   }
-  HostAllocator& allocator = HostAllocator::registered();
+  CountingDevice& counts = CountingDevice::registered();
   EXPECT_EQ(on_device(many), static_cast<int32_t>(Error::MemoryAllocationFailed));
   {
     const Handle host = counted({2, 3}, {1, 2}), device = empty({2, 3}, {1, 2}, kCuda);
-    EXPECT_EQ(allocator.live, 1);
+    EXPECT_EQ(counts.live, 1);
     ASSERT_EQ(call("aoti_torch_copy_", device.tensor, host.tensor, int32_t{0}), 0);
-    Handle back;
+    Handle back, same;
     ASSERT_EQ(call("aoti_torch_clone", device.tensor, &back.tensor), 0);
     int32_t type = -1;
     EXPECT_EQ(call("aoti_torch_get_device_type", back.tensor, &type), 0);
@@ -244,9 +244,11 @@ TEST_F(ShimsTest, DevicesAreServedByTheirAllocators) {
     const Handle read = empty({2, 3});
     ASSERT_EQ(call("aoti_torch_copy_", read.tensor, back.tensor, int32_t{0}), 0);
     EXPECT_EQ(read.values(), (std::vector<float>{1, 3, 5, 2, 4, 6}));
-    EXPECT_GT(allocator.copies, 2);
+    EXPECT_GT(counts.to_host_or_back, 2);
+    ASSERT_EQ(call("aoti_torch_clone_preserve_strides", device.tensor, &same.tensor), 0);
+    EXPECT_EQ(counts.within, 1);  // not over the host
   }
-  EXPECT_EQ(allocator.live, 0);
+  EXPECT_EQ(counts.live, 0);
 }
 
 // ---- Kernels ----

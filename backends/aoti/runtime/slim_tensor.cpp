@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/aoti/runtime/slim_tensor.h>
 
-#include <executorch/runtime/core/device_allocator.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_dimension_limit.h>
 
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -16,9 +14,6 @@ using runtime::Error;
 using runtime::Result;
 
 namespace {
-
-// What vector instructions of compiled code want.
-constexpr size_t kAlignment = 64;
 
 /// Bytes from the start of the memory to behind the last element.
 Result<size_t> reach_of(const SlimTensor::Numbers& sizes, const std::vector<int64_t>& strides,
@@ -71,15 +66,27 @@ bool is_on_cpu(const SlimTensor& tensor) {
   return tensor.place().type == DeviceType::CPU;
 }
 
+/// Whether all bytes of one are, in order, all bytes of the other, on one device.
+bool is_dense_alike(const SlimTensor& from, const SlimTensor& to) {
+  if (from.place().type != to.place().type || from.place().index != to.place().index) {
+    return false;
+  }
+  if (from.is_contiguous() && to.is_contiguous()) {
+    return true;
+  }
+  const auto reach = reach_of(from.sizes(), {from.strides().begin(), from.strides().end()}, 0, 1);
+  return reach.ok() && *reach == static_cast<size_t>(from.numel()) && from.dim() == to.dim() &&
+         std::equal(from.sizes().begin(), from.sizes().end(), to.sizes().begin()) &&
+         std::equal(from.strides().begin(), from.strides().end(), to.strides().begin());
+}
+
 /// The same elements in memory of the CPU, strides and all.
 Result<std::unique_ptr<SlimTensor>> on_cpu(const SlimTensor& tensor) {
   const size_t num_bytes = tensor.storage()->num_bytes();
   auto storage = ET_UNWRAP(Storage::allocate(num_bytes, {}));
-  auto* allocator = runtime::get_device_allocator(tensor.place().type);
-  ET_CHECK_OR_RETURN_ERROR(allocator != nullptr, NotFound, "no allocator for device type %d",
-                           static_cast<int>(tensor.place().type));
-  ET_CHECK_OK_OR_RETURN_ERROR(allocator->copy_device_to_host(
-      storage->data(), tensor.storage()->data(), num_bytes, tensor.place().index));
+  Device* device = ET_UNWRAP(find_device(tensor.place().type));
+  ET_CHECK_OK_OR_RETURN_ERROR(device->copy_device_to_host(storage->data(), tensor.storage()->data(),
+                                                          num_bytes, tensor.place().index));
   return SlimTensor::over(std::move(storage),
                           {tensor.sizes(), tensor.strides(), tensor.offset(), tensor.dtype()});
 }
@@ -87,33 +94,18 @@ Result<std::unique_ptr<SlimTensor>> on_cpu(const SlimTensor& tensor) {
 }  // namespace
 
 Result<std::shared_ptr<Storage>> Storage::allocate(size_t num_bytes, Place place) {
-  void* data = nullptr;
-  if (place.type == DeviceType::CPU) {
-    const size_t rounded = (num_bytes / kAlignment + 1) * kAlignment;
-    data = rounded < num_bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
-    ET_CHECK_OR_RETURN_ERROR(data != nullptr, MemoryAllocationFailed,
-                             "AOTInductor: no memory for %zu bytes", num_bytes);
-  } else {
-    auto* allocator = runtime::get_device_allocator(place.type);
-    ET_CHECK_OR_RETURN_ERROR(allocator != nullptr, NotFound, "no allocator for device type %d",
-                             static_cast<int>(place.type));
-    data = ET_UNWRAP(allocator->allocate(num_bytes, place.index, kAlignment));
-  }
-  return std::shared_ptr<Storage>(new Storage(data, num_bytes, place, true));
+  Device* device = ET_UNWRAP(find_device(place.type));
+  void* data = ET_UNWRAP(device->allocate_queued(num_bytes, place.index));
+  return std::shared_ptr<Storage>(new Storage(data, num_bytes, place, device));
 }
 
 std::shared_ptr<Storage> Storage::borrow(void* data, size_t num_bytes, Place place) {
-  return std::shared_ptr<Storage>(new Storage(data, num_bytes, place, false));
+  return std::shared_ptr<Storage>(new Storage(data, num_bytes, place, nullptr));
 }
 
 Storage::~Storage() {
-  if (!is_owned_) {
-    return;
-  }
-  if (place_.type == DeviceType::CPU) {
-    std::free(data_);
-  } else if (auto* allocator = runtime::get_device_allocator(place_.type)) {
-    allocator->deallocate(data_, place_.index);
+  if (owner_ != nullptr) {
+    owner_->deallocate_queued(data_, place_.index);
   }
 }
 
@@ -168,6 +160,10 @@ Error copy_tensor(const SlimTensor& from, const SlimTensor& to) {
   if (from.numel() == 0) {
     return Error::Ok;
   }
+  if (is_dense_alike(from, to)) {
+    Device* device = ET_UNWRAP(find_device(to.place().type));
+    return device->copy_within(to.data(), from.data(), from.elements().nbytes(), to.place().index);
+  }
   if (!is_on_cpu(from)) {
     const auto copy = ET_UNWRAP(on_cpu(from));
     return copy_tensor(*copy, to);
@@ -176,15 +172,11 @@ Error copy_tensor(const SlimTensor& from, const SlimTensor& to) {
     // What lies between its elements stays as it is.
     const auto copy = ET_UNWRAP(on_cpu(to));
     ET_CHECK_OK_OR_RETURN_ERROR(copy_tensor(from, *copy));
-    return runtime::get_device_allocator(to.place().type)
-        ->copy_host_to_device(to.storage()->data(), copy->storage()->data(),
-                              to.storage()->num_bytes(), to.place().index);
+    Device* device = ET_UNWRAP(find_device(to.place().type));
+    return device->copy_host_to_device(to.storage()->data(), copy->storage()->data(),
+                                       to.storage()->num_bytes(), to.place().index);
   }
   if (from.data() == to.data() && from.elements().is_same_memory(to.elements())) {
-    return Error::Ok;
-  }
-  if (from.is_contiguous() && to.is_contiguous()) {
-    std::memmove(to.data(), from.data(), from.elements().nbytes());
     return Error::Ok;
   }
   return runtime::copy_elements("AOTInductor: copy", from.elements(), to.elements());

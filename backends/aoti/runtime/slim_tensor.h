@@ -3,9 +3,9 @@
 // memory. A handle of the C interface (shims.h) is a pointer to one, which its holder deletes.
 #pragma once
 
+#include <executorch/backends/aoti/runtime/device.h>
 #include <executorch/runtime/backend/element_copy.h>
 #include <executorch/runtime/core/error.h>
-#include <executorch/runtime/core/portable_type/device.h>
 #include <executorch/runtime/core/result.h>
 #include <executorch/runtime/core/span.h>
 
@@ -15,19 +15,10 @@
 
 namespace executorch::backends::aoti {
 
-using runtime::etensor::DeviceIndex;
-using runtime::etensor::DeviceType;
-
-struct Place {
-  DeviceType type = DeviceType::CPU;
-  DeviceIndex index = 0;
-};
-
 /// Memory, its own or another's. Freed with the last tensor over it; counts are atomic.
 class Storage final {
  public:
-  /// Of the CPU, or by the allocator that is registered for another device. MemoryAllocationFailed;
-  /// NotFound for a device without an allocator.
+  /// Queued, as Device has it. MemoryAllocationFailed; NotFound for a device that is not here.
   static runtime::Result<std::shared_ptr<Storage>> allocate(size_t num_bytes, Place place);
   /// The caller's, which outlives all tensors over it.
   static std::shared_ptr<Storage> borrow(void* data, size_t num_bytes, Place place);
@@ -40,13 +31,13 @@ class Storage final {
   Place place() const { return place_; }
 
  private:
-  Storage(void* data, size_t num_bytes, Place place, bool is_owned)
-      : data_(data), num_bytes_(num_bytes), place_(place), is_owned_(is_owned) {}
+  Storage(void* data, size_t num_bytes, Place place, Device* owner)
+      : data_(data), num_bytes_(num_bytes), place_(place), owner_(owner) {}
 
   void* data_;
   size_t num_bytes_;
   Place place_;
-  bool is_owned_;
+  Device* owner_;  // null: the caller's
 };
 
 class SlimTensor final {
@@ -82,7 +73,7 @@ class SlimTensor final {
   /// Of its first element.
   void* data() const;
 
-  /// On the CPU: a view of it.
+  /// A view of it; of a device other than the CPU, not to be read.
   runtime::Elements elements() const;
   bool is_contiguous() const { return elements().is_row_major(); }
 
@@ -95,8 +86,9 @@ class SlimTensor final {
   executorch::aten::ScalarType dtype_ = executorch::aten::ScalarType::Float;
 };
 
-/// Copies all elements, between any strides and devices. InvalidArgument for another number of
-/// elements or dtype; what the device's allocator says.
+/// Copies all elements, between any strides and devices; on one device without a way over the host
+/// when their strides are the same. InvalidArgument for another number of elements or dtype; what
+/// the device says.
 runtime::Error copy_tensor(const SlimTensor& from, const SlimTensor& to);
 
 }  // namespace executorch::backends::aoti

@@ -21,7 +21,10 @@ from executorch.backends.aoti.aoti_cpu import AotiCpuBackend, AotiCpuPartitioner
 from executorch.backends.aoti.inductor import OPTIONS
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
-from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+from executorch.extension.pybindings.portable_lib import (
+    _load_for_executorch_from_buffer,
+    _set_backend_options,
+)
 from executorch.test.e2e.build_tree import load_backend
 
 pytestmark = [
@@ -108,6 +111,61 @@ class Windows(nn.Module):
         return nn.functional.max_pool2d(x, 2), resized, nn.functional.avg_pool2d(x, 3, padding=1)
 
 
+class Skip(nn.Module):
+    """As of a U-Net: down, up, and what was before beside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down, self.up = nn.Conv2d(3, 4, 3, stride=2, padding=1), nn.Conv2d(7, 2, 3, padding=1)
+        self.norm = nn.GroupNorm(2, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        low = nn.functional.silu(self.norm(self.down(x)))
+        return self.up(torch.cat([nn.functional.interpolate(low, scale_factor=2.0), x], 1))
+
+
+class Gated(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.wide, self.norm, self.out = nn.Linear(8, 12), nn.RMSNorm(6), nn.Linear(6, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.out(self.norm(nn.functional.glu(self.wide(x))))
+
+
+class Residual(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv1d(4, 4, 3, padding=1, bias=False), nn.InstanceNorm1d(4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x + nn.functional.elu(self.norm(self.conv(x)))).mean(-1)
+
+
+class Mixed(nn.Module):
+    """Experts by weights of a router."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.router, self.experts = nn.Linear(6, 3), nn.Parameter(torch.randn(3, 6, 4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        weights = self.router(x).softmax(-1)
+        return torch.einsum("be,bi,eio->bo", weights, x, self.experts)
+
+
+class Picked(nn.Module):
+    def forward(self, x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
+        masked = x.masked_fill(x > 1, 0.0)
+        return x.gather(1, places), torch.where(x > 0, masked, -x), x.argmax(1), x.amax(0)
+
+
+def normed() -> nn.Module:
+    return nn.Sequential(
+        nn.Linear(6, 8), nn.BatchNorm1d(8), nn.LeakyReLU(), nn.Dropout(), nn.Linear(8, 2)
+    ).eval()
+
+
 def convolutions() -> nn.Module:
     """As of MobileNetV2."""
     return nn.Sequential(
@@ -176,6 +234,12 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], list[tuple[Tensor, ...]]]] = 
     "integers": (Integers, [(numbers(4, 3) * 9, torch.tensor([3, 0]))]),
     "cast": (Cast, [(numbers(1, 2, 3, 4),)]),
     "windows": (Windows, [(numbers(1, 2, 8, 8),)]),
+    "skip": (Skip, [(numbers(1, 3, 8, 8),)]),
+    "gated": (Gated, [(numbers(3, 8),)]),
+    "mixed": (Mixed, [(numbers(3, 6),)]),
+    "picked": (Picked, [(numbers(3, 4), torch.tensor([[0, 3], [1, 1], [2, 0]]))]),
+    "residual": (Residual, [(numbers(2, 4, 9),)]),
+    "normed": (normed, [(numbers(4, 6),)]),
 }
 
 
@@ -237,6 +301,28 @@ def test_methods_have_caches_of_their_own() -> None:
         for step in range(4):
             inputs = (numbers(*methods[name][0].shape, seed=step), (methods[name][1] + step) % 8)
             torch.testing.assert_close(loaded.run_method(name, inputs)[0], eager(*inputs))
+
+
+def test_methods_share_their_cache_when_asked() -> None:
+    """What prefill wrote, decode reads: as one model whose calls they are."""
+    load_backend("aoti_cpu_backend")
+    torch.manual_seed(0)
+    eager = Tokens()
+    methods = {
+        "prefill": (numbers(3, 4), torch.arange(3)),
+        "decode": (numbers(1, 4), torch.tensor([3])),
+    }
+    programs = {name: export(copy.deepcopy(eager), inputs) for name, inputs in methods.items()}
+    manager = to_edge_transform_and_lower(programs, partitioner=[AotiCpuPartitioner()])
+    _set_backend_options({"AotiCpuBackend": {"weight_sharing_across_methods": True}})
+    try:
+        loaded = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+        calls = [("prefill", methods["prefill"])]
+        calls += [("decode", (numbers(1, 4, seed=i), torch.tensor([i]))) for i in range(3, 8)]
+        for name, inputs in calls:
+            torch.testing.assert_close(loaded.run_method(name, inputs)[0], eager(*inputs))
+    finally:
+        _set_backend_options({"AotiCpuBackend": {"weight_sharing_across_methods": False}})
 
 
 def test_methods_share_weights_that_are_the_same() -> None:

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests: memory of a device that is the host's.
+// For tests: a device whose memory is the host's, and which counts.
 #pragma once
 
-#include <executorch/backends/aoti/runtime/slim_tensor.h>
-#include <executorch/runtime/core/device_allocator.h>
+#include <executorch/backends/aoti/runtime/device.h>
 
 #include <cstdlib>
 #include <cstring>
 
 namespace executorch::backends::aoti {
 
-/// Memory of "CUDA" on the host, which counts.
-class HostAllocator final : public runtime::DeviceAllocator {
+/// In the place of a GPU.
+class CountingDevice final : public Device {
  public:
   /// The one of the process, which has one per kind of device.
-  static HostAllocator& registered() {
-    static HostAllocator allocator;
-    runtime::register_device_allocator(&allocator);
-    return allocator;
+  static CountingDevice& registered() {
+    static CountingDevice device;
+    register_device(&device);
+    return device;
   }
+
+  const char* name() const override { return "cuda"; }
+  DeviceType device_type() const override { return DeviceType::CUDA; }
 
   runtime::Result<void*> allocate(size_t nbytes, DeviceIndex, size_t) override {
     if (nbytes > 1024) {
@@ -33,19 +35,24 @@ class HostAllocator final : public runtime::DeviceAllocator {
   }
   runtime::Error copy_host_to_device(void* to, const void* from, size_t nbytes,
                                      DeviceIndex) override {
-    ++copies;
-    std::memcpy(to, from, nbytes);
-    return runtime::Error::Ok;
+    return copied(to, from, nbytes, to_host_or_back);
   }
   runtime::Error copy_device_to_host(void* to, const void* from, size_t nbytes,
                                      DeviceIndex) override {
-    ++copies;
+    return copied(to, from, nbytes, to_host_or_back);
+  }
+  runtime::Error copy_within(void* to, const void* from, size_t nbytes, DeviceIndex) override {
+    return copied(to, from, nbytes, within);
+  }
+
+  int live = 0, to_host_or_back = 0, within = 0;
+
+ private:
+  static runtime::Error copied(void* to, const void* from, size_t nbytes, int& count) {
+    ++count;
     std::memcpy(to, from, nbytes);
     return runtime::Error::Ok;
   }
-  DeviceType device_type() const override { return DeviceType::CUDA; }
-
-  int live = 0, copies = 0;
 };
 
 }  // namespace executorch::backends::aoti

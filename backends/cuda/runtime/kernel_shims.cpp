@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shims that run kernels of ours: matmuls by weights of few bits, and sort.
+#include <executorch/backends/cuda/kernels/plain_matmul.h>
+#include <executorch/backends/cuda/kernels/sort.h>
+#include <executorch/backends/cuda/runtime/cuda_kernels.h>
+#include <executorch/backends/cuda/runtime/cuda_shims.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace executorch::backends::cuda {
+
+using aoti::are_given;
+using aoti::kInvalid;
+using aoti::SlimTensor;
+using aten::ScalarType;
+using runtime::Error;
+using runtime::Result;
+
+namespace {
+
+/// An operand, and the shape that it must have.
+struct Operand {
+  const char* name;
+  const SlimTensor* tensor;
+  ScalarType dtype;
+  int64_t rows, columns;
+};
+
+Error check_operand(const char* kernel, const Operand& operand) {
+  const SlimTensor& tensor = *operand.tensor;
+  ET_CHECK_OR_RETURN_ERROR(tensor.dtype() == operand.dtype && tensor.dim() == 2 &&
+                               tensor.sizes()[0] == operand.rows &&
+                               tensor.sizes()[1] == operand.columns && tensor.is_contiguous() &&
+                               tensor.place().type == aoti::DeviceType::CUDA,
+                           InvalidArgument,
+                           "%s: expected %s to be dense, of %s [%" PRId64 ", %" PRId64
+                           "] on the GPU, found %s of %zu "
+                           "dimensions",
+                           kernel, operand.name, runtime::toString(operand.dtype), operand.rows,
+                           operand.columns, runtime::toString(tensor.dtype()), tensor.dim());
+  return Error::Ok;
+}
+
+struct Weights {
+  const char* kernel;
+  SlimTensor *low, *high, *scale, *scale_step, *zero, *zero_step;
+  int low_bits, high_bits;
+  ScalarType low_dtype, scale_dtype, zero_dtype;
+};
+
+template <typename T>
+T* data_of(SlimTensor* tensor) {
+  return tensor == nullptr ? nullptr : static_cast<T*>(tensor->data());
+}
+
+Result<std::unique_ptr<SlimTensor>> multiply(const SlimTensor& x, const Weights& w, int64_t group) {
+  ET_CHECK_OR_RETURN_ERROR(x.dim() == 2 && w.low->dim() == 2, InvalidArgument,
+                           "%s: expected matrices, found %zu and %zu dimensions", w.kernel, x.dim(),
+                           w.low->dim());
+  const int64_t m = x.sizes()[0], k = x.sizes()[1], n = w.low->sizes()[0];
+  const bool has_steps = w.scale_step != nullptr;
+  ET_CHECK_OR_RETURN_ERROR(group > 0 && k % group == 0 && k % 8 == 0 &&
+                               (!has_steps || (k % kSuperGroup == 0 && kSuperGroup % group == 0)),
+                           InvalidArgument, "%s: %" PRId64 " columns in groups of %" PRId64,
+                           w.kernel, k, group);
+  const Operand operands[] = {
+      {"x", &x, ScalarType::BFloat16, m, k},
+      {"the weight", w.low, w.low_dtype, n, k * w.low_bits / 8},
+      {"the high bits", w.high, ScalarType::Byte, n, k * w.high_bits / 8},
+      {"scale", w.scale, w.scale_dtype, n, k / group},
+      {"zero", w.zero, w.zero_dtype, n, k / group},
+      {"the step of scale", w.scale_step, ScalarType::Half, n, k / kSuperGroup},
+      {"the step of zero", w.zero_step, ScalarType::Half, n, k / kSuperGroup},
+  };
+  for (const Operand& each : operands) {
+    if (each.tensor != nullptr) {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_operand(w.kernel, each));
+    }
+  }
+  const int64_t sizes[] = {m, n};
+  auto out = ET_UNWRAP(SlimTensor::empty({{sizes, 2}, {}, 0, ScalarType::BFloat16}, x.place()));
+  if (m == 0 || n == 0) {
+    return out;
+  }
+  PlainMatmul arguments = {static_cast<const uint16_t*>(x.data()),
+                           data_of<const uint8_t>(w.low),
+                           data_of<const uint8_t>(w.high),
+                           data_of<const uint8_t>(w.scale),
+                           data_of<const uint16_t>(w.scale_step),
+                           data_of<const uint8_t>(w.zero),
+                           data_of<const uint16_t>(w.zero_step),
+                           static_cast<uint16_t*>(out->data()),
+                           m,
+                           n,
+                           k,
+                           group};
+  const Grid grid = {static_cast<uint32_t>((n + kColumns - 1) / kColumns),
+                     static_cast<uint32_t>((m + kRows - 1) / kRows), kLanes, kColumns};
+  ET_CHECK_OK_OR_RETURN_ERROR(launch(w.kernel, grid, &arguments));
+  return out;
+}
+
+const char* kernel_of(ScalarType dtype) {
+  switch (static_cast<int>(dtype)) {
+#define SORT_NAME(name, number, type) \
+  case number:                        \
+    return "sort_" #name;
+    CUDA_SORT_TYPES(SORT_NAME)
+#undef SORT_NAME
+    default:
+      return nullptr;
+  }
+}
+
+using Sorted = std::pair<std::unique_ptr<SlimTensor>, std::unique_ptr<SlimTensor>>;
+
+/// Empty ones of the shape of `like`.
+Result<Sorted> pair_like(const SlimTensor& like) {
+  auto values = ET_UNWRAP(SlimTensor::empty({like.sizes(), {}, 0, like.dtype()}, like.place()));
+  auto places = ET_UNWRAP(SlimTensor::empty({like.sizes(), {}, 0, ScalarType::Long}, like.place()));
+  return Sorted(std::move(values), std::move(places));
+}
+
+/// Values, and where they were.
+Result<Sorted> sort(const SlimTensor& self, int64_t dim, bool is_descending) {
+  const auto rank = static_cast<int64_t>(self.dim());
+  const int64_t wanted = dim < 0 ? dim + rank : dim;
+  const char* kernel = kernel_of(self.dtype());
+  ET_CHECK_OR_RETURN_ERROR(kernel != nullptr && wanted >= 0 && wanted < std::max<int64_t>(rank, 1),
+                           InvalidArgument,
+                           "aoti_torch_cuda_sort_stable: dim %" PRId64 " of %" PRId64 ", of %s",
+                           dim, rank, runtime::toString(self.dtype()));
+  SortPass pass = {};
+  pass.inner = 1;
+  for (int64_t i = wanted + 1; i < rank; ++i) {
+    pass.inner *= self.sizes()[static_cast<size_t>(i)];
+  }
+  pass.length = rank == 0 ? 1 : self.sizes()[static_cast<size_t>(wanted)];
+  pass.rows = pass.length == 0 ? 0 : self.numel() / pass.length;
+  pass.is_descending = is_descending;
+  Sorted from = ET_UNWRAP(pair_like(self))
+  , to = ET_UNWRAP(pair_like(self));
+  ET_CHECK_OK_OR_RETURN_ERROR(copy_tensor(self, *from.first));  // dense
+  if (self.numel() == 0) {
+    return from;
+  }
+  const Grid grid = {static_cast<uint32_t>((self.numel() + kSortThreads - 1) / kSortThreads), 1,
+                     kSortThreads, 1};
+  bool is_first = true;
+  // Once where a row is one element, for its place.
+  for (pass.run = 1; is_first || pass.run < pass.length; pass.run *= 2) {
+    pass.in_values = from.first->data();
+    pass.in_places = is_first ? nullptr : static_cast<const int64_t*>(from.second->data());
+    pass.out_values = to.first->data();
+    pass.out_places = static_cast<int64_t*>(to.second->data());
+    ET_CHECK_OK_OR_RETURN_ERROR(launch(kernel, grid, &pass));
+    std::swap(from, to);
+    is_first = false;
+  }
+  return from;
+}
+
+}  // namespace
+
+AOTI_SHIM int32_t aoti_torch_cuda_int4_plain_mm(SlimTensor* x, SlimTensor* q, SlimTensor* scale,
+                                                SlimTensor* scale_step, SlimTensor* zero,
+                                                SlimTensor* zero_step, int64_t group,
+                                                SlimTensor** out) {
+  if (!are_given(__func__, x, q, scale, scale_step, zero, zero_step, out)) {
+    return kInvalid;
+  }
+  const Weights weights = {"int4_plain_mm",
+                           q,
+                           nullptr,
+                           scale,
+                           scale_step,
+                           zero,
+                           zero_step,
+                           4,
+                           0,
+                           ScalarType::Byte,
+                           ScalarType::Byte,
+                           ScalarType::Byte};
+  return aoti::give(multiply(*x, weights, group), out);
+}
+
+AOTI_SHIM int32_t aoti_torch_cuda_int5_plain_mm(SlimTensor* x, SlimTensor* low, SlimTensor* high,
+                                                SlimTensor* scale, SlimTensor* scale_step,
+                                                SlimTensor* zero, SlimTensor* zero_step,
+                                                int64_t group, SlimTensor** out) {
+  if (!are_given(__func__, x, low, high, scale, scale_step, zero, zero_step, out)) {
+    return kInvalid;
+  }
+  const Weights weights = {"int5_plain_mm",
+                           low,
+                           high,
+                           scale,
+                           scale_step,
+                           zero,
+                           zero_step,
+                           4,
+                           1,
+                           ScalarType::Byte,
+                           ScalarType::Byte,
+                           ScalarType::Byte};
+  return aoti::give(multiply(*x, weights, group), out);
+}
+
+AOTI_SHIM int32_t aoti_torch_cuda_int6_plain_mm(SlimTensor* x, SlimTensor* low, SlimTensor* high,
+                                                SlimTensor* scale, SlimTensor* steps, int64_t group,
+                                                SlimTensor** out) {
+  if (!are_given(__func__, x, low, high, scale, steps, out)) {
+    return kInvalid;
+  }
+  const Weights weights = {"int6_plain_mm",
+                           low,
+                           high,
+                           scale,
+                           steps,
+                           nullptr,
+                           nullptr,
+                           4,
+                           2,
+                           ScalarType::Byte,
+                           ScalarType::Char,
+                           ScalarType::Char};
+  return aoti::give(multiply(*x, weights, group), out);
+}
+
+AOTI_SHIM int32_t aoti_torch_cuda_int8_plain_mm(SlimTensor* x, SlimTensor* q, SlimTensor* scale,
+                                                SlimTensor* zero, int64_t group, SlimTensor** out) {
+  if (!are_given(__func__, x, q, scale, zero, out)) {
+    return kInvalid;
+  }
+  const Weights weights = {"int8_plain_mm",
+                           q,
+                           nullptr,
+                           scale,
+                           nullptr,
+                           zero,
+                           nullptr,
+                           8,
+                           0,
+                           ScalarType::Char,
+                           ScalarType::BFloat16,
+                           ScalarType::Char};
+  return aoti::give(multiply(*x, weights, group), out);
+}
+
+AOTI_SHIM int32_t aoti_torch_cuda_sort_stable(SlimTensor* self, int32_t* /*stable*/, int64_t dim,
+                                              int32_t descending, SlimTensor** values,
+                                              SlimTensor** indices) {
+  if (!are_given(__func__, self, values, indices)) {
+    return kInvalid;
+  }
+  auto sorted = sort(*self, dim, descending != 0);
+  if (sorted.ok()) {
+    *values = sorted->first.release();
+    *indices = sorted->second.release();
+  }
+  return aoti::status_of(sorted.error());
+}
+
+runtime::Span<const aoti::Shim> kernel_shims() {
+#define SHIM(name) {#name, reinterpret_cast<void*>(&name)}
+  static const aoti::Shim shims[] = {
+      SHIM(aoti_torch_cuda_int4_plain_mm), SHIM(aoti_torch_cuda_int5_plain_mm),
+      SHIM(aoti_torch_cuda_int6_plain_mm), SHIM(aoti_torch_cuda_int8_plain_mm),
+      SHIM(aoti_torch_cuda_sort_stable),
+  };
+#undef SHIM
+  return {shims, sizeof(shims) / sizeof(shims[0])};
+}
+
+}  // namespace executorch::backends::cuda
