@@ -30,6 +30,7 @@ from executorch.extension.llm.transform.sdpa import replace_rms_norm_with_native
 HIDDEN = -255.0
 # Methods of a program that reads prompts in parts and writes token by token.
 DECODE, PREFILL = "kv_forward", "prefill_forward"
+FORWARD = "forward"  # of a program that does both token by token
 
 
 class StaticProgram(nn.Module):
@@ -106,14 +107,15 @@ def greedy(
     stop_tokens: list[int] | None = None,
 ) -> list[int]:
     """The likeliest `count` tokens after a prompt, which PREFILL reads where there is one; DECODE writes. `manager`: for
-    calls of PREFILL, or of DECODE."""
+    calls of the one that reads."""
+    writes = methods[DECODE] if DECODE in methods else methods[FORWARD]
     manager.reset()
-    logits = manager.prefill(methods.get(PREFILL, methods[DECODE]), prompt)
+    logits = manager.prefill(methods.get(PREFILL, writes), prompt)
     first = int(logits[0, -1].argmax())
     if first in (stop_tokens or ()):
         return [first]
     answering = manager.with_input_len(1)
-    return answering.decode(methods[DECODE], first, count - 1, stop_tokens)
+    return answering.decode(writes, first, count - 1, stop_tokens)
 
 
 def text_logits(manager: StaticProgramIO, method: Callable[..., Any]) -> Callable[..., Any]:
