@@ -107,8 +107,8 @@ Result<StaticDecoder::Part> StaticDecoder::make_part(const std::string& name) {
   part.tokens.resize(part.length);
   part.positions.resize(part.length);
   part.mask.resize(part.length * width);
-  part.tokens_tensor = make_tensor_ptr(sizes_of(tokens), part.tokens.data());
-  part.positions_tensor = make_tensor_ptr(sizes_of(positions), part.positions.data());
+  part.tokens_tensor = make_tensor_ptr(sizes_of(tokens), part.tokens.data(), ScalarType::Int);
+  part.positions_tensor = make_tensor_ptr(sizes_of(positions), part.positions.data(), ScalarType::Int);
   part.mask_tensor = make_tensor_ptr(sizes_of(mask), part.mask.data());
   return part;
 }
