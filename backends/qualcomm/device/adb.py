@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """`SimpleADB`: programs, libraries and inputs onto a phone, a run, and its outputs back; or all of it in a folder of
 this computer."""
 

@@ -18,7 +18,15 @@ from executorch.backends.qualcomm.quantizer.qconfig import (
 )
 from executorch.exir.backend.lowering.quantizer.captured import function_name
 
-_MOVES = ("transpose", "permute", "expand", "repeat_interleave", "view", "reshape", "unsqueeze")
+_DATA_MOVEMENT = (
+    "transpose",
+    "permute",
+    "expand",
+    "repeat_interleave",
+    "view",
+    "reshape",
+    "unsqueeze",
+)
 
 
 def annotate_kv_8bit(gm: GraphModule, is_qat: bool = False) -> None:
@@ -49,7 +57,7 @@ def _products(rows: Node) -> list[tuple[Node, Node]]:
     """That have cached rows, moved, as their second operand, and these."""
     found = []
     for user in rows.users:
-        if function_name(user) in _MOVES:
+        if function_name(user) in _DATA_MOVEMENT:
             found += _products(user)
         elif function_name(user) in ("matmul", "bmm") and user.args[1] is rows:
             found.append((user, rows))

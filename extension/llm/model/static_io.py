@@ -7,10 +7,11 @@ import copy
 import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import nn
+from typing_extensions import Self
 
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.rope import Rope
@@ -139,7 +140,9 @@ class StaticAttentionIOManager:
         other = copy.copy(self)
         other.input_len, other._masks = input_len, {}
         for rows, mask in self._masks.items():
-            ours = StaticAttentionMask(input_len, rows, mask.style, mask.mask_val, mask.tensor.dtype)
+            ours = StaticAttentionMask(
+                input_len, rows, mask.style, mask.mask_val, mask.tensor.dtype
+            )
             ours.unmask(mask.unmasked_len)
             other._masks[rows] = ours
         return other

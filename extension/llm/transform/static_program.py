@@ -126,4 +126,3 @@ def text_logits(manager: StaticProgramIO, method: Callable[..., Any]) -> Callabl
         return manager.prefill(method, tokens)[0]
 
     return logits
-

@@ -6,7 +6,7 @@ usage: python examples/qualcomm/oss_scripts/llama/llama.py -b BUILD -s SERIAL -m
            --max_seq_len 512 --prompt TEXT [--compile_only | --pre_gen_pte FOLDER]
 """
 
-from executorch.backends.qualcomm.llm.command import main
+from executorch.examples.qualcomm.oss_scripts.llama.command import main
 
 if __name__ == "__main__":
     main()

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """The command of `examples/qualcomm/oss_scripts/llama/llama.py`: a checkpoint as a program, and text from it."""
 
 from __future__ import annotations
@@ -13,10 +12,13 @@ import torch
 
 from executorch.backends.qualcomm.device.adb import SimpleADB
 from executorch.backends.qualcomm.device.config import QnnConfig, setup_common_args_and_variables
-from executorch.backends.qualcomm.llm.lower import lowered, specs_for, written
-from executorch.backends.qualcomm.llm.models import SUPPORTED_LLM_MODELS, LLMModelConfig
-from executorch.backends.qualcomm.llm.quantize import quantized
 from executorch.backends.qualcomm.serialization.compile_specs import get_soc_to_chipset_map
+from executorch.examples.qualcomm.oss_scripts.llama.lower import lowered, specs_for, written
+from executorch.examples.qualcomm.oss_scripts.llama.models import (
+    SUPPORTED_LLM_MODELS,
+    LLMModelConfig,
+)
+from executorch.examples.qualcomm.oss_scripts.llama.quantize import quantized
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.extension.llm.checkpoint.reader import is_gguf, open_checkpoint
 from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
@@ -192,7 +194,9 @@ def run(given: argparse.Namespace, config: QnnConfig, program: Path) -> list[str
     tokenizer = _tokenizer(given, folder)
     workspace = str(folder / "workspace") if config.enable_x86_64 else _WORKSPACE
     adb = SimpleADB(config, program, workspace, runner=_RUNNER)
-    adb.push(files=[tokenizer])
+    # Which tokens begin and end a text is said beside a tokenizer.json.
+    beside = tokenizer.with_name("tokenizer_config.json")
+    adb.push(files=[tokenizer, *([beside] if beside.is_file() else [])])
     texts = []
     for prompt in given.prompt:
         words = {

@@ -2,7 +2,7 @@
 """SmolLM2-135M-Instruct's real weights on the stand-ins: greedy tokens beside eager's, and how well precisions predict
 a text beside the CPU's floats.
 
-usage: python -m executorch.backends.qualcomm.test.qualcomm_smollm2 FOLDER [--windows 2] [--window 64] [--tokens 16]
+usage: python -m executorch.examples.qualcomm.oss_scripts.llama.smollm2 FOLDER [--windows 2] [--window 64] [--tokens 16]
            [--layers 30] [--precisions float 16a8w 16a4w] [--split]
 
 The text is the manual that Python ships; ranges are found on its end, which is not predicted. The file of weights is
@@ -21,12 +21,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from executorch.backends.qualcomm.llm.lower import lowered, specs_for, written
-from executorch.backends.qualcomm.llm.quantize import LLMQuantRecipe, quantized
 from executorch.backends.qualcomm.quantizer.quantizer import QuantDtype
 from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.backends.test.built import build_folder
 from executorch.examples.demo import smollm2
+from executorch.examples.qualcomm.oss_scripts.llama.lower import lowered, specs_for, written
+from executorch.examples.qualcomm.oss_scripts.llama.quantize import LLMQuantRecipe, quantized
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
 from executorch.extension.llm.export.config.reading import read
@@ -72,9 +72,7 @@ def on_the_stand_in(
     libraries.load(build_folder() / "libqnn_executorch_backend.so")
     manager = lowered(methods, program, LENGTHS, specs_for(QcomChipset.SM8650, is_quantized))
     loaded = _load_for_executorch_from_buffer(written(manager))
-    return {
-        name: lambda *inputs, name=name: loaded.run_method(name, inputs) for name in methods
-    }
+    return {name: lambda *inputs, name=name: loaded.run_method(name, inputs) for name in methods}
 
 
 def rows(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from executorch.backends.qualcomm.llm.quantize import LLMQuantRecipe
 from executorch.backends.qualcomm.quantizer.quantizer import QuantDtype
+from executorch.examples.qualcomm.oss_scripts.llama.quantize import LLMQuantRecipe
 from executorch.exir.error import ExportError, ExportErrorType
 
 FEW_BITS = LLMQuantRecipe(QuantDtype.use_16a4w)

@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from executorch.backends.qualcomm.aot.compiler import get_qnn_context_binary_alignment
-from executorch.backends.qualcomm.aot.lower import qnn_edge_config
 from executorch.backends.qualcomm.partition.qnn_partitioner import QnnPartitioner
 from executorch.backends.qualcomm.serialization.compile_specs import (
     generate_htp_compiler_spec,
@@ -18,6 +17,7 @@ from executorch.backends.qualcomm.serialization.compile_specs import (
 )
 from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.exir import (
+    EdgeCompileConfig,
     EdgeProgramManager,
     ExecutorchBackendConfig,
     to_edge_transform_and_lower,
@@ -48,7 +48,7 @@ def lowered(
         exported,
         partitioner={name: [QnnPartitioner(specs)] for name in exported},
         constant_methods=dict(constants or {}),
-        compile_config=qnn_edge_config(),
+        compile_config=EdgeCompileConfig(_check_ir_validity=False),
     )
 
 

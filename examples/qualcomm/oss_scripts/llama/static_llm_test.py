@@ -13,14 +13,14 @@ import torch
 from torch import nn
 
 from executorch.backends.qualcomm.aot.door import using
-from executorch.backends.qualcomm.llm.lower import lowered, specs_for, written
-from executorch.backends.qualcomm.llm.quantize import LLMQuantRecipe, quantized
 from executorch.backends.qualcomm.quantizer.quantizer import QuantDtype
 from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.backends.qualcomm.test import stand_in
 from executorch.backends.qualcomm.test.recorder import Recorder
 from executorch.backends.qualcomm.test.stand_in import stand_in_sdk
 from executorch.backends.test.built import build_folder
+from executorch.examples.qualcomm.oss_scripts.llama.lower import lowered, specs_for, written
+from executorch.examples.qualcomm.oss_scripts.llama.quantize import LLMQuantRecipe, quantized
 from executorch.exir.error import ExportError
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.llm.model.args import ModelArgs
@@ -40,7 +40,14 @@ pytestmark = [
     pytest.mark.skipif(bool(stand_in.why_missing()), reason=stand_in.why_missing()),
     pytest.mark.usefixtures("stand_in_sdk"),
 ]
-SHAPE = {"dim": 16, "n_layers": 1, "n_heads": 2, "n_kv_heads": 1, "vocab_size": 32, "hidden_dim": 24}
+SHAPE = {
+    "dim": 16,
+    "n_layers": 1,
+    "n_heads": 2,
+    "n_kv_heads": 1,
+    "vocab_size": 32,
+    "hidden_dim": 24,
+}
 LENGTHS = {DECODE: 1, PREFILL: 4}
 PROMPT, COUNT = [3, 5, 7, 9, 11, 13], 6
 SOC = QcomChipset.SM8650
@@ -57,9 +64,7 @@ def decoder() -> Transformer:
 def loaded(buffer: bytes) -> dict[str, Callable[..., Any]]:
     libraries.load(build_folder() / "libqnn_executorch_backend.so")
     program = _load_for_executorch_from_buffer(buffer)
-    return {
-        name: lambda *inputs, name=name: program.run_method(name, inputs) for name in LENGTHS
-    }
+    return {name: lambda *inputs, name=name: program.run_method(name, inputs) for name in LENGTHS}
 
 
 @pytest.mark.req("LLM-054")
@@ -133,7 +138,7 @@ def test_caches_have_one_encoding_in_all_methods(has_8bit_cache: bool) -> None:
 
 
 def test_other_methods_are_refused_ranges() -> None:
-    from executorch.backends.qualcomm.llm.quantize import _take_observers
+    from executorch.examples.qualcomm.oss_scripts.llama.quantize import _take_observers
 
     empty = torch.fx.symbolic_trace(nn.Identity())
     observed = torch.fx.symbolic_trace(nn.Identity())
@@ -169,7 +174,7 @@ def checkpoint(tmp_path: Path) -> list[str]:
 
 @pytest.mark.req("LLM-054")
 def test_the_documented_command(checkpoint: list[str], tmp_path: Path) -> None:
-    from executorch.backends.qualcomm.llm.command import main
+    from executorch.examples.qualcomm.oss_scripts.llama.command import main
 
     main([*checkpoint, "--model_mode", "kv", "--prompt", "The quick", "--tasks", "wikitext", "--limit", "1",
           "--compile_only"])  # fmt: skip
@@ -189,14 +194,14 @@ def test_the_documented_command(checkpoint: list[str], tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_here_is_said(checkpoint: list[str], flags: list[str], message: str) -> None:
-    from executorch.backends.qualcomm.llm.command import main
+    from executorch.examples.qualcomm.oss_scripts.llama.command import main
 
     with pytest.raises((ExportError, FileNotFoundError), match=message):
         main([*checkpoint, "--compile_only", *flags])
 
 
 def test_a_model_is_registered_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    from executorch.backends.qualcomm.llm import models
+    from executorch.examples.qualcomm.oss_scripts.llama import models
 
     monkeypatch.setattr(models, "SUPPORTED_LLM_MODELS", {})
 
@@ -216,9 +221,8 @@ def test_a_model_is_registered_by_its_name(monkeypatch: pytest.MonkeyPatch) -> N
     not (build_folder() / "qnn_llama_runner").exists(), reason="qnn_llama_runner is not built"
 )
 def test_the_runner_writes_what_eager_says(checkpoint: list[str], tmp_path: Path) -> None:
-    from tokenizers import Tokenizer
-
-    from executorch.backends.qualcomm.llm import command
+    from executorch.examples.qualcomm.oss_scripts.llama import command
+    from pytorch_tokenizers import load_tokenizer
 
     torch.manual_seed(5)
     given = command.parser().parse_args(
@@ -239,15 +243,14 @@ def test_the_runner_writes_what_eager_says(checkpoint: list[str], tmp_path: Path
     finally:
         command._load = original
     (text,) = command.run(given, config, program)
-    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    begin = tokenizer.token_to_id("<|endoftext|>")
-    static = StaticProgram(model.model, 24)
-    prompt = [begin, *tokenizer.encode("The quick brown fox").ids]
-    ends = [tokenizer.token_to_id(each) for each in ("<|endoftext|>", "<|im_end|>")]
-    answer = greedy(static.manager(1), {"forward": static}, prompt, 24 - len(prompt), ends)
-    answer = [each for each in answer if each not in ends]
+    tokenizer = load_tokenizer(str(tmp_path / "tokenizer.json"))
+    prompt = tokenizer.encode("The quick brown fox", bos=1, eos=0)
+    end, static = tokenizer.eos_tok(), StaticProgram(model.model, 24)
+    answer = greedy(static.manager(1), {"forward": static}, prompt, 24 - len(prompt), [end])
+    answer = [each for each in answer if each != end]
     assert len(answer) > 3
-    assert text == "The quick brown fox" + tokenizer.decode(answer, skip_special_tokens=False) + "\n"
+    pieces = [tokenizer.id_to_piece(each) for each in answer]
+    assert text.encode() == b"The quick brown fox" + b"".join(pieces) + b"\n"
 
 
 @pytest.mark.full
@@ -255,7 +258,7 @@ def test_the_runner_writes_what_eager_says(checkpoint: list[str], tmp_path: Path
 def test_real_weights(tmp_path: Path) -> None:
     """SmolLM2-135M: tokens of floats are eager's; rounding costs little. Prints what the page of the backend says."""
     pytest.importorskip("tokenizers")
-    from executorch.backends.qualcomm.test.qualcomm_smollm2 import rows
+    from executorch.examples.qualcomm.oss_scripts.llama.smollm2 import rows
 
     with torch.no_grad():
         found = {row["what"]: row for row in rows(tmp_path)}
