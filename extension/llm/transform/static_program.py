@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A decoder as an accelerator compiles it: every size fixed, all that it remembers among its inputs and outputs.
 
-    tokens int32 (1, n), positions int32 (n,), mask (1, n, rows + n), keys, values -> logits (1, n, vocabulary), new keys
-    and values of n tokens
+    tokens int32 (1, n), positions int32 (n,), mask (1, n, rows + n), keys, values
+      -> logits (1, n, vocabulary), keys and values of n tokens
 
 Keys and values are tensors (1, rows, head), by layer and head. Methods that differ in n alone, for prompts and for
 answers, share weights and caches.

@@ -117,7 +117,11 @@ class OfConstant(nn.Module):
         super().__init__()
         self.table = nn.Buffer(torch.randn(7, 24))
         self.picture = nn.Buffer(torch.randn(1, 24, 5, 5))
-        self.layer, self.conv, self.by_channel = nn.Linear(24, 40), nn.Conv2d(24, 40, 3), depthwise(24)
+        self.layer, self.conv, self.by_channel = (
+            nn.Linear(24, 40),
+            nn.Conv2d(24, 40, 3),
+            depthwise(24),
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         picture = self.conv(self.picture).sum() + self.by_channel(self.picture).sum()

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include <executorch/examples/qualcomm/oss_scripts/llama/runner/static_decoder.h>
+#include <executorch/examples/qualcomm/oss_scripts/llama/static_decoder.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/util.h>
 #include <executorch/extension/llm/sampler/sampler.h>
@@ -129,11 +129,13 @@ Error run(const Options& options) {
   const auto ends = llm::get_eos_ids(tokenizer.get(), &module);
   int64_t num_bos = 0;
   if (methods.count(kNumBos) != 0) {
-    num_bos = ET_UNWRAP(module.execute(kNumBos)).at(0).toInt();
+    num_bos = ET_UNWRAP(module.execute(kNumBos))
+    .at(0).toInt();
   }
   std::vector<uint64_t> prompt;
   if (options.tokenized_prompt.empty()) {
-    prompt = ET_UNWRAP_TOKENIZER(tokenizer->encode(options.prompt, static_cast<int8_t>(num_bos), 0));
+    prompt =
+        ET_UNWRAP_TOKENIZER(tokenizer->encode(options.prompt, static_cast<int8_t>(num_bos), 0));
   } else {
     prompt = ET_UNWRAP(read_tokens(options.tokenized_prompt));
   }
@@ -148,7 +150,8 @@ Error run(const Options& options) {
     output << (options.tokenized_prompt.empty() ? options.prompt : "") << text << "\n";
     std::printf("%s%s\n", options.prompt.c_str(), text.c_str());
   }
-  const double rate = speed.num_answer == 0 ? 0 : static_cast<double>(speed.num_answer) / speed.answer_s;
+  const double rate =
+      speed.num_answer == 0 ? 0 : static_cast<double>(speed.num_answer) / speed.answer_s;
   std::printf("prompt: %zu tokens, %.2f/s; answer: %zu tokens, %.2f/s\n", speed.num_prompt,
               static_cast<double>(speed.num_prompt) / speed.prompt_s, speed.num_answer, rate);
   std::ofstream(options.performance_output_path) << rate << "\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/examples/qualcomm/oss_scripts/llama/runner/static_decoder.h>
+#include <executorch/examples/qualcomm/oss_scripts/llama/static_decoder.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,8 +10,8 @@ namespace executorch::examples::qualcomm {
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
-using executorch::extension::Module;
 using executorch::extension::make_tensor_ptr;
+using executorch::extension::Module;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::Result;
@@ -61,12 +61,11 @@ Result<StaticDecoder::Part> StaticDecoder::make_part(const std::string& name) {
   part.name = name;
   part.length = static_cast<size_t>(tokens.sizes()[1]);
   const auto width = static_cast<size_t>(mask.sizes()[2]);
-  ET_CHECK_OR_RETURN_ERROR(part.length > 0 && width > part.length &&
-                               positions.sizes().size() == 1 &&
-                               static_cast<size_t>(positions.sizes()[0]) == part.length &&
-                               static_cast<size_t>(mask.sizes()[1]) == part.length,
-                           InvalidArgument, "%s: expected a mask of a row for each token",
-                           name.c_str());
+  ET_CHECK_OR_RETURN_ERROR(
+      part.length > 0 && width > part.length && positions.sizes().size() == 1 &&
+          static_cast<size_t>(positions.sizes()[0]) == part.length &&
+          static_cast<size_t>(mask.sizes()[1]) == part.length,
+      InvalidArgument, "%s: expected a mask of a row for each token", name.c_str());
   const size_t rows = width - part.length;
   if (caches_.empty()) {
     num_rows_ = rows;
@@ -87,10 +86,11 @@ Result<StaticDecoder::Part> StaticDecoder::make_part(const std::string& name) {
         cache.scalar_type() == ScalarType::Float && made.scalar_type() == ScalarType::Float &&
             rank >= 3 && static_cast<size_t>(cache.sizes()[rank - 2]) == rows &&
             rows == num_rows_ && new_numel * rows == numel * part.length &&
-            (is_first || (i - kFirstCache < caches_.size() &&
-                          caches_[i - kFirstCache].size() == numel)),
-        InvalidArgument, "%s: expected as input %zu a cache of float32 with %zu rows, as the others",
-        name.c_str(), i, num_rows_);
+            (is_first ||
+             (i - kFirstCache < caches_.size() && caches_[i - kFirstCache].size() == numel)),
+        InvalidArgument,
+        "%s: expected as input %zu a cache of float32 with %zu rows, as the others", name.c_str(),
+        i, num_rows_);
     if (is_first) {
       caches_.emplace_back(numel, 0.0f);
     }
@@ -108,7 +108,8 @@ Result<StaticDecoder::Part> StaticDecoder::make_part(const std::string& name) {
   part.positions.resize(part.length);
   part.mask.resize(part.length * width);
   part.tokens_tensor = make_tensor_ptr(sizes_of(tokens), part.tokens.data(), ScalarType::Int);
-  part.positions_tensor = make_tensor_ptr(sizes_of(positions), part.positions.data(), ScalarType::Int);
+  part.positions_tensor =
+      make_tensor_ptr(sizes_of(positions), part.positions.data(), ScalarType::Int);
   part.mask_tensor = make_tensor_ptr(sizes_of(mask), part.mask.data());
   return part;
 }

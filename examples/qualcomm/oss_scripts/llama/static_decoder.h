@@ -26,8 +26,8 @@ class StaticDecoder {
 
   // Puts tokens into the caches, as many in a call as a method takes; the logits of all tokens of
   // the last call, of which `num_last` are those given. InvalidArgument where the caches are full.
-  runtime::Result<executorch::aten::Tensor> read(const std::vector<uint64_t>& tokens, bool is_prompt,
-                                                 size_t* num_last);
+  runtime::Result<executorch::aten::Tensor> read(const std::vector<uint64_t>& tokens,
+                                                 bool is_prompt, size_t* num_last);
 
   // A new text.
   void reset() { position_ = 0; }
