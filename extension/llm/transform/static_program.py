@@ -106,8 +106,8 @@ def greedy(
     count: int,
     stop_tokens: list[int] | None = None,
 ) -> list[int]:
-    """The likeliest `count` tokens after a prompt, which PREFILL reads where there is one; DECODE writes. `manager`: for
-    calls of the one that reads."""
+    """The likeliest `count` tokens after a prompt, which PREFILL reads where there is one; DECODE writes. `manager`:
+    for calls of the one that reads."""
     writes = methods[DECODE] if DECODE in methods else methods[FORWARD]
     manager.reset()
     logits = manager.prefill(methods.get(PREFILL, writes), prompt)
