@@ -118,7 +118,11 @@ def test_the_makefile_offers_what_is_promised() -> None:
 
 def test_the_readme_maps_all_folders() -> None:
     named = set(re.findall(r"^\| `([\w-]+)/` \|", (ROOT / "README.md").read_text(), re.M))
-    assert named == {path.parts[0] for path in files() if len(path.parts) > 1} - {".ci", ".github", ".Package.swift"}
+    assert named == {path.parts[0] for path in files() if len(path.parts) > 1} - {
+        ".ci",
+        ".github",
+        ".Package.swift",
+    }
 
 
 def test_documents_do_not_name_machines() -> None:

@@ -130,7 +130,6 @@ NOT_READ: dict[str, list[str]] = {
     "scripts read it, of the flags that they have in common": [
         "config:QnnConfig ci",
         "config:QnnConfig ip",
-        "config:QnnConfig pre_gen_pte",
         "config:QnnConfig direct_build_folder",
     ],
     "of a backend that is not in this package, which enabling it says": [

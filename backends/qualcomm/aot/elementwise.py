@@ -176,7 +176,7 @@ def _prelu(w: GraphWriter, step: ModeStep) -> None:
 
 
 def _leaky_relu(w: GraphWriter, step: ModeStep) -> None:
-    x, slope = step.head.args[0], argument(step.head, "negative_slope", 0.01)
+    x, slope = step.head.args[0], argument(step.head, "negative_slope")
     w.give("Prelu", w.take(x), w.number(slope, x))
 
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """`SimpleADB`: programs, libraries and inputs onto a phone, a run, and its outputs back; or all of it in a folder of
 this computer."""
 
@@ -21,7 +20,12 @@ from executorch.backends.qualcomm.serialization.qc_schema import QnnExecuTorchBa
 
 _RUNNER = "qnn_executor_runner"
 # Where a build has it: as its own build folder, or as an installed tree of the examples.
-_RUNNER_FOLDERS = ("", "examples/qualcomm/executor_runner", "bin")
+_RUNNER_FOLDERS = (
+    "",
+    "examples/qualcomm/executor_runner",
+    "examples/qualcomm/oss_scripts/llama",
+    "bin",
+)
 _BACKEND = "libqnn_executorch_backend.so"
 _OUTPUTS, _INPUT_LIST = "outputs", "input_list.txt"
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """`QnnConfig`: for which SoC and where a program is made and run, and the flags of scripts that say so."""
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ PARAMETERS = Condition(
 )
 # Of a row that is -inf as a whole it gives zeros, SOFTMAX no numbers; int8 has no -inf.
 OF_INT8 = when(
-    lambda node: is_dequantize(node.args[0]), "int8 is expected: a row of floats may be masked whole"
+    lambda node: is_dequantize(node.args[0]),
+    "int8 is expected: a row of floats may be masked whole",
 )
 SAME_DTYPE = when(
     lambda node: not any(node.args[2:3]), "a softmax in the dtype of its operand is expected"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from typing_extensions import Self
 
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.rope import Rope
@@ -132,6 +134,19 @@ class StaticAttentionIOManager:
         for mask in self._masks.values():
             mask.reset()
 
+    def with_input_len(self, input_len: int) -> Self:
+        """For calls of other lengths, with the same caches, from the same position on: a text's prompt is read by one,
+        its answer by the other. Each has a position of its own."""
+        other = copy.copy(self)
+        other.input_len, other._masks = input_len, {}
+        for rows, mask in self._masks.items():
+            ours = StaticAttentionMask(
+                input_len, rows, mask.style, mask.mask_val, mask.tensor.dtype
+            )
+            ours.unmask(mask.unmasked_len)
+            other._masks[rows] = ours
+        return other
+
     def prefill(self, model: Callable[..., Any], tokens: list[int] | torch.Tensor) -> torch.Tensor:
         """Logits of all tokens, or of the last one where the model has no others."""
         tokens = torch.atleast_2d(torch.as_tensor(tokens, dtype=torch.int32))
@@ -190,6 +205,13 @@ class StaticAttentionIOManager:
                 f"static attention: expected positions below {self.freqs_cos.shape[0]}, which the rotary tables have "
                 f"(max_context_len), found {last}"
             )
+        padded = nn.functional.pad(tokens, (0, self.input_len - count))
+        return self._call(model, padded, positions, count)
+
+    def _call(
+        self, model: Callable[..., Any], tokens: torch.Tensor, positions: torch.Tensor, count: int
+    ) -> tuple[torch.Tensor, Any]:
+        """Logits, and new keys and values; `count` tokens are there, the others are padding."""
         options: dict[str, Any] = {
             "masks": self.masks,
             "freqs_cos_override": self.freqs_cos[positions],
@@ -198,8 +220,7 @@ class StaticAttentionIOManager:
         }
         if not self.generate_full_logits:
             options["last_valid_token_pos"] = torch.tensor([count - 1])
-        padded = nn.functional.pad(tokens, (0, self.input_len - count))
-        logits, updates = model(padded, options)
+        logits, updates = model(tokens, options)
         return logits, updates["out_cache_state"]
 
     def _update_states(self, attn_updates: Any, update_pos: int, update_len: int) -> None:
