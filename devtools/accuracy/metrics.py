@@ -30,7 +30,7 @@ class Target:
 @dataclass(frozen=True)
 class Metric:
     """`sums`: of one sample; `of`: the metric of a ratio. `is_share`: it counts what is right. `is_of_classes`: the first
-    output has a row of numbers for classes. `is_gap`: it is 0 where outputs are the model's."""
+    output has a row of numbers for classes. `power`: of the errors that curvature.py estimates, that of a loss in it."""
 
     name: str
     what: str
@@ -39,7 +39,7 @@ class Metric:
     more_is_better: bool = True
     is_share: bool = False
     is_of_classes: bool = False
-    is_gap: bool = False
+    power: float = 0.5
 
     def value(self, sums: np.ndarray) -> float:
         """Of [samples, 2]."""
@@ -149,11 +149,11 @@ def _decibels(ratio: float) -> float:
 _ROWS = (
     Metric("top1", "share of rows whose largest class is the label", _top(1), is_share=True, is_of_classes=True),
     Metric("top5", "share of rows whose label is among the five largest", _top(5), is_share=True, is_of_classes=True),
-    Metric("perplexity", "e to the mean loss of a row of logits", _nats, math.exp, False, is_of_classes=True),
-    Metric("error", "|output - target| / |target|", _noise, math.sqrt, False, is_gap=True),
-    Metric("snr", "the same in decibels: 20 for an error of 0.1", _noise, _decibels, is_gap=True),
-    Metric("mse", "mean square of output - target", _of_all(np.square), more_is_better=False, is_gap=True),
-    Metric("mae", "mean of |output - target|", _of_all(np.abs), more_is_better=False, is_gap=True),
+    Metric("perplexity", "e to the mean loss of a row of logits", _nats, math.exp, False, is_of_classes=True, power=1.0),
+    Metric("error", "|output - target| / |target|", _noise, math.sqrt, False),
+    Metric("snr", "the same in decibels: 20 for an error of 0.1", _noise, _decibels),
+    Metric("mse", "mean square of output - target", _of_all(np.square), more_is_better=False, power=1.0),
+    Metric("mae", "mean of |output - target|", _of_all(np.abs), more_is_better=False),
     Metric("cosine", "cosine of the angle between output and target", _cosine),
 )  # fmt: skip
 METRICS = {each.name: each for each in _ROWS}

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from executorch.devtools.accuracy.choices import choose
 from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.extension.llm.export.caches_test import run_steps
 from executorch.extension.llm.export.pipeline import export_llama
@@ -23,7 +24,7 @@ from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import module_logits
 from executorch.extension.llm.model.transformer import construct_transformer
-from executorch.extension.llm.quantization.budget import as_chosen, choose, hold
+from executorch.extension.llm.quantization.budget import as_chosen, hold
 from executorch.extension.llm.quantization.budget_text import budget_of
 from executorch.extension.llm.quantization.forms import FAMILIES, Option, Site, matrix, sites_of
 from executorch.extension.llm.quantization.sensitivity import measure_errors
