@@ -76,19 +76,22 @@ def within(
     enough: float,
     power: float = 1.0,
     tries: int = TRIES,
+    known: Sequence[Measured[T]] = (),
 ) -> list[Measured[T]]:
-    """Choices that were measured, the first with errors of `enough`: errors estimate a loss, which grows with that `power`
-    of them, and each try corrects them; between the largest that held and the smallest that did not once both are known."""
-    found: list[Measured[T]] = []
-    held, failed = 0.0, math.inf
+    """Choices that were measured, behind those `known`, the first with errors of `enough`: errors estimate a loss,
+    which grows with that `power` of them, and each try corrects them; between the largest that held and the smallest
+    that did not once both are known."""
+    found = list(known)
+    held = max((error_of(each.chosen) for each in known if each.lost <= allowed), default=0.0)
+    failed = min((error_of(each.chosen) for each in known if each.lost > allowed), default=math.inf)
     # of the part that loses least in few bits: less would be to have none
     floor = min((o.error for site in sites for o in site.options if o.error > 0), default=0.0)
     for _ in range(4 * tries):
         chosen = choose(sites, enough=enough)
         error = error_of(chosen)
-        known = next((each for each in found if each.chosen == chosen), None)
-        lost = loss(chosen) if known is None else known.lost
-        if known is None:
+        seen = next((each for each in found if each.chosen == chosen), None)
+        lost = loss(chosen) if seen is None else seen.lost
+        if seen is None:
             found.append(Measured(chosen, lost))
         elif 0 < held < failed < math.inf or enough <= floor:
             break  # nothing lies between

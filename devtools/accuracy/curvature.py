@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a rounded value would cost a model, without a run for each.
 
-Rounding changes a value by d. To second order the loss grows by half of (g . d)^2, where g is the gradient of the loss at
-the value for an output that the model itself draws: the Fisher information takes the Hessian's place (as in arXiv
-2306.07629, whole vectors here in place of single weights). One pass forward and back gives g of all values at once. What
-is drawn is a class, by the probabilities that the model gives (errors are nats then), or outputs with normal noise around
-them (errors are half the square of |change| / |output|). Errors are taken to add up."""
+Rounding changes a value by d. To second order the loss grows by half of (g . d)^2, where g is the gradient of the loss
+at the value for an output that the model itself draws: the Fisher information takes the Hessian's place (as in arXiv
+2306.07629, whole vectors here in place of single weights). One pass forward and back gives g of all values at once.
+What is drawn is a class, by the probabilities that the model gives (errors are nats then), or outputs with normal noise
+around them (errors are half the square of |change| / |output|). Errors are taken to add up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from executorch.devtools.accuracy.choices import Option
 
-T = TypeVar("T", bound=Option)
+class Costly(Protocol):
+    """What has an error to be estimated."""
+
+    error: float
+
+
+T = TypeVar("T", bound=Costly)
 
 
 def watch(value: Tensor, options: Sequence[T], change: Callable[[T], Tensor], dim: int) -> None:
@@ -28,7 +33,7 @@ def watch(value: Tensor, options: Sequence[T], change: Callable[[T], Tensor], di
     @torch.no_grad()
     def add(gradient: Tensor) -> None:
         for option in options:
-            products = (change(option) * gradient).flatten(dim) if dim >= 0 else change(option) * gradient
+            products = (change(option) * gradient).flatten(dim)
             option.error += 0.5 * float(products.sum(-1).square().sum())
 
     if value.requires_grad:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples of files: a `.npz` file, or a folder of such, of pictures, sounds or texts, as calls of one method. Files are read
-when a sample is asked for; what does not fit the method's inputs is a ValueError with the file's name."""
+"""Samples of files: a `.npz` file, or a folder of such, of pictures, sounds or texts, as calls of one method. Files are
+read when a sample is asked for; what does not fit the method's inputs is a ValueError with the file's name."""
 
 from __future__ import annotations
 
@@ -124,7 +124,9 @@ def fitting(values: Sequence[Any], slots: Sequence[Slot], where: str) -> tuple[A
         else slot.declared.value
         for slot in slots
     ]
-    sizes = {slot.declared.number: array.shape for slot, array in zip(slots, arrays) if slot in tensors}
+    sizes = {
+        slot.declared.number: array.shape for slot, array in zip(slots, arrays) if slot in tensors
+    }
     try:
         sizes_of([slot.declared for slot in slots], sizes)
     except ValueError as problem:
@@ -141,8 +143,8 @@ def _inputs(tensors: Sequence[Slot]) -> str:
 
 
 def _of_dtype(array: np.ndarray, slot: Slot, where: str) -> np.ndarray:
-    """Floats of other widths and whole numbers that the dtype has are converted; no floats are made of whole numbers, as
-    nobody says by which scale."""
+    """Floats of other widths and whole numbers that the dtype has are converted; no floats are made of whole numbers,
+    as nobody says by which scale."""
     wanted = slot.dtype
     if array.dtype == wanted:
         return array

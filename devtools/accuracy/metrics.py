@@ -29,8 +29,9 @@ class Target:
 
 @dataclass(frozen=True)
 class Metric:
-    """`sums`: of one sample; `of`: the metric of a ratio. `is_share`: it counts what is right. `is_of_classes`: the first
-    output has a row of numbers for classes. `power`: of the errors that curvature.py estimates, that of a loss in it."""
+    """`sums`: of one sample; `of`: the metric of a ratio. `is_share`: it counts what is right. `is_of_classes`: the
+    first output has a row of numbers for classes. `power`: a loss in it grows with that of the errors that curvature.py
+    estimates."""
 
     name: str
     what: str
@@ -54,7 +55,9 @@ def _rows(outputs: Outputs, target: Target) -> tuple[np.ndarray, np.ndarray]:
     """Scores [rows, classes], and the class that each row should have."""
     scores = np.asarray(outputs[0], dtype=np.float64)
     if scores.ndim == 0:
-        raise ValueError("expected a row of numbers for classes as the first output, found a number")
+        raise ValueError(
+            "expected a row of numbers for classes as the first output, found a number"
+        )
     rows = scores.reshape(-1, scores.shape[-1])
     labels = target.labels
     if labels is None:
@@ -62,7 +65,9 @@ def _rows(outputs: Outputs, target: Target) -> tuple[np.ndarray, np.ndarray]:
             raise ValueError("expected labels: subfolders of pictures, or `label` in a .npz file")
         wanted = np.asarray(target.values[0])
         if wanted.shape != scores.shape:
-            raise ValueError(f"expected outputs of {wanted.shape}, as targets are, found {scores.shape}")
+            raise ValueError(
+                f"expected outputs of {wanted.shape}, as targets are, found {scores.shape}"
+            )
         labels = wanted.reshape(rows.shape).argmax(-1)
     labels = np.asarray(labels).reshape(-1)
     if len(labels) != len(rows):
@@ -100,7 +105,9 @@ def _nats(outputs: Outputs, target: Target) -> Sums:
 
 def _pairs(outputs: Outputs, target: Target) -> list[tuple[np.ndarray, np.ndarray]]:
     if target.values is None:
-        raise ValueError("expected targets: `target` in a .npz file, or the model beside its program")
+        raise ValueError(
+            "expected targets: `target` in a .npz file, or the model beside its program"
+        )
     wanted = [np.asarray(each) for each in target.values]
     found = [np.asarray(each) for each in outputs]
     sizes = [tuple(each.shape for each in some) for some in (wanted, found)]
@@ -149,7 +156,7 @@ def _decibels(ratio: float) -> float:
 _ROWS = (
     Metric("top1", "share of rows whose largest class is the label", _top(1), is_share=True, is_of_classes=True),
     Metric("top5", "share of rows whose label is among the five largest", _top(5), is_share=True, is_of_classes=True),
-    Metric("perplexity", "e to the mean loss of a row of logits", _nats, math.exp, False, is_of_classes=True, power=1.0),
+    Metric("perplexity", "e to the mean loss of a row", _nats, math.exp, False, is_of_classes=True, power=1.0),
     Metric("error", "|output - target| / |target|", _noise, math.sqrt, False),
     Metric("snr", "the same in decibels: 20 for an error of 0.1", _noise, _decibels),
     Metric("mse", "mean square of output - target", _of_all(np.square), more_is_better=False, power=1.0),
@@ -176,8 +183,8 @@ def metric_of(name: str) -> Metric:
 
 
 def of_function(name: str, function: Callable[..., Any]) -> Metric:
-    """The mean of what `function(outputs, target)` gives for a sample: lists of arrays, or `target` a label. Of more and
-    less, more is better, unless it has an attribute `less_is_better`."""
+    """The mean of what `function(outputs, target)` gives for a sample: lists of arrays, or `target` the labels. More is
+    better, unless it has an attribute `less_is_better`."""
 
     def sums(outputs: Outputs, target: Target) -> Sums:
         wanted: Any = target.labels

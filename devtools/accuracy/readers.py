@@ -22,8 +22,8 @@ Tokens = Callable[[str], list[int]]
 
 @dataclass(frozen=True)
 class Reading:
-    """How pictures and texts become numbers: of floats (value / 255 - mean) / std, by channel; bytes stay. `tokenizer`: text
-    -> tokens."""
+    """How pictures and texts become numbers: of floats (value / 255 - mean) / std, by channel; bytes stay. `tokenizer`:
+    text -> tokens."""
 
     mean: tuple[float, ...] = (0.0,)
     std: tuple[float, ...] = (1.0,)
@@ -90,23 +90,25 @@ def _labels(path: Path, files: Sequence[Path]) -> dict[Path, Target]:
         classes = (path / _CLASSES).read_text(encoding="utf-8").splitlines()
         unknown = [name for name in names if name not in classes]
         if unknown:
-            raise ValueError(f"{path / _CLASSES}: expected a line for each folder, found none for {unknown[0]}")
+            raise ValueError(
+                f"{path / _CLASSES}: expected a line for each folder, found none for {unknown[0]}"
+            )
         numbers = [classes.index(name) for name in names]
     elif all(name.isdecimal() for name in names):
         numbers = [int(name) for name in names]
     else:
         numbers = list(range(len(names)))
-    return {
-        folder: Target(labels=np.array([number])) for folder, number in zip(folders, numbers)
-    }
+    return {folder: Target(labels=np.array([number])) for folder, number in zip(folders, numbers)}
 
 
 # ---- Arrays ----
 
 
-def _arrays(path: Path, slots: Sequence[Slot], reading: Reading, _: Target | None) -> Iterator[Entry]:
-    """Inputs by name, arr_0, arr_1 ..., or input_0 ...; `label` or `target` (`target_0` ...). Arrays with one dimension more
-    than the input, or with rows where a call may have one, hold a sample a row."""
+def _arrays(
+    path: Path, slots: Sequence[Slot], reading: Reading, _: Target | None
+) -> Iterator[Entry]:
+    """Inputs by name, arr_0, arr_1 ..., or input_0 ...; `label` or `target` (`target_0` ...). Arrays with one dimension
+    more than the input, or with rows where a call may have one, hold a sample a row."""
     inputs, labels, targets = _sorted_out(path, slots)
     rows = [_rows(array, slot) for array, slot in inputs]
     counts = {count for count in rows if count is not None}
@@ -201,7 +203,9 @@ def _rows(array: np.ndarray, slot: Slot) -> int | None:
 # ---- Pictures ----
 
 
-def _pictures(path: Path, slots: Sequence[Slot], reading: Reading, target: Target | None) -> Iterator[Entry]:
+def _pictures(
+    path: Path, slots: Sequence[Slot], reading: Reading, target: Target | None
+) -> Iterator[Entry]:
     slot = _only(slots, path, "pictures")
     yield Entry(path.name, lambda: Sample(path.name, (_picture(path, slot, reading),), target))
 
@@ -211,14 +215,19 @@ def _picture(path: Path, slot: Slot, reading: Reading) -> np.ndarray:
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError as problem:
-        raise ImportError("reading pictures needs the package pillow: pip install pillow") from problem
+        raise ImportError(
+            "reading pictures needs the package pillow: pip install pillow"
+        ) from problem
     is_first, channels, height, width = _layout(path, slot)
     try:
         picture = Image.open(path).convert("RGB" if channels == 3 else "L")
     except UnidentifiedImageError as problem:
         raise ValueError(f"{path}: expected a picture: {problem}") from problem
     scale = max(height / picture.height, width / picture.width)
-    sizes = [max(least, round(size * scale)) for size, least in ((picture.width, width), (picture.height, height))]
+    sizes = [
+        max(least, round(size * scale))
+        for size, least in ((picture.width, width), (picture.height, height))
+    ]
     picture = picture.resize(sizes, Image.Resampling.BILINEAR)
     left, top = (sizes[0] - width) // 2, (sizes[1] - height) // 2
     pixels = np.asarray(picture.crop((left, top, left + width, top + height)))
@@ -248,8 +257,10 @@ def _layout(path: Path, slot: Slot) -> tuple[bool, int, int, int]:
 _WIDTHS = {1: np.uint8, 2: np.int16, 4: np.int32}
 
 
-def _sounds(path: Path, slots: Sequence[Slot], reading: Reading, target: Target | None) -> Iterator[Entry]:
-    """Pieces as long as the input's last dimension; what is left over is not read, but of a file that is shorter, which ends in zeros."""
+def _sounds(
+    path: Path, slots: Sequence[Slot], reading: Reading, target: Target | None
+) -> Iterator[Entry]:
+    """Pieces as long as the input's last dimension, without the rest; a file that is shorter ends in zeros."""
     slot = _only(slots, path, "sounds")
     length = slot.shape[-1]
     samples = _wave(path)
@@ -269,7 +280,9 @@ def _wave(path: Path) -> np.ndarray:
             width, channels = file.getsampwidth(), file.getnchannels()
             data = file.readframes(file.getnframes())
     except (wave.Error, EOFError) as problem:
-        raise ValueError(f"{path}: expected a sound of whole numbers (.wav): {problem}") from problem
+        raise ValueError(
+            f"{path}: expected a sound of whole numbers (.wav): {problem}"
+        ) from problem
     if width not in _WIDTHS:
         raise ValueError(f"{path}: expected samples of 8, 16 or 32 bits, found {8 * width}")
     numbers = np.frombuffer(data, _WIDTHS[width]).astype(np.float64).reshape(-1, channels)
@@ -280,11 +293,15 @@ def _wave(path: Path) -> np.ndarray:
 # ---- Texts ----
 
 
-def _texts(path: Path, slots: Sequence[Slot], reading: Reading, _: Target | None) -> Iterator[Entry]:
+def _texts(
+    path: Path, slots: Sequence[Slot], reading: Reading, _: Target | None
+) -> Iterator[Entry]:
     """Pieces of tokens as long as the input; the labels of a piece are the tokens that follow."""
     slot = _only(slots, path, "texts")
     if reading.tokenizer is None:
-        raise ValueError(f"{path}: expected --tokenizer FILE (a tokenizer.json), to make tokens of texts")
+        raise ValueError(
+            f"{path}: expected --tokenizer FILE (a tokenizer.json), to make tokens of texts"
+        )
     tokens = np.asarray(reading.tokenizer(path.read_text(encoding="utf-8")), dtype=slot.dtype)
     length = slot.shape[-1]
     for start in range(0, len(tokens) - length, length):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each layer would lose in a form: of each value that the form rounds, the error that curvature.py estimates, shared by
-the layers that must leave it whole for it to be whole."""
+"""What each layer would lose in a form: of each value that the form rounds, the error that curvature.py estimates,
+shared by the layers that must leave it whole for it to be whole."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.fx import GraphModule, Interpreter, Node
+from torch.utils import _pytree as pytree
 from torchao.quantization.pt2e import ObserverBase
 from torchao.quantization.pt2e.fake_quantize import FakeQuantizeBase
 
 from executorch.devtools.accuracy.curvature import draw_classes, draw_values, watch
 from executorch.devtools.progress import counted
-from executorch.exir.graph_facts import attribute_of
 from executorch.export.automatic.mixed import FLOAT, Layer
 
 _SEED = 0  # of what is drawn: the same model and data give the same choice
 _FLOAT_BITS = 32
+OBSERVERS = (ObserverBase, FakeQuantizeBase)
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -42,8 +43,8 @@ class LayerSite:
 
 @dataclass
 class _Point:
-    """A value that is rounded. `owner`: the layer whose weight it is, or that gives it rounded; `touching`: those that must
-    be float for it to be float."""
+    """A value that is rounded. `owner`: the layer whose weight it is, or that gives it rounded; `touching`: those that
+    must be float for it to be float."""
 
     node: Node
     observer: Any
@@ -52,7 +53,6 @@ class _Point:
     is_weight: bool
     elements: int = 0
     error: float = 0.0
-    bytes: int = 0
 
     @property
     def source(self) -> str:
@@ -120,10 +120,9 @@ def _option(
 
 def _points(model: GraphModule, layer_of: Mapping[str, str]) -> list[_Point]:
     found = []
-    modules = dict(model.named_modules(remove_duplicate=False))
     for node in model.graph.find_nodes(op="call_module"):
-        observer = modules.get(str(node.target))
-        if not isinstance(observer, ObserverBase | FakeQuantizeBase):
+        observer = model.get_submodule(str(node.target))
+        if not isinstance(observer, OBSERVERS):
             continue
         source = node.args[0]
         readers = {layer_of[user.name] for user in node.users if user.name in layer_of}
@@ -137,17 +136,19 @@ def _points(model: GraphModule, layer_of: Mapping[str, str]) -> list[_Point]:
 
 
 def _measure(
-    model: GraphModule, points: Sequence[_Point], calls: Sequence[Call], is_of_classes: bool, form: str
+    model: GraphModule,
+    points: Sequence[_Point],
+    calls: Sequence[Call],
+    is_of_classes: bool,
+    form: str,
 ) -> None:
     """Sets each point's elements and error, the mean over calls."""
     draw, count = torch.Generator().manual_seed(_SEED), 0
     watcher = _Watcher(model, points)
     for args, keywords in counted(calls, f"samples, for what {form} would lose", len(calls)):
-        outputs = [
-            each for each in torch.utils._pytree.tree_leaves(watcher.called(args, keywords)) if _is_float(each)
-        ]
-        if is_of_classes:
-            count += draw_classes(outputs[0].flatten(0, -2).float() if outputs[0].dim() > 1 else outputs[0][None], draw)
+        outputs = [*filter(_is_float, pytree.tree_leaves(watcher.called(args, keywords)))]
+        if is_of_classes and outputs:
+            count += draw_classes(outputs[0].reshape(-1, outputs[0].shape[-1]).float(), draw)
         else:
             count += draw_values(outputs, draw)
     for point in points:
@@ -167,11 +168,11 @@ class _Watcher(Interpreter):
         self._observers = {
             node
             for node in model.graph.find_nodes(op="call_module")
-            if isinstance(self.fetch_attr(str(node.target)), ObserverBase | FakeQuantizeBase)
+            if isinstance(model.get_submodule(str(node.target)), OBSERVERS)
         }
 
     def called(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        return self.run(*torch.utils._pytree.tree_leaves((args, keywords)))
+        return self.run(*pytree.tree_leaves((args, keywords)))
 
     def run_node(self, node: Node) -> Any:
         if node not in self._observers:

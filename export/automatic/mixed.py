@@ -24,8 +24,8 @@ Annotations = dict[Node, QuantizationAnnotation]
 
 @dataclass(frozen=True)
 class Layer:
-    """Operators that are quantized together: what lowering folds into one, and what shares its parameters. `name`: of the
-    first node; `module`: where it is in the model; `operators`: what they are."""
+    """Operators that are quantized together: what lowering folds into one, and what shares its parameters. `name`: of
+    the first node; `module`: where it is in the model; `operators`: what they are."""
 
     name: str
     nodes: frozenset[str]
@@ -34,8 +34,8 @@ class Layer:
 
 
 class MixedQuantizer(Quantizer):
-    """`forms`: quantizers by name, of which the first decides what a layer is; `chosen`: the form, or FLOAT, of layers by
-    their name, the first form for others. After it has annotated, `layers` are those it found."""
+    """`forms`: quantizers by name, of which the first decides what a layer is; `chosen`: the form, or FLOAT, of layers
+    by their name, the first form for others. After it has annotated, `layers` are those it found."""
 
     def __init__(
         self, forms: Mapping[str, Quantizer], chosen: Mapping[str, str] | None = None
@@ -120,9 +120,9 @@ def _unquantized(node: Node, annotations: Annotations) -> Iterator[Node]:
     """What it reads as the operator before gives it, unrounded."""
     for source in node.all_input_nodes:
         before = annotations.get(source)
-        if before is not None and before.output_qspec is None:
-            if annotations[node].input_qspec_map.get(source) is None:
-                yield source
+        is_whole = before is not None and before.output_qspec is None
+        if is_whole and annotations[node].input_qspec_map.get(source) is None:
+            yield source
 
 
 def _layer(nodes: Sequence[Node]) -> Layer:

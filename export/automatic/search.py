@@ -14,13 +14,13 @@ from typing import Any
 
 import torch
 from torch.fx import GraphModule
-from torchao.quantization.pt2e import ObserverBase
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.pt2e.quantizer import Quantizer
 
 from executorch.devtools.accuracy.choices import Measured, best_within, choose, within
 from executorch.devtools.progress import counted
 from executorch.export.automatic.estimates import (
+    OBSERVERS,
     Call,
     LayerOption,
     LayerSite,
@@ -35,8 +35,8 @@ _PASSES = 16  # calls whose gradients are taken
 
 @dataclass(frozen=True)
 class Found:
-    """`graph`: the quantized model, to export; `tries`: what was measured, the first with the fewest bytes; `chosen`: the
-    smallest within the loss."""
+    """`graph`: the quantized model, to export; `tries`: what was measured, the first with the fewest bytes; `chosen`:
+    the smallest within the loss."""
 
     graph: GraphModule
     sites: Sequence[LayerSite]
@@ -79,7 +79,7 @@ class Search:
         if first.lost > allowed:
             total = sum(option.error for option in least)
             enough = total * min(0.5, max(1e-3, (allowed / first.lost) ** (1 / self.power)))
-            tries += within(sites, allowed, measure, enough, self.power, TRIES)
+            tries = within(sites, allowed, measure, enough, self.power, TRIES, tries)
         chosen = best_within(tries, allowed)
         if chosen is None or all(option.form == FLOAT for option in chosen.chosen):
             quantized = [t for t in tries if any(o.form != FLOAT for o in t.chosen)]
@@ -106,7 +106,9 @@ class Search:
             if key in self._observed:
                 _put(prepared, name, self._observed[key])
         if missing:
-            for args, keywords in counted(self.calls, f"samples, to calibrate {what}", len(self.calls)):
+            for args, keywords in counted(
+                self.calls, f"samples, to calibrate {what}", len(self.calls)
+            ):
                 prepared(*args, **keywords)
             for name in missing:
                 self._observed[keys[name]] = prepared.get_submodule(name)
@@ -117,7 +119,9 @@ class Unreachable(ValueError):
     """No choice with a quantized layer keeps within the loss."""
 
     def __init__(self, allowed: float, best: float) -> None:
-        super().__init__(f"expected a loss of {allowed:.4g} at most; the best found, with any layer in few bits, is {best:.4g}")
+        super().__init__(
+            f"expected a loss of {allowed:.4g} at most; the best found, with any layer in few bits, is {best:.4g}"
+        )
         self.best = best
 
 
@@ -127,7 +131,7 @@ def _observers(prepared: GraphModule) -> dict[str, Any]:
     seen: dict[int, tuple[str, list[str]]] = {}
     for node in prepared.graph.find_nodes(op="call_module"):
         observer = modules.get(str(node.target))
-        if isinstance(observer, ObserverBase):
+        if isinstance(observer, OBSERVERS):
             seen.setdefault(id(observer), (str(node.target), []))[1].append(node.args[0].name)
     found = {}
     for name, sources in seen.values():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `executorch export --quantize auto` does beside exporting: finds quantizers, splits the data, measures losses, and
-writes the report."""
+"""What `executorch export --quantize auto` does beside exporting: finds quantizers, splits the data, measures losses,
+and writes the report."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class Held:
             return 1.0
         if own == 0:
             raise ValueError(
-                f"--loss {self.asked.text}: the model's own {self.metric.name} is 0, which has no shares: give a number in "
-                "its unit, such as 0.01, or --metric error"
+                f"--loss {self.asked.text}: the model's own {self.metric.name} is 0, which has no shares: give a number "
+                "in its unit, such as 0.01, or --metric error"
             )
         return abs(own)
 
@@ -121,7 +121,6 @@ class Automatic:
     held: Held
     found: Found
     in_pytorch: Interval
-    first: Interval
     data: str
 
     @property
@@ -161,13 +160,12 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
         found = work.run(captured, options.loss.value)
     except Unreachable as problem:
         raise ValueError(
-            f"--loss {options.loss.text}: expected a loss that layers in few bits keep, {_text(problem.best, options.loss)} or "
-            f"more of {metric.name} on {len(other)} samples, found {options.loss.text}; without --quantize nothing is lost"
+            f"--loss: expected what any layer in few bits keeps, {_text(problem.best, options.loss)} or more of "
+            f"{metric.name} on {len(other)} samples, found {options.loss.text}; without --quantize nothing is lost"
         ) from None
     now = held.lost(held.sums(_graph_run(model, found.graph)))
-    first = Interval(found.tries[0].lost, math.nan, math.nan)
     told = f"{len(calibration)} samples of {options.data} chose, {len(other)} others measured"
-    return Automatic(method, model, held, found, now, first, told)
+    return Automatic(method, model, held, found, now, told)
 
 
 def _call(model: PythonModel, inputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -193,8 +191,8 @@ def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
     counts = {form: [option.form for option in chosen].count(form) for form in _forms(chosen)}
     layers = ", ".join(f"{count} {form}" for form, count in counts.items())
     line = (
-        f"{held.metric.name}: loss {where} {_text(lost.value, asked)} ({_text(lost.low, asked)} to {_text(lost.high, asked)}), "
-        f"{asked.text} asked; layers: {layers}"
+        f"{held.metric.name}: loss {where} {_text(lost.value, asked)} "
+        f"({_text(lost.low, asked)} to {_text(lost.high, asked)}), {asked.text} asked; layers: {layers}"
     )
     size = target.stat().st_size
     first = made.found.tries[0]
@@ -203,16 +201,17 @@ def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
     lines = [
         f"# {target.name}",
         "",
-        f"{line}. {made.data}; {held.metric.name} is {held.metric.what}, {held.metric.value(held.own):.4g} of the model. "
-        f"Intervals hold 95 % of resampled samples (bootstrap). In PyTorch the same loss is {_text(made.in_pytorch.value, asked)}.",
+        f"{line}. {made.data}; {held.metric.name} is {held.metric.what}, {held.metric.value(held.own):.4g} of the "
+        "model. Intervals hold 95 % of resampled samples (bootstrap). In PyTorch the same loss is "
+        f"{_text(made.in_pytorch.value, asked)}.",
         "",
-        f"{size:,} bytes. Weights of the layers below: {weights:,} bytes; {small:,} with the fewest bytes for each, which "
-        f"loses {_text(first.lost, asked)}; {floats:,} in floats.",
+        f"{size:,} bytes. Weights of the layers below: {weights:,} bytes; {small:,} with the fewest bytes for each, "
+        f"which loses {_text(first.lost, asked)}; {floats:,} in floats.",
         "",
         "Tries: " + "; ".join(_try(each, asked) for each in made.found.tries) + ".",
         "",
-        "Error: what a form of a layer is thought to cost, in thousandths of what all layers cost with the fewest bytes. "
-        "Layers get more bits in the order of error saved for a byte, until the loss holds.",
+        "Error: what a form of a layer is thought to cost, in thousandths of what all layers cost with the fewest "
+        "bytes. Layers get more bits in the order of error saved for a byte, until the loss holds.",
         "",
         "| layer | operators | form | error | other forms: error | weights, bytes | why |",
         "|---|---|---|--:|---|--:|---|",
@@ -223,7 +222,9 @@ def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
 
 
 def _forms(chosen: Sequence[LayerOption]) -> list[str]:
-    return list(dict.fromkeys(option.form for option in sorted(chosen, key=lambda o: o.form == FLOAT)))
+    return list(
+        dict.fromkeys(option.form for option in sorted(chosen, key=lambda o: o.form == FLOAT))
+    )
 
 
 def _try(each: Any, asked: Loss) -> str:
@@ -236,12 +237,15 @@ def _rows(found: Found) -> list[str]:
     total = sum(option.error for option in least) or 1.0
     rows = []
     for site, option, small in zip(found.sites, found.chosen.chosen, least):
-        others = ", ".join(f"{o.form} {1e3 * o.error / total:.1f}" for o in site.options if o is not option)
+        others = ", ".join(
+            f"{o.form} {1e3 * o.error / total:.1f}" for o in site.options if o is not option
+        )
         if option is small:
             why = "bears the fewest bytes"
         else:
             saved = (small.error - option.error) / total
-            why = f"{small.form} would be {saved:.1%} of all errors, for {option.bytes - small.bytes:,} bytes less moved"
+            less = option.bytes - small.bytes
+            why = f"{small.form} would be {saved:.1%} of all errors, for {less:,} bytes less moved"
         cells = (
             site.layer.module or site.layer.name,
             site.layer.operators,
@@ -257,5 +261,3 @@ def _rows(found: Found) -> list[str]:
 
 def _text(value: float, asked: Loss) -> str:
     return f"{value:.2%}" if asked.is_share else f"{value:.4g}"
-
-

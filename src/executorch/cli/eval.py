@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Says how good a model or a program is on data: a metric with its 95 % interval, and the program beside the model.
 
---data is a .npz file (arrays by the names of the inputs, or arr_0, arr_1 ...; `label`, or `target` of the outputs; a row for each
-sample), or a folder of such, of pictures (in subfolders by label), sounds (.wav) or texts (.txt, with --tokenizer).
+--data is a .npz file (arrays by the names of the inputs, or arr_0, arr_1 ...; `label`, or `target` of the outputs; a
+row for each sample), or a folder of such, of pictures (in subfolders by label), sounds (.wav) or texts (.txt, with
+--tokenizer).
 Without labels and targets, programs are measured by what the model gives.
 
     executorch eval my_model.py:tiny tiny.pte --data photos --metric top1
@@ -35,7 +36,9 @@ def add_reading(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--mean", type=numbers, default=(0.0,), help="of pictures from 0 to 1, for each channel"
     )
-    made.add_argument("--std", type=numbers, default=(1.0,), help="what (picture - mean) is divided by")
+    made.add_argument(
+        "--std", type=numbers, default=(1.0,), help="what (picture - mean) is divided by"
+    )
     made.add_argument("--tokenizer", type=Path, metavar="FILE", help="a tokenizer.json, for texts")
 
 

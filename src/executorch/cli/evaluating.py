@@ -54,7 +54,10 @@ def evaluate(options: argparse.Namespace) -> int:
         path = Path(program)
         if lacking := missing_here(path):
             raise ValueError(f"{program}: the runtime of this package does not have {lacking[0]}")
-        runs[program], slots = program_run(path, options.method), program_slots(path, options.method)
+        runs[program], slots = (
+            program_run(path, options.method),
+            program_slots(path, options.method),
+        )
     data = read(options.data, slots, reading_of(options))
     metric = metric_for(options, data)
     has_targets = data.has_labels or data.has_values

@@ -113,7 +113,9 @@ def calibration(options: argparse.Namespace, found: Source) -> dict[str, list[tu
 
 def automatic_recipe(options: argparse.Namespace) -> ExportRecipe:
     """Of what is quantized already."""
-    return replace(recipe(argparse.Namespace(**vars(options) | {"quantize": INT8})), quantization_recipe=None)
+    return replace(
+        recipe(argparse.Namespace(**vars(options) | {"quantize": INT8})), quantization_recipe=None
+    )
 
 
 def export_automatic(options: argparse.Namespace) -> int:
