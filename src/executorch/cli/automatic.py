@@ -93,8 +93,8 @@ class Held:
             return 1.0
         if own == 0:
             raise ValueError(
-                f"--loss {self.asked.text}: the model's own {self.metric.name} is 0, which has no shares: give a number "
-                "in its unit, such as 0.01, or --metric error"
+                f"--loss {self.asked.text}: the model's own {self.metric.name} is 0, which has no shares: give a "
+                "number in its unit, such as 0.01, or --metric error"
             )
         return abs(own)
 
