@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,8 +47,12 @@ def program_run(path: Path, method: str) -> Run:
 
 
 def model_slots(model: PythonModel) -> list[Slot]:
-    leaves = pytree.tree_leaves((model.inputs, dict(model.keywords)))
-    return slots_of_examples(leaves, (), model.dynamic_shapes is not None)
+    """By the names of forward(), where each argument is one input."""
+    given = [*model.inputs, *model.keywords.values()]
+    leaves = pytree.tree_leaves(given)
+    names = [*inspect.signature(model.callable.forward).parameters][: len(model.inputs)]
+    names = [*names, *model.keywords] if len(leaves) == len(given) else []
+    return slots_of_examples(leaves, names, model.dynamic_shapes is not None)
 
 
 def model_run(model: PythonModel) -> Run:

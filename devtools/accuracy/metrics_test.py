@@ -92,7 +92,7 @@ def test_wilson_holds_where_all_is_right() -> None:
 
 
 def test_resampled_intervals_hold_the_mean() -> None:
-    """Of 400 normal numbers the mean is within 2 / 20 of theirs; what both of a pair have is not in their difference."""
+    """Of 400 normal numbers the mean is within 2 / 20 of theirs; what a pair shares is not in its difference."""
     noise = np.random.default_rng(3).standard_normal(400)
     sums = np.stack([1 + noise, np.ones(400)], 1)
     found = interval(METRICS["mae"], sums)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import wave
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -56,10 +56,9 @@ def read(path: Path, slots: Sequence[Slot], reading: Reading | None = None) -> D
     ]
     if not entries:
         raise ValueError(f"{path}: expected a sample or more, found none")
-    first = entries[0].read().target
-    has_labels = first is not None and first.labels is not None
-    has_values = first is not None and first.values is not None
-    return Data(path, kind.name, entries, slots, has_labels, has_values)
+    data = Data(path, kind.name, entries, slots)
+    target = data.sample(0).target or Target()
+    return replace(data, has_labels=target.labels is not None, has_values=target.values is not None)
 
 
 def _is_data(path: Path) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -57,6 +58,12 @@ class _Point:
     @property
     def source(self) -> str:
         return self.node.args[0].name
+
+    @cached_property
+    def parameters(self) -> tuple[Tensor, Tensor]:
+        """Scale and zero point: of histograms a search, so once."""
+        scale, zero = self.observer.calculate_qparams()
+        return scale.float(), zero.float()
 
     @property
     def bits(self) -> int:
@@ -184,23 +191,24 @@ class _Watcher(Interpreter):
         point.elements = value.numel()
         here = value.view_as(value) if value.requires_grad else value.detach().requires_grad_()
         exact = value.detach()
-        watch(here, [point], lambda each: rounded(each.observer, exact) - exact, dim=0)
+        watch(here, [point], lambda each: rounded(each, exact) - exact, dim=0)
         return here
 
 
 @torch.no_grad()
-def rounded(observer: Any, value: Tensor) -> Tensor:
+def rounded(point: _Point, value: Tensor) -> Tensor:
     """As the program will hold it; what is quantized while running, by its own range."""
+    observer = point.observer
     low, high = observer.quant_min, observer.quant_max
     if getattr(observer, "is_dynamic", False):
         least, most = min(0.0, float(value.min())), max(0.0, float(value.max()))
         scale = torch.tensor(max((most - least) / (high - low), 1e-12))
-        point = (low - least / scale).round()
+        zero = (low - least / scale).round()
     else:
-        scale, point = (each.float() for each in observer.calculate_qparams())
+        scale, zero = point.parameters
         axis = getattr(observer, "ch_axis", None)
         if scale.numel() > 1 and axis is not None:
             shape = [-1 if dim == axis % value.dim() else 1 for dim in range(value.dim())]
-            scale, point = scale.view(shape), point.view(shape)
-    codes = ((value / scale).round() + point).clamp(low, high)
-    return (codes - point) * scale
+            scale, zero = scale.view(shape), zero.view(shape)
+    codes = ((value / scale).round() + zero).clamp(low, high)
+    return (codes - zero) * scale
