@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 TRIES = 5  # choices that are measured
+_CLOSE = 1.02  # errors between which no choice is looked for
 _NEAR = 0.9  # of the loss that is allowed: no further try
 
 
@@ -93,12 +94,12 @@ def within(
         lost = loss(chosen) if seen is None else seen.lost
         if seen is None:
             found.append(Measured(chosen, lost))
-        elif 0 < held < failed < math.inf or enough <= floor:
+        elif enough <= floor or failed < held * _CLOSE:
             break  # nothing lies between
         if len(found) == tries or _NEAR * allowed <= lost <= allowed:
             break
-        if lost <= allowed:
-            held = max(held, error)
+        if lost <= allowed:  # also a choice with smaller errors, where none has errors of `enough`
+            held = max(held, error, enough if failed < math.inf and seen else 0.0)
         else:
             failed = min(failed, error)
         if 0 < held < failed < math.inf:
