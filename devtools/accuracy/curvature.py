@@ -32,6 +32,7 @@ def watch(value: Tensor, options: Sequence[T], change: Callable[[T], Tensor], di
 
     @torch.no_grad()
     def add(gradient: Tensor) -> None:
+        gradient = gradient.nan_to_num(0.0, 0.0, 0.0)  # a root at 0 has none
         for option in options:
             products = (change(option) * gradient).flatten(dim)
             option.error += 0.5 * float(products.sum(-1).square().sum())

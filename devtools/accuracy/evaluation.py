@@ -104,7 +104,7 @@ def counted_on(
             outputs = runs[name](sample.inputs)
             times[name].append((time.perf_counter() - start) * 1e3)
             if target is None and name == model:
-                target = Target(values=tuple(outputs), is_of_model=True)
+                target = Target(values=tuple(outputs))
             sums[name].append(sums_of(metric, outputs, target, sample.name))
     return {name: Counted(np.array(sums[name]), np.array(times[name])) for name in runs}
 

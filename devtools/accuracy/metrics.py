@@ -20,11 +20,10 @@ Outputs = Sequence[np.ndarray]
 @dataclass(frozen=True)
 class Target:
     """What a sample should give: `labels`, one for each row of classes (their numbers), or `values`, one for each
-    output. `is_of_model`: they are what the model gives, as the data says nothing."""
+    output."""
 
     labels: np.ndarray | None = None
     values: tuple[np.ndarray, ...] | None = None
-    is_of_model: bool = False
 
 
 @dataclass(frozen=True)

@@ -120,8 +120,8 @@ def _unquantized(node: Node, annotations: Annotations) -> Iterator[Node]:
     """What it reads as the operator before gives it, unrounded."""
     for source in node.all_input_nodes:
         before = annotations.get(source)
-        is_whole = before is not None and before.output_qspec is None
-        if is_whole and annotations[node].input_qspec_map.get(source) is None:
+        is_unrounded = before is not None and before.output_qspec is None
+        if is_unrounded and annotations[node].input_qspec_map.get(source) is None:
             yield source
 
 

@@ -17,7 +17,7 @@ from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
 from executorch.cli.evaluating import metric_for, reading_of
-from executorch.cli.export import Loss
+from executorch.cli.eval import Loss
 from executorch.cli.sources import Source
 from executorch.devtools.accuracy.choices import bytes_of
 from executorch.devtools.accuracy.data import Data, Sample
@@ -41,7 +41,7 @@ from executorch.export.automatic.estimates import LayerOption
 from executorch.export.automatic.mixed import FLOAT
 from executorch.export.automatic.search import Found, Search, Unreachable
 
-SHARE, MOST = 0.5, 128  # of the data, that calibrates and estimates
+SHARE, LARGEST = 0.5, 128  # of the data, that calibrates and estimates
 
 
 def forms_of(backend: BackendManifest) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Held:
         samples, sums = [], []
         for sample in counted(data, "samples, what the model gives", len(data)):
             outputs = model(sample.inputs)
-            target = sample.target or Target(values=tuple(outputs), is_of_model=True)
+            target = sample.target or Target(values=tuple(outputs))
             samples.append((sample, target))
             sums.append(sums_of(metric, outputs, target, sample.name))
         return cls(samples, metric, np.array(sums), asked)
@@ -137,7 +137,7 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
     ((method, model),) = source.methods.items()
     data = read(options.data, model_slots(model), reading_of(options))
     metric = metric_for(options, data)
-    calibration, other = data.parts(SHARE, MOST)
+    calibration, other = data.parts(SHARE, LARGEST)
     held = Held.of(other, model_run(model), metric, options.loss)
     _ = held.unit  # or a sentence, before long work
     calls = [_call(model, sample.inputs) for sample in calibration]
@@ -164,8 +164,8 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
             f"{metric.name} on {len(other)} samples, found {options.loss.text}; without --quantize nothing is lost"
         ) from None
     now = held.lost(held.sums(_graph_run(model, found.graph)))
-    told = f"{len(calibration)} samples of {options.data} chose, {len(other)} others measured"
-    return Automatic(method, model, held, found, now, told)
+    origin = f"{len(calibration)} samples of {options.data} chose, {len(other)} others measured"
+    return Automatic(method, model, held, found, now, origin)
 
 
 def _call(model: PythonModel, inputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

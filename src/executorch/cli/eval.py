@@ -12,7 +12,17 @@ Without labels and targets, programs are measured by what the model gives.
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Of --loss. `is_share`: of the model's own."""
+
+    text: str
+    value: float
+    is_share: bool
 
 
 def numbers(text: str) -> tuple[float, ...]:

@@ -21,21 +21,11 @@ tiny.accuracy.md. `executorch eval --help` says what data and metrics are.
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
 
-from executorch.cli.eval import add_reading
+from executorch.cli.eval import Loss, add_reading
 
 DEFAULT_BACKEND = "xnnpack"
-
-
-@dataclass(frozen=True)
-class Loss:
-    """Of --loss. `is_share`: of the model's own."""
-
-    text: str
-    value: float
-    is_share: bool
 
 
 def quantizations() -> list[str]:
