@@ -66,8 +66,8 @@ def test_each_backends_quantizer_takes_part(backend: str) -> None:
 
 
 def test_estimates_are_near_what_is_measured() -> None:
-    """Half of the square of the error, summed over layers, as curvature.py has it; on the data that calibrated, of which
-    nothing is cut off."""
+    """Half of the square of the error, summed over layers, as curvature.py has it; on the data that calibrated,
+    of which nothing is cut off."""
     setting = Setting("xnnpack")
     with torch.no_grad():
         setting.held = [(args[0], setting.model(*args)) for args, _ in setting.calls]

@@ -16,8 +16,8 @@ import torch
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
-from executorch.cli.evaluating import metric_for, reading_of
 from executorch.cli.eval import Loss
+from executorch.cli.evaluating import metric_for, reading_of
 from executorch.cli.sources import Source
 from executorch.devtools.accuracy.choices import bytes_of
 from executorch.devtools.accuracy.data import Data, Sample
