@@ -14,6 +14,7 @@ BACKENDS = (
         socs="partition.default:SOCS",
         graphs="aot.graph_file:writing",
         quantizer="quantizer.quantizer:QnnQuantizer",
+        precisions={"a16w8": "quantizer.quantizer:wide_quantizer"},
         operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp16; quantized to 8 and 16 bits"),
         needs=("executorch.backends.qualcomm._qnn",),
         why_missing="aot.sdk:why_missing",

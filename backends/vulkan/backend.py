@@ -19,6 +19,7 @@ BACKENDS = (
             "int8-weights": "PT2E_INT8_WEIGHT_ONLY",
             "int4-weights": "TORCHAO_INT8_DYNAMIC_ACT_INT4_WEIGHT",
         },
+        precisions={"int8-weights": "PT2E_INT8_WEIGHT_ONLY"},
         language_models="aot.language_models",
         flows="test.flows:FLOWS",
         operators=OperatorPage(

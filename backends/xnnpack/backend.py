@@ -19,6 +19,7 @@ BACKENDS = (
             "int8-dynamic": "PT2E_INT8_DYNAMIC_PER_CHANNEL",
             "int4-weights": "TORCHAO_INT8_DYNAMIC_ACT_INT4_WEIGHT_PER_TENSOR",
         },
+        precisions={"int8-dynamic": "PT2E_INT8_DYNAMIC_PER_CHANNEL"},
         language_models="aot.language_models",
         flows="test.tester.flows:FLOWS",
         operators=OperatorPage(

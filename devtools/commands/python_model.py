@@ -80,12 +80,17 @@ def load(spec: str) -> PythonModel:
 
 def load_methods(spec: str) -> dict[str, PythonModel]:
     """`name` may also be a dictionary of such by the names of methods."""
-    place, _, name = spec.rpartition(":")
-    found = getattr(_module(place), name, None)
+    found = named(spec)
     is_model = isinstance(found, (torch.nn.Module, ExportedProgram))
     made = found() if callable(found) and not is_model else found
     methods = made if isinstance(made, dict) and made else {FORWARD: made}
     return {method: _model(one, spec) for method, one in methods.items()}
+
+
+def named(spec: str) -> Any:
+    """What a file or a module has under that name; None where it has nothing."""
+    place, _, name = spec.rpartition(":")
+    return getattr(_module(place), name, None)
 
 
 def _model(made: Any, spec: str) -> PythonModel:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 from executorch.test.documents.run_page import blocks
@@ -16,6 +17,7 @@ SECTIONS = dict(
     re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text(), re.M | re.S)
 )
 MODEL = "A vision model for a phone"
+FEW_BITS = "As few bits as your data allows"
 FIRMWARE_TOOLS = ("arm-none-eabi-g++", "qemu-system-arm")
 
 
@@ -68,6 +70,22 @@ def test_a_vision_model_is_quantized_and_timed(run) -> None:
     (run.folder / "my_model.py").write_text(blocks(section, "python")[0])
     printed = run(blocks(section, "bash")[0])
     assert printed.count("beside the model in PyTorch") == 2 and "int8.pte" in printed
+
+
+@pytest.mark.full
+def test_a_model_gets_as_few_bits_as_data_allows(run) -> None:
+    section = SECTIONS[MODEL]
+    (run.folder / "my_model.py").write_text(blocks(section, "python")[0])
+    draw = np.random.default_rng(0)
+    image = draw.standard_normal((16, 3, 64, 64)).astype(np.float32)
+    np.savez(run.folder / "photos.npz", image=image)
+    exports = [line for line in blocks(section, "bash")[0].splitlines() if "int8.pte" in line]
+    printed = run("\n".join([exports[0], blocks(SECTIONS[FEW_BITS], "bash")[0]]))
+    assert "loss of the program" in printed and "1% asked" in printed
+    assert (run.folder / "auto.accuracy.md").exists()
+    assert re.search(r"^auto.pte +0\.0", printed, re.M) and re.search(
+        r"^int8.pte +0\.", printed, re.M
+    )
 
 
 @pytest.mark.full

@@ -19,6 +19,7 @@ BACKENDS = (
             "int8-weights": "PT2E_INT8_WEIGHT_ONLY",
             "int4-weights": "TORCHAO_INT4_WEIGHT_ONLY_PER_GROUP",
         },
+        precisions={"int8-weights": "PT2E_INT8_WEIGHT_ONLY"},
         language_models="aot.language_models",
         operators=OperatorPage(table="aot.ops:TABLE", dtypes="fp32, fp16, int32"),
         extras={"coreml": ("coremltools==9.0",)},

@@ -219,6 +219,13 @@ class QnnQuantizer(TableQuantizer):
             )
 
 
+def wide_quantizer() -> QnnQuantizer:
+    """Activations of 16 bits, weights of 8."""
+    made = QnnQuantizer()
+    made.set_default_quant_config(QuantDtype.use_16a8w)
+    return made
+
+
 def _second_around_zero(node: Node) -> None:
     """Of 16 bits the second operand is symmetric, as weights are."""
     inputs = node.meta[Q_ANNOTATION_KEY].input_qspec_map

@@ -82,11 +82,11 @@ def used_inputs(
         else:
             known = held.get(each.number)
             value, source = known or drawn(each, sizes[each.number], options.seed)
-            found.append(Used(each, _laid_out(value, each.dim_order), source))
+            found.append(Used(each, laid_out(value, each.dim_order), source))
     return found
 
 
-def _laid_out(value: Any, dim_order: Sequence[int]) -> Any:
+def laid_out(value: Any, dim_order: Sequence[int]) -> Any:
     """The same values in memory as the method takes them: channels last, where it was exported so."""
     back = [dim_order.index(dim) for dim in range(len(dim_order))]
     if isinstance(value, np.ndarray):

@@ -11,8 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-# What `--quantize` calls the way of a backend's own quantizer.
-INT8 = "int8"
+# What `--quantize` calls the way of a backend's own quantizer, and the search for what each layer bears.
+INT8, AUTO = "int8", "auto"
 
 
 class BackendAbsent(ImportError, RuntimeError):
@@ -51,6 +51,8 @@ class BackendManifest:
     recipes: its RecipeType; importing the module registers the provider.
     recipe_of: what `--quantize` means, as members of that type; "" for none. A backend with a quantizer has "int8"
         without one, too.
+    precisions: what `--quantize auto` may give a layer beside int8 and floats, by name: a member of that type, or a
+        function that gives a quantizer.
     language_models: a module (LANGUAGE_MODELS says what of) for `export_llm`.
     pt2e_quantizations: values of quantization.pt2e_quantize that the documents do not name.
     flows: a list of TestFlow of `backends/test/suite`; empty: one flow of the partitioner or the passes, and one that
@@ -75,6 +77,7 @@ class BackendManifest:
     quantizer: str = ""
     recipes: str = ""
     recipe_of: Mapping[str, str] = field(default_factory=dict)
+    precisions: Mapping[str, str] = field(default_factory=dict)
     language_models: str = ""
     pt2e_quantizations: tuple[str, ...] = ()
     flows: str = ""
@@ -97,7 +100,8 @@ class BackendManifest:
     def quantizations(self) -> list[str]:
         """What `--quantize` may say."""
         of_quantizer = [INT8] if self.quantizer else []
-        return list(dict.fromkeys([*filter(None, self.recipe_of), *of_quantizer]))
+        found = list(dict.fromkeys([*filter(None, self.recipe_of), *of_quantizer]))
+        return [*found, AUTO] if INT8 in found else found
 
     def lowering(self, soc: str = "") -> dict[str, Any]:
         """What lowers a program to it, by the names of a LoweringRecipe. ValueError for a chip that is none of its."""

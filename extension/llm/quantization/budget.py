@@ -15,6 +15,14 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from executorch.devtools.accuracy.choices import (
+    Measured,
+    best_within,
+    bytes_of,
+    choose,
+    error_of,
+    within,
+)
 from executorch.devtools.progress import counted
 from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import mean_loss, module_logits
@@ -27,32 +35,6 @@ Choice = list[Option]  # one for each site
 
 _PASSES = 12  # texts whose gradients are taken: their sum over thousands of tokens is what counts
 _HELD_OUT = 0.25  # of the texts, which measure what the others have chosen
-_TRIES = 5  # choices measured for a loss of quality
-_NEAR = 0.9  # of the loss that is allowed: no further try
-
-
-def choose(sites: Sequence[Site], most: float = math.inf, enough: float = 0.0) -> Choice:
-    """From the smallest option of each matrix on, step by step that which saves most error for a byte more: until no
-    step fits `most` bytes, or all errors together are `enough` nats of a token."""
-    chosen = [min(site.options, key=lambda option: option.bytes) for site in sites]
-    total, error = _bytes(chosen), _error(chosen)
-    while error > enough:
-        best: tuple[float, int, Option] | None = None
-        for i, (site, held) in enumerate(zip(sites, chosen)):
-            for option in site.options:
-                more, saved = option.bytes - held.bytes, held.error - option.error
-                if more > 0 and saved > 0 and total + more <= most:
-                    step = (saved / more, i, option)
-                    best = step if best is None or step[0] > best[0] else best
-        if best is None:
-            break
-        _, i, option = best
-        total, error = (
-            total + option.bytes - chosen[i].bytes,
-            error + option.error - chosen[i].error,
-        )
-        chosen[i] = option
-    return chosen
 
 
 @dataclass
@@ -98,14 +80,14 @@ class Search:
         self.report = (
             f"Budget: {self.budget}. Perplexity on a part of the text that chose nothing: {math.exp(floats):.4g} in "
             f"floats, {math.exp(floats + lost):.4g} as chosen ({math.expm1(lost):+.2%}; estimated errors "
-            f"{math.expm1(_error(chosen)):+.2%}).\n\n{_described(sites, chosen, rest)}"
+            f"{math.expm1(error_of(chosen)):+.2%}).\n\n{_described(sites, chosen, rest)}"
         )
         return sites, chosen
 
 
 def _within_size(sites: Sequence[Site], most: float, rest: int) -> Choice:
     chosen = choose(sites, most - rest)
-    least = _bytes(chosen) + rest
+    least = bytes_of(chosen) + rest
     if least > most:
         raise ValueError(
             f"quantization.budget: expected {math.ceil(least / 1e5) / 10} MB or more for this model, found "
@@ -117,31 +99,22 @@ def _within_size(sites: Sequence[Site], most: float, rest: int) -> Choice:
 def _within_loss(
     sites: Sequence[Site], allowed: float, loss: Callable[[Choice], float]
 ) -> tuple[Choice, float]:
-    """The smallest choice that was measured to keep within the loss: errors estimate it, and each try corrects them."""
-    found: tuple[Choice, float] | None = None
-    enough = allowed
-    for _ in range(_TRIES):
-        chosen = choose(sites, enough=enough)
-        lost = loss(chosen)
-        if lost <= allowed and (found is None or _bytes(chosen) <= _bytes(found[0])):
-            found = chosen, lost
-        if _NEAR * allowed <= lost <= allowed:
-            break
-        enough *= min(4.0, max(0.25, allowed / max(lost, 1e-6)))
+    """The smallest choice that was measured to keep within the loss."""
+    found = best_within(within(sites, allowed, loss, enough=allowed), allowed)
     if found is None:
         best = choose(sites)
-        found = best, loss(best)
-        if found[1] > allowed:
+        found = Measured(best, loss(best))
+        if found.lost > allowed:
             raise ValueError(
-                f"quantization.budget: expected a perplexity that these forms reach, {math.expm1(found[1]):+.1%} or "
+                f"quantization.budget: expected a perplexity that these forms reach, {math.expm1(found.lost):+.1%} or "
                 f"more, found {math.expm1(allowed):+.1%}"
             )
-    return found
+    return found.chosen, found.lost
 
 
 def _described(sites: Sequence[Site], chosen: Choice, rest: int) -> str:
     """A table in Markdown: a row for each matrix, those first that cost most."""
-    size = _bytes(chosen)
+    size = bytes_of(chosen)
     lines = [
         f"{(size + rest) / 1e6:.1f} MB: {size / 1e6:.1f} of the matrices below, {rest / 1e6:.1f} of all else. Error: "
         "thousandths of a nat of a token. Read: of a matrix a token reads all bytes, of a table one row; memory that "
@@ -163,17 +136,9 @@ def _described(sites: Sequence[Site], chosen: Choice, rest: int) -> str:
         )
     total = sum(map(_read, sites, chosen))
     lines.append(
-        f"| all | | | | {size / 1e6:.2f} | {1e3 * _error(chosen):.2f} | | {total / 40e3:.0f} |"
+        f"| all | | | | {size / 1e6:.2f} | {1e3 * error_of(chosen):.2f} | | {total / 40e3:.0f} |"
     )
     return "\n".join(lines) + "\n"
-
-
-def _bytes(chosen: Choice) -> int:
-    return sum(option.bytes for option in chosen)
-
-
-def _error(chosen: Choice) -> float:
-    return sum(option.error for option in chosen)
 
 
 def _bytes_of_others(model: nn.Module, sites: Sequence[Site]) -> int:

@@ -23,9 +23,9 @@ from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.caches import without_cache
 from executorch.extension.llm.model.likelihood import module_logits
 from executorch.extension.llm.model.transformer import construct_transformer
-from executorch.extension.llm.quantization.budget import as_chosen, choose, hold
+from executorch.extension.llm.quantization.budget import as_chosen, hold
 from executorch.extension.llm.quantization.budget_text import budget_of
-from executorch.extension.llm.quantization.forms import FAMILIES, Option, Site, matrix, sites_of
+from executorch.extension.llm.quantization.forms import FAMILIES, matrix, sites_of
 from executorch.extension.llm.quantization.sensitivity import measure_errors
 from executorch.extension.llm.transform.transform_test import (
     SHAPE,
@@ -57,26 +57,6 @@ def test_a_budget_is_a_loss_or_a_size(text: str, loss: float | None, size: float
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected a loss such as .*'80 MB', found"):
         budget_of(text)
-
-
-def _site(*options: tuple[int, float]) -> Site:
-    none: Any = None
-    return Site("", (), [Option(none, none, size, error) for size, error in options])
-
-
-def test_the_step_that_saves_most_for_a_byte_comes_first() -> None:
-    """From 10 + 10 bytes: a step of 10 bytes that saves 0.5, one of 10 that saves 0.3 and one of 20 that saves 0.7
-    (0.035 a byte); after the first, 0.7 - 0.3 are left for its last 10."""
-    sites = [_site((10, 1.0), (20, 0.5)), _site((10, 1.0), (20, 0.7), (30, 0.3))]
-
-    def errors(**limits: float) -> list[float]:
-        return [option.error for option in choose(sites, **limits)]
-
-    assert errors(most=20) == [1.0, 1.0]
-    assert errors(most=30) == [0.5, 1.0]
-    assert errors(most=40) == [0.5, 0.7]
-    assert errors(most=50) == errors() == [0.5, 0.3]
-    assert errors(enough=1.6) == [0.5, 1.0]
 
 
 def _model(**options: Any) -> nn.Module:

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each form of each matrix would cost a decoder's text, without running a model for each.
-
-A form changes a layer's output y of a token by d. To second order the loss grows by half of (g . d)^2, where g is the
-gradient of the loss at y for a next token that the model itself draws: the Fisher information takes the Hessian's place
-(as in arXiv 2306.07629, whole vectors here in place of single weights). One pass forward and back gives g of all layers
-at once; summed over tokens that is what an Option's `error` says, in nats of a token. Forms are taken to add up."""
+"""What each form of each matrix would cost a decoder's text, in nats of a token, as devtools/accuracy/curvature.py
+estimates it: the changes that the form makes of a layer's outputs, token by token."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from executorch.devtools.accuracy.curvature import draw_classes, watch
 from executorch.devtools.progress import counted
 from executorch.extension.llm.model.likelihood import Logits
 from executorch.extension.llm.quantization.forms import Option, Site, matrix
@@ -36,10 +33,7 @@ def measure_errors(
             for layer in site.layers:
                 hooks.enter_context(layer.register_forward_hook(_watch(site.options)))
         for text in counted(texts, "budget: texts, for what each form costs", len(texts)):
-            rows = logits(text).float()
-            drawn = torch.multinomial(rows.detach().softmax(-1), 1, generator=draw)
-            functional.cross_entropy(rows, drawn[:, 0], reduction="sum").backward()
-            count += len(rows)
+            count += draw_classes(logits(text).float(), draw)
     for site in sites:
         for option in site.options:
             option.error /= max(count, 1)
@@ -53,15 +47,7 @@ def _track(module: nn.Module, args: tuple[Tensor, ...], out: Tensor) -> Tensor:
 def _watch(options: Sequence[Option]) -> Callable[..., None]:
     def see(layer: Any, args: tuple[Tensor, ...], out: Tensor) -> None:
         given, exact = args[0].detach(), out.detach()
-
-        @torch.no_grad()
-        def add(gradient: Tensor) -> None:
-            for option in options:
-                change = _outputs(layer, option, given) - exact
-                option.error += 0.5 * float((change * gradient).sum(-1).square().sum())
-
-        if out.requires_grad:
-            out.register_hook(add)
+        watch(out, options, lambda option: _outputs(layer, option, given) - exact, dim=-1)
 
     return see
 

@@ -12,12 +12,18 @@ Language models (a GGUF file, a folder of Hugging Face) go by `executorch chat`,
 `python -m executorch.extension.llm.export.export_llm`.
 
     executorch export my_model.py:tiny --backend xnnpack --quantize int8 --calibrate images.pt -o tiny.pte
+    executorch export my_model.py:tiny --quantize auto --loss 1% --metric top1 --data photos -o tiny.pte
+
+--quantize auto keeps layers in more bits until what --data does not choose by loses no more than --loss; why, says
+tiny.accuracy.md. `executorch eval --help` says what data and metrics are.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+
+from executorch.cli.eval import Loss, add_reading
 
 DEFAULT_BACKEND = "xnnpack"
 
@@ -27,6 +33,18 @@ def quantizations() -> list[str]:
     from executorch.backends.discovery import backends
 
     return list(dict.fromkeys(each for one in backends().values() for each in one.quantizations()))
+
+
+def loss(text: str) -> Loss:
+    """1% or 0.01"""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"expected a loss such as 1% or 0.01, found {text!r}")
+    is_share = text.endswith("%")
+    return Loss(text, value / 100 if is_share else value, is_share)
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -66,6 +84,16 @@ def parser(prog: str) -> argparse.ArgumentParser:
         metavar="FILE",
         help="inputs of several calls to take ranges of (torch.save of a list of tuples); default: the example inputs",
     )
+    made.add_argument(
+        "--loss",
+        type=loss,
+        metavar="LOSS",
+        help="of --quantize auto: 1%% of what the model's metric is, or a number in the metric's unit",
+    )
+    made.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="of --quantize auto: a folder, or a .npz file"
+    )
+    add_reading(made)
     made.add_argument(
         "--strict",
         action=argparse.BooleanOptionalAction,
@@ -114,4 +142,12 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(
             "expected --recipe or --quantize, found both: a recipe says how it quantizes"
         )
+    auto = options.quantize == "auto"
+    for option in ("loss", "data"):
+        if (getattr(options, option) is not None) is not auto:
+            expected = f"--{option} with --quantize auto" if auto else "--quantize auto"
+            found = "none" if auto else f"--{option} without it"
+            raise ValueError(f"expected {expected}, found {found}")
+    if auto and options.calibrate is not None:
+        raise ValueError("expected --data alone, which calibrates, too, found --calibrate")
     return exporting.export_model(options)

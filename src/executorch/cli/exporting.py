@@ -14,7 +14,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from executorch.backends.discovery import backends
-from executorch.cli import plugins
+from executorch.cli import automatic, plugins
 from executorch.cli.sources import Source, source
 from executorch.devtools.commands import given
 from executorch.devtools.commands.check import missing_here
@@ -22,6 +22,7 @@ from executorch.devtools.commands.program_file import ProgramFile, plan_of
 from executorch.devtools.commands.python_model import PythonModel
 from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL
 from executorch.examples.models.comparison import largest_error
+from executorch.exir.backend.lowering.manifest import AUTO, INT8
 from executorch.exir.capture.diagnostics import NotExportable
 from executorch.exir.error import ExportError
 from executorch.export import (
@@ -110,7 +111,45 @@ def calibration(options: argparse.Namespace, found: Source) -> dict[str, list[tu
     return calls
 
 
+def automatic_recipe(options: argparse.Namespace) -> ExportRecipe:
+    """Of what is quantized already."""
+    return replace(
+        recipe(argparse.Namespace(**vars(options) | {"quantize": INT8})), quantization_recipe=None
+    )
+
+
+def export_automatic(options: argparse.Namespace) -> int:
+    """Exit status 1 where the program loses more than was asked."""
+    started = time.perf_counter()
+    status = Status()
+    found = source(options.model)
+    target = options.output or Path(f"{found.name}.pte")
+    chosen = automatic_recipe(options)
+    made = automatic.search(options, found.to_be_quantized(), backends()[options.backend])
+    status("exporting")
+    session = export(
+        made.source,
+        {made.method: [Arguments(made.model.inputs, made.model.keywords)]},
+        chosen,
+        dynamic_shapes={made.method: made.model.dynamic_shapes},
+        generate_etrecord=options.etrecord is not None,
+    )
+    session.save_to_pte(str(target))
+    if options.etrecord is not None:
+        session.get_etrecord().save(options.etrecord)
+    status("")
+    seconds = time.perf_counter() - started
+    print(f"wrote {target}: {target.stat().st_size:,} bytes in {seconds:.1f} s")
+    runs_here = options.check and not missing_here(target)
+    line, holds = automatic.report(made, target, runs_here)
+    print(line)
+    print(f"why, by layer: {target.with_suffix('.accuracy.md')}")
+    return 0 if holds else 1
+
+
 def export_model(options: argparse.Namespace) -> int:
+    if options.quantize == AUTO:
+        return export_automatic(options)
     started = time.perf_counter()
     status = Status()
     status(f"reading {options.model}")

@@ -71,6 +71,7 @@ COMMANDS = (
         "export", MODELS, "a model as a .pte file, quantized on request", "executorch.cli.export"
     ),
     Command("run", MODELS, "run a .pte file on inputs", "executorch.cli.run", needs_torch=False),
+    Command("eval", MODELS, "how good a model or a program is on data", "executorch.cli.eval"),
     Command(
         "wrap",
         MODELS,

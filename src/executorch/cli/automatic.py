@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `executorch export --quantize auto` does beside exporting: finds quantizers, splits the data, measures losses,
+and writes the report."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.fx import GraphModule
+from torch.utils import _pytree as pytree
+
+from executorch.cli.eval import Loss
+from executorch.cli.evaluating import metric_for, reading_of
+from executorch.cli.sources import Source
+from executorch.devtools.accuracy.choices import bytes_of
+from executorch.devtools.accuracy.data import Data, Sample
+from executorch.devtools.accuracy.evaluation import (
+    Run,
+    as_torch,
+    model_run,
+    model_slots,
+    program_run,
+    sums_of,
+)
+from executorch.devtools.accuracy.intervals import Interval, difference
+from executorch.devtools.accuracy.metrics import Metric, Target
+from executorch.devtools.accuracy.readers import read
+from executorch.devtools.commands.python_model import PythonModel
+from executorch.devtools.progress import counted
+from executorch.exir.backend.lowering.manifest import INT8, BackendManifest
+from executorch.exir.capture.diagnostics import export_module
+from executorch.export import ExportRecipe
+from executorch.export.automatic.estimates import LayerOption
+from executorch.export.automatic.mixed import FLOAT
+from executorch.export.automatic.search import Found, Search, Unreachable
+
+SHARE, LARGEST = 0.5, 128  # of the data, that calibrates and estimates
+
+
+def forms_of(backend: BackendManifest) -> dict[str, Any]:
+    """Quantizers by name: of int8, and what else the backend's layers may have."""
+    names = {INT8: backend.recipe_of.get(INT8, "")} | dict(backend.precisions)
+    return {name: _quantizer(backend, named) for name, named in names.items()}
+
+
+def _quantizer(backend: BackendManifest, name: str) -> Any:
+    if not name:
+        return backend.named(backend.quantizer)()
+    if ":" in name:
+        return backend.named(name)()
+    made = ExportRecipe.get_recipe(backend.load(backend.recipes)[name]).quantization_recipe
+    quantizers = (made and made.get_quantizers()) or []
+    if len(quantizers) != 1:
+        raise ValueError(f"--quantize auto: expected a recipe {name} of one quantizer")
+    return quantizers[0]
+
+
+@dataclass
+class Held:
+    """Samples that choose nothing, and how a loss is counted on them."""
+
+    samples: Sequence[tuple[Sample, Target | None]]
+    metric: Metric
+    own: np.ndarray  # sums of the model
+    asked: Loss
+
+    @classmethod
+    def of(cls, data: Data, model: Run, metric: Metric, asked: Loss) -> Held:
+        samples, sums = [], []
+        for sample in counted(data, "samples, what the model gives", len(data)):
+            outputs = model(sample.inputs)
+            target = sample.target or Target(values=tuple(outputs))
+            samples.append((sample, target))
+            sums.append(sums_of(metric, outputs, target, sample.name))
+        return cls(samples, metric, np.array(sums), asked)
+
+    @property
+    def unit(self) -> float:
+        """What a loss of 1 is. ValueError where nothing can be lost in this metric."""
+        own = self.metric.value(self.own)
+        if not math.isfinite(own):
+            raise ValueError(
+                f"--metric {self.metric.name}: the model's own is {own}, beside which no loss is finite: choose error"
+            )
+        if not self.asked.is_share or (own == 0 and self.metric.name == "error"):
+            return 1.0
+        if own == 0:
+            raise ValueError(
+                f"--loss {self.asked.text}: the model's own {self.metric.name} is 0, which has no shares: give a "
+                "number in its unit, such as 0.01, or --metric error"
+            )
+        return abs(own)
+
+    def sums(self, run: Run) -> np.ndarray:
+        return np.array(
+            [sums_of(self.metric, run(s.inputs), target, s.name) for s, target in self.samples]
+        )
+
+    def lost(self, sums: np.ndarray) -> Interval:
+        """In the unit, with 95 % of resampled samples."""
+        gap = difference(self.metric, sums, self.own)
+        ends = sorted((gap.low, gap.high))
+        if self.metric.more_is_better:
+            return Interval(-gap.value / self.unit, -ends[1] / self.unit, -ends[0] / self.unit)
+        return Interval(gap.value / self.unit, ends[0] / self.unit, ends[1] / self.unit)
+
+
+@dataclass
+class Automatic:
+    """What was found for one method, and how it is told."""
+
+    method: str
+    model: PythonModel
+    held: Held
+    found: Found
+    in_pytorch: Interval
+    data: str
+
+    @property
+    def source(self) -> dict[str, GraphModule]:
+        return {self.method: self.found.graph}
+
+
+def search(options: argparse.Namespace, source: Source, backend: BackendManifest) -> Automatic:
+    """ValueError, with the best found, for a loss that few bits do not keep."""
+    if len(source.methods) != 1:
+        raise ValueError(
+            f"--quantize auto: expected a model of one method, found {', '.join(source.methods)}"
+        )
+    ((method, model),) = source.methods.items()
+    data = read(options.data, model_slots(model), reading_of(options))
+    metric = metric_for(options, data)
+    calibration, other = data.parts(SHARE, LARGEST)
+    held = Held.of(other, model_run(model), metric, options.loss)
+    _ = held.unit  # or a sentence, before long work
+    calls = [_call(model, sample.inputs) for sample in calibration]
+    strict = True if options.strict is None else options.strict
+    with torch.no_grad():
+        captured = export_module(
+            model.module,
+            model.inputs,
+            model.keywords,
+            dynamic_shapes=model.dynamic_shapes,
+            strict=strict,
+            name=f"method {method}",
+        ).module()
+
+    def loss(graph: GraphModule) -> float:
+        return held.lost(held.sums(_graph_run(model, graph))).value
+
+    work = Search(forms_of(backend), calls, loss, metric.is_of_classes, metric.power)
+    try:
+        found = work.run(captured, options.loss.value)
+    except Unreachable as problem:
+        raise ValueError(
+            f"--loss: expected what any layer in few bits keeps, {_text(problem.best, options.loss)} or more of "
+            f"{metric.name} on {len(other)} samples, found {options.loss.text}; without --quantize nothing is lost"
+        ) from None
+    now = held.lost(held.sums(_graph_run(model, found.graph)))
+    origin = f"{len(calibration)} samples of {options.data} chose, {len(other)} others measured"
+    return Automatic(method, model, held, found, now, origin)
+
+
+def _call(model: PythonModel, inputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    _, structure = pytree.tree_flatten((model.inputs, dict(model.keywords)))
+    return pytree.tree_unflatten([as_torch(each) for each in inputs], structure)
+
+
+def _graph_run(model: PythonModel, graph: GraphModule) -> Run:
+    return model_run(replace(model, module=graph))
+
+
+# ---- The report ----
+
+
+def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
+    """A line for the terminal, and whether the loss holds; the whole beside the program."""
+    asked, held = made.held.asked, made.held
+    lost = made.in_pytorch
+    where = "in PyTorch"
+    if runs_here:
+        lost, where = held.lost(held.sums(program_run(target, made.method))), "of the program"
+    chosen = made.found.chosen.chosen
+    counts = {form: [option.form for option in chosen].count(form) for form in _forms(chosen)}
+    layers = ", ".join(f"{count} {form}" for form, count in counts.items())
+    line = (
+        f"{held.metric.name}: loss {where} {_text(lost.value, asked)} "
+        f"({_text(lost.low, asked)} to {_text(lost.high, asked)}), {asked.text} asked; layers: {layers}"
+    )
+    size = target.stat().st_size
+    first = made.found.tries[0]
+    small, weights = (sum(o.weight_bytes for o in each) for each in (first.chosen, chosen))
+    floats = sum(site.options[-1].weight_bytes for site in made.found.sites)
+    lines = [
+        f"# {target.name}",
+        "",
+        f"{line}. {made.data}; {held.metric.name} is {held.metric.what}, {held.metric.value(held.own):.4g} of the "
+        "model. Intervals hold 95 % of resampled samples (bootstrap). In PyTorch the same loss is "
+        f"{_text(made.in_pytorch.value, asked)}.",
+        "",
+        f"{size:,} bytes. Weights of the layers below: {weights:,} bytes; {small:,} with the fewest bytes for each, "
+        f"which loses {_text(first.lost, asked)}; {floats:,} in floats.",
+        "",
+        "Tries: " + "; ".join(_try(each, asked) for each in made.found.tries) + ".",
+        "",
+        "Error: what a form of a layer is thought to cost, in thousandths of what all layers cost with the fewest "
+        "bytes. Layers get more bits in the order of error saved for a byte, until the loss holds.",
+        "",
+        "| layer | operators | form | error | other forms: error | weights, bytes | why |",
+        "|---|---|---|--:|---|--:|---|",
+        *_rows(made.found),
+    ]
+    target.with_suffix(".accuracy.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return line, lost.value <= asked.value
+
+
+def _forms(chosen: Sequence[LayerOption]) -> list[str]:
+    return list(
+        dict.fromkeys(option.form for option in sorted(chosen, key=lambda o: o.form == FLOAT))
+    )
+
+
+def _try(each: Any, asked: Loss) -> str:
+    floats = sum(option.form == FLOAT for option in each.chosen)
+    return f"{floats} layers in floats, {bytes_of(each.chosen):,} bytes moved, loss {_text(each.lost, asked)}"
+
+
+def _rows(found: Found) -> list[str]:
+    least = [min(site.options, key=lambda option: option.bytes) for site in found.sites]
+    total = sum(option.error for option in least) or 1.0
+    rows = []
+    for site, option, small in zip(found.sites, found.chosen.chosen, least):
+        others = ", ".join(
+            f"{o.form} {1e3 * o.error / total:.1f}" for o in site.options if o is not option
+        )
+        if option is small:
+            why = "bears the fewest bytes"
+        else:
+            saved = (small.error - option.error) / total
+            less = option.bytes - small.bytes
+            why = f"{small.form} would be {saved:.1%} of all errors, for {less:,} bytes less moved"
+        cells = (
+            site.layer.module or site.layer.name,
+            site.layer.operators,
+            option.form,
+            f"{1e3 * option.error / total:.1f}",
+            others,
+            f"{option.weight_bytes:,}",
+            why,
+        )
+        rows.append((small.error, "| " + " | ".join(cells) + " |"))
+    return [row for _, row in sorted(rows, key=lambda row: -row[0])]
+
+
+def _text(value: float, asked: Loss) -> str:
+    return f"{value:.2%}" if asked.is_share else f"{value:.4g}"

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `executorch eval` does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from executorch.cli.sources import source
+from executorch.devtools.accuracy.data import Data, Slot
+from executorch.devtools.accuracy.evaluation import (
+    Counted,
+    Run,
+    counted_on,
+    default_metric,
+    model_run,
+    model_slots,
+    program_run,
+    program_slots,
+)
+from executorch.devtools.accuracy.intervals import Interval, difference, interval, method_of
+from executorch.devtools.accuracy.metrics import Metric, metric_of
+from executorch.devtools.accuracy.readers import Reading, read
+from executorch.devtools.commands.check import missing_here
+from executorch.devtools.commands.python_model import PythonModel
+from executorch.extension.llm.export.texts import read_tokenizer
+
+PROGRAM = ".pte"
+
+
+def reading_of(options: argparse.Namespace) -> Reading:
+    tokenizer = read_tokenizer(str(options.tokenizer)) if options.tokenizer else None
+    return Reading(options.mean, options.std, tokenizer)
+
+
+def metric_for(options: argparse.Namespace, data: Data) -> Metric:
+    return metric_of(options.metric) if options.metric else default_metric(data)
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    programs = [each for each in options.subjects if each.endswith(PROGRAM)]
+    models = [each for each in options.subjects if not each.endswith(PROGRAM)]
+    if len(models) > 1:
+        raise ValueError(f"expected one MODEL and .pte files, found {' and '.join(models)}")
+    runs: dict[str, Run] = {}
+    slots: Sequence[Slot] = ()
+    for model in models:
+        chosen = _method(model, options.method)
+        runs[model], slots = model_run(chosen), model_slots(chosen)
+    for program in programs:
+        path = Path(program)
+        if lacking := missing_here(path):
+            raise ValueError(f"{program}: the runtime of this package does not have {lacking[0]}")
+        runs[program], slots = (
+            program_run(path, options.method),
+            program_slots(path, options.method),
+        )
+    data = read(options.data, slots, reading_of(options))
+    metric = metric_for(options, data)
+    has_targets = data.has_labels or data.has_values
+    if not has_targets and not (models and programs):
+        raise ValueError(
+            f"{options.data}: expected labels or targets, or a model and its program to measure by it, found neither"
+        )
+    model = models[0] if models else None
+    found = counted_on(data, runs, metric, model)
+    if not has_targets and model is not None:
+        found.pop(model)  # it is what the others are measured by
+    rows = [_row(name, metric, each, found.get(model or "")) for name, each in found.items()]
+    head = {
+        "data": str(options.data),
+        "kind": data.kind,
+        "samples": len(data),
+        "metric": metric.name,
+        "what": metric.what,
+        "beside": "labels" if data.has_labels else "targets" if data.has_values else model,
+        "more is better": metric.more_is_better,
+        "interval": f"95 %, {method_of(metric)}",
+    }
+    print(json.dumps({**head, "rows": rows}) if options.json else _text(head, rows, metric))
+    return 0
+
+
+def _method(spec: str, name: str) -> PythonModel:
+    methods = source(spec).methods
+    chosen = name or ("forward" if "forward" in methods else min(methods))
+    if chosen not in methods:
+        raise ValueError(f"{spec}: expected a method of {', '.join(methods)}, found {chosen}")
+    return methods[chosen]
+
+
+def _row(name: str, metric: Metric, each: Counted, model: Counted | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": name, **_numbers(interval(metric, each.sums))}
+    if model is not None and model is not each:
+        row["beside the model"] = _numbers(difference(metric, each.sums, model.sums))
+    row["milliseconds"] = float(sorted(each.milliseconds)[len(each.milliseconds) // 2])
+    return row
+
+
+def _numbers(found: Interval) -> dict[str, float]:
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _text(head: dict[str, Any], rows: list[dict[str, Any]], metric: Metric) -> str:
+    has_model = any("beside the model" in row for row in rows)
+    columns = ["", metric.name, "95 % interval", *["beside the model"] * has_model, "ms a call"]
+    lines = [columns]
+    for row in rows:
+        gap = row.get("beside the model")
+        between = f"{gap['value']:+.4g} ({gap['low']:+.4g} to {gap['high']:+.4g})" if gap else ""
+        lines.append(
+            [
+                row["name"],
+                f"{row['value']:.4g}",
+                f"{row['low']:.4g} to {row['high']:.4g}",
+                *[between] * has_model,
+                f"{row['milliseconds']:.2f}",
+            ]
+        )
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    table = ["  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip() for line in lines]
+    more = "more" if metric.more_is_better else "less"
+    return "\n".join(
+        [
+            f"{head['samples']} samples of {head['data']} ({head['kind']}), beside {head['beside']}",
+            f"{metric.name}: {metric.what}; {more} is better; intervals by {method_of(metric)}",
+            *table,
+        ]
+    )
