@@ -56,7 +56,7 @@ def test_a_quantizer_is_enough_for_int8(capsys: pytest.CaptureFixture[str]) -> N
 def test_operators_that_are_not_used_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["export", "add", "--backend", "cortex_m", "-o", "x.pte"]) == main.DONE
     assert capsys.readouterr().err == (
-        "cortex_m has no operator for what the program calls: aten::add.out; try --quantize int8\n"
+        "cortex_m has no operator for what the program calls: aten::add.out; try --quantize int8 or auto\n"
     )
 
 
