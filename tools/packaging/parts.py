@@ -72,6 +72,7 @@ class Part:
     needs: tuple[Need, ...] = ()
     commands: tuple[str, ...] = ()
     make: Callable[[Release], None] | None = None
+    per_machine: bool = False  # files of other machines stay beside its own
 
     def missing(self, release: Release) -> list[str]:
         return [need.what for need in self.needs if not need.is_there(release)]
@@ -174,6 +175,7 @@ PARTS = (
         "wheel", "wheels, as `make wheel` left them",
         (Need("a wheel of this version in dist/ (make wheel)", lambda release: bool(release.wheels)),),
         make=_wheels,
+        per_machine=True,
     ),
     Part(
         "sdist", "source archive with third-party sources",
@@ -187,6 +189,7 @@ PARTS = (
          program("cmake")),
         (f"cmake --install {{build}} --prefix {{out}}/executorch-{{version}}-{sys.platform}-{platform.machine()}",),
         _pack,
+        per_machine=True,
     ),
     Part(
         "aar", "executorch.aar and its sum",

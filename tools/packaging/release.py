@@ -46,6 +46,9 @@ def make(part: Part, release: Release) -> str:
         if not files(release.out):
             raise PartFailed("no file was written")
         target = release.made / part.name
+        for earlier in target.glob(f"*-{release.version}-*") if part.per_machine else ():
+            if not (release.out / earlier.name).exists():
+                shutil.copy2(earlier, release.out)
         shutil.rmtree(target, ignore_errors=True)
         release.out.rename(target)
     except (PartFailed, OSError, ValueError) as problem:

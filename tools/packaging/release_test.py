@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from executorch.test.install.commands import command as run
 from executorch.tools.packaging import release as command
 from executorch.tools.packaging.parts import PARTS, SUMS, Need, Part, PartFailed, Release
 
@@ -47,12 +47,12 @@ def test_parts_are_made_skipped_or_failed_and_the_others_go_on(
         writes("x"),
     )
     assert command.main([str(tmp_path / "out")], parts, tree) == 1
-    said = capfd.readouterr().out
-    assert "[1/5] rare: what needs more\n  skipped: needs a machine that nobody has\n" in said
-    assert "  failed: the machine is out of paper\n" in said
-    assert "-c exit(3)'` ended with code 3" in said.replace("'exit", "exit")
-    assert "  failed: no file was written\n" in said
-    assert "  made: 1 files" in said and "to publish" not in said
+    printed = capfd.readouterr().out
+    assert "[1/5] rare: what needs more\n  skipped: needs a machine that nobody has\n" in printed
+    assert "  failed: the machine is out of paper\n" in printed
+    assert "-c exit(3)'` ended with code 3" in printed.replace("'exit", "exit")
+    assert "  failed: no file was written\n" in printed
+    assert "  made: 1 files" in printed and "to publish" not in printed
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [SUMS, "text"]
 
 
@@ -76,6 +76,19 @@ def test_sums_are_those_that_sha256sum_reads(tree: Path, tmp_path: Path) -> None
     )
     assert command.main([str(out)], (Part("other", "", make=breaks),), tree) == 1
     assert (out / "other/b.bin").stat().st_size == 256
+
+
+def test_machines_add_to_one_folder(tree: Path, tmp_path: Path) -> None:
+    def made_on(machine: str) -> list[str]:
+        part = Part(
+            "archive", "", make=lambda it: (it.out / machine).write_text(machine), per_machine=True
+        )
+        assert command.main([str(tmp_path / "out")], (part,), tree) == 0
+        return sorted(path.name for path in (tmp_path / "out/archive").iterdir())
+
+    assert made_on("all-2.3.0-linux.tar") == ["all-2.3.0-linux.tar"]
+    assert made_on("all-2.3.1-linux.tar") == ["all-2.3.1-linux.tar"]  # an earlier version's goes
+    assert made_on("all-2.3.1-mac.tar") == ["all-2.3.1-linux.tar", "all-2.3.1-mac.tar"]
 
 
 def test_folders_of_others_are_left_alone(
@@ -106,7 +119,7 @@ def test_wrong_words(
 def test_tags_are_printed_for_a_committed_tree_of_a_released_version(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def said() -> str:
+    def output() -> str:
         assert command.main([str(tmp_path / "out")], (writes("x"),), tree) == 0
         return capsys.readouterr().out
 
@@ -115,18 +128,18 @@ def test_tags_are_printed_for_a_committed_tree_of_a_released_version(
             ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tree, check=True
         )
 
-    assert "not to be tagged yet: docs/CHANGELOG.md has no section of 2.3.1 that is not" in said()
+    assert "not to be tagged yet: docs/CHANGELOG.md has no section of 2.3.1 that is not" in output()
     (tree / "docs" / "CHANGELOG.md").write_text("## 2.3.1\n\n- all\n")
-    assert "not to be tagged yet: this is no checkout" in said()
+    assert "not to be tagged yet: this is no checkout" in output()
     git("init", "-q")
-    assert "not to be tagged yet: files differ from the commit" in said()
+    assert "not to be tagged yet: files differ from the commit" in output()
     git("add", ".")
     git("commit", "-q", "-m", "all")
-    printed = said()
+    printed = output()
     assert "git branch release/2.3 " in printed and "swiftpm" not in printed
     assert f"git tag -a v2.3.1 -F {tmp_path}/out/notes/notes.md" in printed
     (tmp_path / "out/swift").mkdir()
-    assert "git branch swiftpm-2.3.1 " in said()
+    assert "git branch swiftpm-2.3.1 " in output()
 
 
 def test_the_list_names_every_part_and_what_is_not_here(
@@ -135,8 +148,8 @@ def test_the_list_names_every_part_and_what_is_not_here(
     monkeypatch.setenv("ANDROID_NDK", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert command.main(["--list"]) == 0
-    said = capsys.readouterr().out
-    assert [line.split()[0] for line in said.splitlines() if line[0] != " "] == [
+    printed = capsys.readouterr().out
+    assert [line.split()[0] for line in printed.splitlines() if line[0] != " "] == [
         part.name for part in PARTS
     ]
     for missing in (
@@ -144,7 +157,7 @@ def test_the_list_names_every_part_and_what_is_not_here(
         "javac (default-jdk-headless)",
         "emcmake (emscripten)",
     ):
-        assert f"not here: {missing}\n" in said
+        assert f"not here: {missing}\n" in printed
 
 
 def test_what_is_read_is_made_before(tmp_path: Path) -> None:
@@ -159,6 +172,14 @@ def test_what_is_read_is_made_before(tmp_path: Path) -> None:
     assert conda.missing(release) == []
 
 
+def a_project_prints(prefix: Path, folder: Path) -> str:
+    """What test/consumer says of ones through a linear layer of {{1, 2}, {3, 4}} and {0.5, -0.5}: 1 + 2 + 0.5 first."""
+    project = ["-S", command.ROOT / "test/consumer", "-B", folder / "consumer", "-G", "Ninja"]
+    run("cmake", *project, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", folder / "consumer", "--target", "consumer")
+    return run(folder / "consumer/consumer", command.ROOT / "test/golden/linear_1_4_1.pte")
+
+
 @pytest.mark.full
 def test_the_tree_as_a_release(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     if not (command.ROOT / "pyproject.toml").is_file():
@@ -167,10 +188,8 @@ def test_the_tree_as_a_release(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     parts = "notes sdist archive swift-plan conda sbom".split()
     assert command.main([str(out), "--only", *parts]) == 0, capfd.readouterr()
     assert {path.name for path in out.iterdir()} == {SUMS, *parts}
-    checked = subprocess.run(
-        ["sha256sum", "-c", "--strict", SUMS], cwd=out, capture_output=True, text=True, check=True
-    )
-    assert checked.stdout.count(": OK\n") == len(command.files(out)) >= 7
+    checked = run("sha256sum", "-c", "--strict", SUMS, cwd=out)
+    assert checked.count(": OK\n") == len(command.files(out)) >= 7
     (sources,) = (out / "sdist").iterdir()
     with tarfile.open(sources) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -178,10 +197,6 @@ def test_the_tree_as_a_release(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     assert hashlib.sha256(sources.read_bytes()).hexdigest() in (out / "conda/meta.yaml").read_text()
     (libraries,) = (out / "archive").iterdir()
     with tarfile.open(libraries) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {
-        "lib/libexecutorch.a",
-        "bin/flatc",
-        "lib/cmake/ExecuTorch/executorch-config.cmake",
-    } <= names
-    assert sys.prefix not in (out / "swift-plan/build.sh").read_text()
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    assert a_project_prints(next((tmp_path / "unpacked").iterdir()), tmp_path) == "3.500000\n"
+    assert str(command.ROOT) not in (out / "swift-plan/build.sh").read_text()

@@ -84,13 +84,17 @@ def packages(root: Path, extras: dict[str, list[str]]) -> Iterator[Package]:
 def licence(name: str) -> str:
     """As the installed package says; empty where it is not installed or says nothing short."""
     try:
-        said = metadata.metadata(name)
+        described = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return ""
-    classes = [each for each in said.get_all("Classifier") or () if each.startswith("License ::")]
-    written = said.get("License") or ""
+    classes = [
+        each for each in described.get_all("Classifier") or () if each.startswith("License ::")
+    ]
+    written = described.get("License") or ""
     if (
         "\n" in written or len(written) > 60 or written == "UNKNOWN"
     ):  # some have the whole text there
         written = ""
-    return said.get("License-Expression") or written or "".join(classes[:1]).rpartition(" :: ")[2]
+    return (
+        described.get("License-Expression") or written or "".join(classes[:1]).rpartition(" :: ")[2]
+    )
