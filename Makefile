@@ -11,6 +11,7 @@ PYTEST_ARGS ?=
 SHARD ?=
 PROCESSES := -n $(JOBS) --dist loadfile
 WHEEL_ARGS ?=
+RELEASE ?= $(ROOT)/build/release
 PYTHON_BIN := $(VENV)/bin/python
 
 export VENV
@@ -20,7 +21,7 @@ export EXECUTORCH_BUILD_DIR := $(BUILD)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build wheel demo check test test-slow test-full tiers unit bench lint format size requirements api docs site clean
+.PHONY: help setup configure build wheel demo check test test-slow test-full tiers unit bench lint format size requirements api docs site release clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +90,9 @@ docs: requirements api ## Regenerate the generated pages
 
 site: build ## The documents as pages with a search: build/site/html/index.html
 	@$(PYTHON_BIN) -m executorch.tools.site
+
+release: wheel build ## Everything of a release that can be made here, with sums, in a folder (RELEASE=build/release); CONTRIBUTING.md has the steps
+	@$(PYTHON_BIN) -m executorch.tools.packaging.release $(RELEASE)
 
 clean: ## Remove build trees and caches; leaves .venv
 	@./install_executorch.sh --clean
