@@ -403,8 +403,8 @@ struct Work {
   }
 };
 
-Work work_of(const AttentionProblem& p) {
-  Work work{plan_of(p)};
+Work work_of(const AttentionProblem& p, int64_t threads) {
+  Work work{plan_of(p, threads)};
   const AttentionPlan& plan = work.plan;
   work.tasks = p.batch * p.key_heads / plan.heads * plan.row_blocks * plan.key_splits;
   const int64_t width = kTileVectors * gemm_kernels().lanes;
@@ -477,8 +477,8 @@ Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
   if (is_empty(p)) {
     return Error::Ok;
   }
-  const Work work = work_of(p);
-  const int64_t threads = std::min(extension::get_num_threads(), work.tasks);
+  const Work work = work_of(p, extension::get_num_threads());
+  const int64_t threads = std::min(work.plan.threads, work.tasks);
   Temporary temporary;
   auto* const memory = static_cast<float*>(temporary.try_allocate(
       ctx, static_cast<size_t>(work.floats(threads)) * sizeof(float), kAlignment));
@@ -502,7 +502,7 @@ Error attend_side_by_side(KernelRuntimeContext& ctx,
   }
   int64_t most = 0;
   for (const AttentionProblem& p : problems) {
-    most = is_empty(p) ? most : std::max(most, work_of(p).floats(1));
+    most = is_empty(p) ? most : std::max(most, work_of(p, 1).floats(1));
   }
   const auto count = static_cast<int64_t>(problems.size());
   const int64_t threads = std::min(extension::get_num_threads(), count);
@@ -516,7 +516,7 @@ Error attend_side_by_side(KernelRuntimeContext& ctx,
     float* const own = memory + extension::get_thread_num() * most;
     for (int64_t i = first; i < last; ++i) {
       if (!is_empty(problems[static_cast<size_t>(i)])) {
-        const Work work = work_of(problems[static_cast<size_t>(i)]);
+        const Work work = work_of(problems[static_cast<size_t>(i)], 1);
         run_tasks(work, own, 1, {0, work.tasks}, 0);
         join_tasks(work, own, 1);
       }

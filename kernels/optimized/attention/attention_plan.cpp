@@ -5,7 +5,6 @@
 
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
-#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace executorch::kernels::optimized {
 
@@ -25,7 +24,7 @@ int64_t row_blocks_of(const AttentionPlan& plan) {
   constexpr int64_t kLeastRows = 24;
   const int64_t heads = plan.problem.batch * plan.problem.key_heads;
   const int64_t rows = kRows * kKeys / std::max(kKeys, keys_of_block(plan.problem.keys));
-  const int64_t threads = extension::get_num_threads(), least = div_up(plan.rows, rows);
+  const int64_t threads = plan.threads, least = div_up(plan.rows, rows);
   for (int64_t blocks = least; plan.rows >= blocks * kLeastRows; ++blocks) {
     if (heads * blocks % threads == 0) {
       return blocks;
@@ -38,7 +37,7 @@ int64_t row_blocks_of(const AttentionPlan& plan) {
 int64_t splits_of(const AttentionPlan& plan, int64_t tasks) {
   constexpr int64_t kTasksPerThread = 4;
   const AttentionProblem& p = plan.problem;
-  const int64_t threads = extension::get_num_threads();
+  const int64_t threads = plan.threads;
   const int64_t work = plan.rows * p.keys * std::max<int64_t>(1, p.depth + p.value_depth);
   if (threads == 1 || plan.row_blocks > 1 || tasks >= kTasksPerThread * threads ||
       tasks * work < 2 * kMinWorkPerTask) {
@@ -84,9 +83,9 @@ Task task_at(const AttentionPlan& plan, int64_t index) {
           {first_key, std::min(first_key + plan.keys_per_split, p.keys)}};
 }
 
-AttentionPlan plan_of(const AttentionProblem& p) {
+AttentionPlan plan_of(const AttentionProblem& p, int64_t threads) {
   const int64_t lanes = gemm_kernels().lanes;
-  AttentionPlan plan{p};
+  AttentionPlan plan{p, threads};
   plan.group = p.heads / p.key_heads;
   plan.padded_depth = div_up(p.value_depth, lanes) * lanes;
   plan.rows = p.queries * plan.group;

@@ -29,6 +29,7 @@ struct Task {
 
 struct AttentionPlan {
   const AttentionProblem& problem;
+  int64_t threads = 1;       // that share it
   int64_t group = 0;         // heads that share keys
   int64_t rows = 0;          // queries * group
   int64_t padded_depth = 0;  // of copied values
@@ -39,7 +40,7 @@ struct AttentionPlan {
   int64_t heads = 1;  // of keys, of a task
 };
 
-AttentionPlan plan_of(const AttentionProblem& problem);
+AttentionPlan plan_of(const AttentionProblem& problem, int64_t threads);
 
 // The task of a number below batch * key_heads / heads * row_blocks * key_splits. Those of the same
 // rows are neighbours.
