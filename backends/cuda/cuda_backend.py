@@ -50,7 +50,7 @@ class CudaBackend(AotiBackend, BackendDetails):
 
     @classmethod
     def get_supported_fallback_kernels(cls) -> Collection[str]:
-        """Those of runtime/kernel_shims.cpp: the documents' but `_weight_int4pack_mm` and `randint_low_out`."""
+        """Those that the runtime has: the documents' but `_weight_int4pack_mm` and `randint_low_out`."""
         return (
             "at::_ops::sort_stable::call",
             *(f"executorch_cuda::{name}" for name in _PLAIN_MATMULS),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TypeScript for browsers and Node: a class over the package of extension/wasm. Types alone are erased: no enums, no
+"""TypeScript for browsers and Node: a class over the package for WebAssembly. Types alone are erased: no enums, no
 properties made by parameters."""
 
 from __future__ import annotations
