@@ -338,21 +338,25 @@ class PackedConv {
     f.bias = c_.bias;
     f.min = min_;
     f.max = max_;
-    const float* const input = image.data + (row - task.rows.begin) * image.row_step;
-    float* const output = c_.output + position_of(task, row) * c_.out_channels;
     const int64_t taps = runs_.length / in_group_;  // of a run
+    const auto compute_columns = [&](const Range& cols, const Range& seen) {
+      const int64_t first = seen.begin * in_group_, col = cols.begin - task.cols.begin;
+      f.outputs = cols.size();
+      f.length = seen.size() * in_group_;
+      f.input = image.data + (row - task.rows.begin) * image.row_step + col * f.step + first;
+      f.weights = packed_ + runs.begin * runs_.length + first;
+      f.output = c_.output + (position_of(task, row) + col) * c_.out_channels;
+      few_row(f);
+    };
+    if (copies_image()) {
+      compute_columns(task.cols, {0, taps});
+      return;
+    }
     for (int64_t col = task.cols.begin; col < task.cols.end; col += f.outputs) {
       const int64_t first = col * c_.stride_w - c_.pad_w;
-      const Range seen = copies_image() ? Range{0, taps} : taps_inside(first, 1, taps, c_.in_w);
-      const int64_t whole = (c_.in_w - taps - first) / c_.stride_w + 1;  // outputs with all taps
-      f.outputs = copies_image()                           ? task.cols.size()
-                  : seen.size() == taps && seen.begin == 0 ? std::min(whole, task.cols.end - col)
-                                                           : 1;
-      f.length = seen.size() * in_group_;
-      f.input = input + (col - task.cols.begin) * f.step + seen.begin * in_group_;
-      f.weights = packed_ + runs.begin * runs_.length + seen.begin * in_group_;
-      f.output = output + (col - task.cols.begin) * c_.out_channels;
-      few_row(f);
+      const Range seen = taps_inside(first, 1, taps, c_.in_w);
+      const int64_t whole = seen.size() == taps ? (c_.in_w - taps - first) / c_.stride_w + 1 : 1;
+      compute_columns({col, std::min(col + whole, task.cols.end)}, seen);
     }
   }
 

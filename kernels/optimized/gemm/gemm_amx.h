@@ -214,6 +214,7 @@ void amx_tile(const NarrowTile& t) {
 template <typename Tiles>
 NarrowKernels amx_kernels_over(const NarrowKernels& vectors) {
   NarrowKernels kernels = {};
+  kernels.has_int8_dots = true;
   kernels.tile_rows = 2 * kAmxRows;
   kernels.panel_width = kAmxBlockColumns;
   kernels.step_words = kAmxRows;

@@ -350,10 +350,11 @@ void pack_columns(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
     for (; p + lanes <= k; p += lanes) {
       sum = hn::SumOfMulQuadAccumulate(d, ones, hn::LoadU(d8, a + p), sum);
     }
-    auto total = static_cast<uint32_t>(hn::ReduceSum(d, sum));
-    for (; p < k; ++p) {
-      total += static_cast<uint32_t>(static_cast<int32_t>(a[p]));
+    if (p < k) {
+      const auto rest = hn::LoadN(d8, a + p, static_cast<size_t>(k - p));
+      sum = hn::SumOfMulQuadAccumulate(d, ones, rest, sum);
     }
+    const auto total = static_cast<uint32_t>(hn::ReduceSum(d, sum));
     out[i] = static_cast<int32_t>(0u - 128u * total);
   }
 }
@@ -537,6 +538,7 @@ template <class Dots>
 NarrowKernels kernels_of() {
   using Bytes = Int8<Dots>;
   NarrowKernels kernels = {};
+  kernels.has_int8_dots = Dots::kIsInstruction;
   kernels.tile_rows = kRowsOfTile;
   kernels.panel_width = kVectorsOfTile * static_cast<int64_t>(hn::Lanes(DW()));
   kernels.step_words = kStepWords;

@@ -49,6 +49,7 @@ struct NarrowTypeKernels {
 };
 
 struct NarrowKernels {
+  bool has_int8_dots;  // by an instruction
   int64_t tile_rows;
   int64_t panel_width;  // words in a row of a panel, at most kMaxTileWidth
   int64_t step_words;   // what an instruction takes along k; panels are filled up with rows of 0

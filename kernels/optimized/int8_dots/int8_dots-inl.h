@@ -61,6 +61,7 @@ struct UnsignedDots {
   using OneRow = UnsignedDots;
   using Left = const int8_t*;
   static constexpr int kRows = 1, kDepth = 4, kStretch = 4;
+  static constexpr bool kIsInstruction = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL;
   static HWY_INLINE Left load(const int8_t* row, const int8_t*) { return row; }
   template <int kStep>
   static HWY_INLINE VSum add(VRight right, Left left, VSum sum) {
@@ -74,6 +75,7 @@ struct SignedDots {
   using OneRow = SignedDots;
   using Left = const int8_t*;
   static constexpr int kRows = 1, kDepth = 4, kStretch = 16;
+  static constexpr bool kIsInstruction = false;
   static HWY_INLINE Left load(const int8_t* row, const int8_t*) { return row; }
   template <int kStep>
   static HWY_INLINE VSum add(VRight right, Left left, VSum sum) {
@@ -92,6 +94,7 @@ struct SignedDots {
 #if EXECUTORCH_ARM_DOTS
 
 struct Sdot : SignedDots {
+  static constexpr bool kIsInstruction = true;
   using OneRow = Sdot;
   using Left = hn::Vec<DLeft>;
   static HWY_INLINE Left load(const int8_t* row, const int8_t*) { return hn::LoadU(DLeft(), row); }
@@ -113,6 +116,7 @@ struct Smmla {
     hn::Vec<DLeft> eight[2];  // of one row, then of the other
   };
   static constexpr int kRows = 2, kDepth = 8, kStretch = 16;
+  static constexpr bool kIsInstruction = true;
   static HWY_INLINE Left load(const int8_t* row, const int8_t* next) {
     const DLeft d;
     const hn::Repartition<int64_t, DSum> d64;
