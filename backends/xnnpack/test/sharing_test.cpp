@@ -267,6 +267,7 @@ TEST_F(SharingTest, WhatIsRefusedHasNoFirstRun) {
   ASSERT_EQ(payload.error(), Error::Ok);
   DelegateOptions options;
   options.workspaces = WorkspaceSharingMode::Global;
+  options.own.any = false;  // a kernel of ours would take it
   const auto workspace = Workspace::get(options.workspaces, nullptr);
   ASSERT_EQ(workspace.error(), Error::Ok);
   const size_t before = (*workspace)->num_first_runs();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The largest value first, each at the lowest offset that is free for as long as it lives.
 #include <executorch/backends/xnnpack/runtime/plan/boundary_memory.h>
+#include <executorch/backends/xnnpack/runtime/plan/rows_of_int8.h>
 
 #include <xnnpack.h>
 
@@ -37,6 +38,12 @@ std::vector<uint32_t> owners_of(const Graph& graph, const std::vector<Segment>& 
   return owners;
 }
 
+size_t size_between(const Value& value, const Shape& shape) {
+  return value.type() == fb_xnnpack::XNNDatatype::xnn_datatype_qdint8
+             ? RowsOfInt8(value, shape).num_bytes()
+             : static_cast<size_t>(size_of(value.type(), shape));
+}
+
 std::vector<Block> blocks_of(const Graph& graph, const std::vector<Segment>& segments,
                              const Shapes& shapes) {
   std::vector<bool> is_delegates(graph.values.size());
@@ -53,7 +60,7 @@ std::vector<Block> blocks_of(const Graph& graph, const std::vector<Segment>& seg
         continue;
       }
       if (block_of[value] == SIZE_MAX) {
-        const size_t size = size_of(graph.values[value].type(), shapes[value]);
+        const size_t size = size_between(graph.values[value], shapes[value]);
         block_of[value] = blocks.size();
         blocks.push_back({value,
                           (size + XNN_EXTRA_BYTES + kAlignment - 1) / kAlignment * kAlignment,

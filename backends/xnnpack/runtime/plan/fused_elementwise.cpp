@@ -204,8 +204,7 @@ Error FusedElementwise::reshape_operand(const Shape& shape, const Shape& of_node
       !operand.is_in_step && std::all_of(std::begin(operand.strides), std::end(operand.strides),
                                          [](size_t each) { return each == 0; });
   operand.flat_rows = 1;
-  size_t dim = of_node.rank - 1;
-  for (; dim > ahead; --dim) {
+  for (size_t dim = of_node.rank - 1; dim > ahead; --dim) {
     const size_t size = shape.dims[dim - 1 - ahead];
     if (size != (operand.is_row ? of_node.dims[dim - 1] : 1)) {
       break;

@@ -25,33 +25,6 @@ constexpr double kMaxCost = 0.75;
 /// With fewer channels transforms take longer than they save.
 constexpr int64_t kMinChannels = 16;
 
-/// All but the pointers.
-Conv conv_of(const GraphNode& node, const Shapes& shapes) {
-  const auto& n = table_of<fb_xnnpack::_XNNNodeConv>(*node.node);
-  const Shape& input = shapes[node.operands.inputs[0]];
-  const Shape& output = shapes[node.operands.output];
-  Conv conv{};
-  conv.batch = size_at(input, 0);
-  conv.groups = n.groups();
-  conv.in_channels = size_at(input, 3);
-  conv.out_channels = size_at(output, 3);
-  conv.in_d = conv.out_d = conv.kernel_d = conv.stride_d = conv.dilation_d = 1;
-  conv.in_h = size_at(input, 1);
-  conv.in_w = size_at(input, 2);
-  conv.out_h = size_at(output, 1);
-  conv.out_w = size_at(output, 2);
-  conv.kernel_h = n.kernel_height();
-  conv.kernel_w = n.kernel_width();
-  conv.stride_h = n.subsampling_height();
-  conv.stride_w = n.subsampling_width();
-  conv.pad_h = n.padding_top();
-  conv.pad_w = n.padding_left();
-  conv.dilation_h = n.dilation_height();
-  conv.dilation_w = n.dilation_width();
-  conv.channels_last = conv.weight_channels_last = true;
-  return conv;
-}
-
 class OwnConvolution : public OwnLayer {
  protected:
   OwnConvolution(const Definitions& definitions, size_t begin, size_t end, uint32_t seed)
@@ -158,18 +131,41 @@ bool suits_depthwise(const Graph& graph, const GraphNode& node, const OwnChoice&
          is_layer_of_floats(graph, node) && is_depthwise(conv_of(node, graph.shapes));
 }
 
-template <typename Layer>
-std::unique_ptr<OwnStep> make(const Definitions& definitions, const Segment& segment) {
-  return std::make_unique<Layer>(definitions, segment.begin, segment.end);
-}
-
 }  // namespace
 
+Conv conv_of(const GraphNode& node, const Shapes& shapes) {
+  const auto& n = table_of<fb_xnnpack::_XNNNodeConv>(*node.node);
+  const Shape& input = shapes[node.operands.inputs[0]];
+  const Shape& output = shapes[node.operands.output];
+  Conv conv{};
+  conv.batch = size_at(input, 0);
+  conv.groups = n.groups();
+  conv.in_channels = size_at(input, 3);
+  conv.out_channels = size_at(output, 3);
+  conv.in_d = conv.out_d = conv.kernel_d = conv.stride_d = conv.dilation_d = 1;
+  conv.in_h = size_at(input, 1);
+  conv.in_w = size_at(input, 2);
+  conv.out_h = size_at(output, 1);
+  conv.out_w = size_at(output, 2);
+  conv.kernel_h = n.kernel_height();
+  conv.kernel_w = n.kernel_width();
+  conv.stride_h = n.subsampling_height();
+  conv.stride_w = n.subsampling_width();
+  conv.pad_h = n.padding_top();
+  conv.pad_w = n.padding_left();
+  conv.dilation_h = n.dilation_height();
+  conv.dilation_w = n.dilation_width();
+  conv.channels_last = conv.weight_channels_last = true;
+  return conv;
+}
+
 const OwnKind kOwnWinograd = {"Convolution (Winograd, F32)", suits_winograd,
-                              FusedElementwise::takes, /*runs_unpacked=*/false, make<Winograd>};
+                              FusedElementwise::takes, /*runs_unpacked=*/false,
+                              make_step<Winograd>};
 const OwnKind kOwnConvolution = {"Convolution (F32)", suits_convolution, FusedElementwise::takes,
-                                 /*runs_unpacked=*/false, make<Direct>};
+                                 /*runs_unpacked=*/false, make_step<Direct>};
 const OwnKind kOwnDepthwise = {"Depthwise convolution (F32)", suits_depthwise,
-                               FusedElementwise::takes, /*runs_unpacked=*/true, make<ByChannel>};
+                               FusedElementwise::takes, /*runs_unpacked=*/true,
+                               make_step<ByChannel>};
 
 }  // namespace executorch::backends::xnnpack

@@ -15,8 +15,10 @@ using runtime::MemoryAllocator;
 namespace {
 
 /// The first that suits a node computes it.
-const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd,  &kOwnMatmul, &kOwnConvolution,
-                                 &kOwnDepthwise,      &kOwnAttention, &kOwnMaxPool};
+const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd,     &kOwnMatmul,
+                                 &kOwnConvolution,    &kOwnDepthwise,    &kOwnAttention,
+                                 &kOwnMaxPool,        &kOwnMean,         &kOwnInt8Convolution,
+                                 &kOwnInt8Depthwise,  &kOwnQuantizeRows, &kOwnDynamicMatmul};
 
 }  // namespace
 
@@ -63,6 +65,10 @@ Error OwnLayer::run(const Addresses& addresses, MemoryAllocator& scratch) {
                   static_cast<float*>(addresses[fused_.output()]), packed_, filter_, bias_,
                   node_.limits, fused_.bind(addresses)},
                  scratch);
+}
+
+bool takes_nothing(const Graph&, const GraphNode&, const GraphNode&) {
+  return false;
 }
 
 bool is_plain_float(const Graph& graph, uint32_t id) {

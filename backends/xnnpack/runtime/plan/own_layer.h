@@ -5,6 +5,7 @@
 
 #include <executorch/backends/xnnpack/runtime/plan/fused_elementwise.h>
 #include <executorch/backends/xnnpack/runtime/plan/own_step.h>
+#include <executorch/kernels/optimized/conv/conv.h>
 
 namespace executorch::backends::xnnpack {
 
@@ -49,6 +50,16 @@ inline int64_t size_at(const Shape& shape, size_t dim) {
   return static_cast<int64_t>(shape.dims[dim]);
 }
 
+/// Of a node that is a convolution, all but the pointers.
+kernels::optimized::Conv conv_of(const GraphNode& node, const Shapes& shapes);
+
+/// For rows of own_kind_of().
+template <typename Step>
+std::unique_ptr<OwnStep> make_step(const Definitions& definitions, const Segment& segment) {
+  return std::make_unique<Step>(definitions, segment.begin, segment.end);
+}
+bool takes_nothing(const Graph& graph, const GraphNode& before, const GraphNode& node);
+
 /// Whether nodes read and write floats where it is.
 bool is_plain_float(const Graph& graph, uint32_t id);
 /// Whether the layer's input, filter and output are, and the filter alone is known.
@@ -63,5 +74,10 @@ extern const OwnKind kOwnBatchMatmul;
 extern const OwnKind kOwnConvolution;
 extern const OwnKind kOwnDepthwise;
 extern const OwnKind kOwnMaxPool;
+extern const OwnKind kOwnMean;
+extern const OwnKind kOwnInt8Convolution;
+extern const OwnKind kOwnInt8Depthwise;
+extern const OwnKind kOwnQuantizeRows;
+extern const OwnKind kOwnDynamicMatmul;
 
 }  // namespace executorch::backends::xnnpack

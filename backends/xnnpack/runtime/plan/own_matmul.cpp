@@ -218,18 +218,13 @@ bool suits_batch(const Graph& graph, const GraphNode& node, const OwnChoice&) {
          is_plain_float(graph, node.operands.output);
 }
 
-template <typename Step>
-std::unique_ptr<OwnStep> make(const Definitions& definitions, const Segment& segment) {
-  return std::make_unique<Step>(definitions, segment.begin, segment.end);
-}
-
 }  // namespace
 
 const OwnKind kOwnMatmul = {"Matmul (F32)", suits_matmul, FusedElementwise::takes,
-                            /*runs_unpacked=*/true, make<Matmul>};
+                            /*runs_unpacked=*/true, make_step<Matmul>};
 const OwnKind kOwnBFloat16Matmul = {"Matmul (BF16)", suits_bfloat16, FusedElementwise::takes,
-                                    /*runs_unpacked=*/false, make<BFloat16Matmul>};
+                                    /*runs_unpacked=*/false, make_step<BFloat16Matmul>};
 const OwnKind kOwnBatchMatmul = {"Batch matmul (F32)", suits_batch, FusedElementwise::takes,
-                                 /*runs_unpacked=*/false, make<BatchMatmul>};
+                                 /*runs_unpacked=*/false, make_step<BatchMatmul>};
 
 }  // namespace executorch::backends::xnnpack

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Max pooling of floats.
+// Pooling of floats: the largest of windows, the mean of all positions.
 #include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
 
 #include <executorch/kernels/optimized/pool/max_pool_nhwc.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 
 namespace executorch::backends::xnnpack {
 
@@ -55,20 +56,43 @@ class LargestOfWindows final : public OwnStep {
   kernels::optimized::MaxPool pool_ = {};
 };
 
+/// Of all positions of an image, by channel.
+class MeanOfPositions final : public OwnStep {
+ public:
+  MeanOfPositions(const Definitions& definitions, size_t begin, size_t)
+      : operands_(definitions.graph().nodes[begin].operands) {}
+
+  Error reshape(const Shapes& shapes) override {
+    const Shape& input = shapes[operands_.inputs[0]];
+    loops_ = {size_at(input, 0), size_at(input, 1) * size_at(input, 2), size_at(input, 3)};
+    return Error::Ok;
+  }
+
+  Error run(const Addresses& addresses, MemoryAllocator&) override {
+    kernels::optimized::sum_dim(loops_, 1.0f / static_cast<float>(loops_.n),
+                                static_cast<const float*>(addresses[operands_.inputs[0]]),
+                                static_cast<float*>(addresses[operands_.output]));
+    return Error::Ok;
+  }
+
+ private:
+  const Operands& operands_;
+  kernels::optimized::InnerLoops loops_ = {};
+};
+
+template <XNodeUnion kKind>
 bool suits(const Graph& graph, const GraphNode& node, const OwnChoice&) {
-  return node.node->xnode_union_type() == XNodeUnion::XNNMaxPooling2d &&
-         is_plain_float(graph, node.operands.inputs[0]) &&
+  return node.node->xnode_union_type() == kKind && is_plain_float(graph, node.operands.inputs[0]) &&
          !graph.values[node.operands.inputs[0]].is_constant() &&
          is_plain_float(graph, node.operands.output);
 }
 
-std::unique_ptr<OwnStep> make(const Definitions& definitions, const Segment& segment) {
-  return std::make_unique<LargestOfWindows>(definitions, segment.begin, segment.end);
-}
-
 }  // namespace
 
-const OwnKind kOwnMaxPool = {"Max pool (F32)", suits, FusedElementwise::takes,
-                             /*runs_unpacked=*/true, make};
+const OwnKind kOwnMaxPool = {"Max pool (F32)", suits<XNodeUnion::XNNMaxPooling2d>,
+                             FusedElementwise::takes, /*runs_unpacked=*/true,
+                             make_step<LargestOfWindows>};
+const OwnKind kOwnMean = {"Mean (F32)", suits<XNodeUnion::XNNGlobalAvgPooling2d>, takes_nothing,
+                          /*runs_unpacked=*/true, make_step<MeanOfPositions>};
 
 }  // namespace executorch::backends::xnnpack

@@ -200,7 +200,19 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], list[str]]] = 
     "sums": (
         Sums,
         (2, 24, 9, 10),
-        ["Matmul + Add", "Matmul + Multiply", "Matmul + Multiply", "Matmul + Subtract + Tanh"],
+        [
+            "Mean",
+            "Matmul + Add",
+            "Matmul + Multiply",
+            "Matmul + Multiply",
+            "Matmul + Subtract + Tanh",
+        ],
+    ),
+    "means": (lambda: Named(lambda x: x.mean((2, 3))), (3, 24, 7, 24), ["Matmul", "Mean"]),
+    "means of rows": (
+        lambda: Named(lambda x: x * x.mean(-1, keepdim=True)),
+        (50, 24),
+        ["Matmul", "Mean"],
     ),
     "of a constant": (OfConstant, (7, 24), ["Matmul + Multiply + Add"]),
     "kept": (Kept, (7, 24), ["Matmul + Abs"]),

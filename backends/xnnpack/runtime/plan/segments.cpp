@@ -52,13 +52,18 @@ std::vector<Life> lives_of(const Graph& graph) {
   return lives;
 }
 
-/// By place: whether the nodes before it and those from it on may be of two segments.
-std::vector<bool> places_to_cut(const Graph& graph, const std::vector<Life>& lives) {
+/// By place: whether the nodes before it and those from it on may be of two segments. Only kernels
+/// of ours, `own`, write and read rows of int8.
+std::vector<bool> places_to_cut(const Graph& graph, const std::vector<Life>& lives,
+                                const std::vector<const OwnKind*>& own) {
   std::vector<bool> may_cut(graph.nodes.size() + 1, true);
   for (uint32_t id = 0; id < lives.size(); ++id) {
     const Value& value = graph.values[id];
     const bool is_rounded = value.is_widened && lives[id].is_argument;  // for the caller alone
-    if (lives[id].written != kNever && (is_rounded || !has_memory_between(value))) {
+    const bool are_own_rows = value.type() == XNNDatatype::xnn_datatype_qdint8 &&
+                              lives[id].written != kNever && own[lives[id].written] != nullptr;
+    if (lives[id].written != kNever && !are_own_rows &&
+        (is_rounded || !has_memory_between(value))) {
       for (size_t place = lives[id].written + 1; place <= lives[id].last_read; ++place) {
         may_cut[place] = false;
       }
@@ -156,7 +161,7 @@ class Cutter {
       : graph_(graph),
         max_nodes_(max_nodes),
         lives_(lives_of(graph)),
-        may_cut_(places_to_cut(graph, lives_)),
+        may_cut_(places_to_cut(graph, lives_, own)),
         own_(graph.nodes.size()),
         is_own_(graph.nodes.size()),
         is_viewed_(graph.nodes.size()) {
@@ -165,6 +170,9 @@ class Cutter {
         find_own(own[place], place);
         place = own_[place].kind != nullptr ? own_[place].end - 1 : place;
       }
+    }
+    for (uint32_t id = 0; id < lives_.size(); ++id) {
+      keep_rows_together(id);
     }
   }
 
@@ -197,6 +205,7 @@ class Cutter {
       return;
     }
     own_[place] = own;
+    has_own_ = true;
     std::fill(is_own_.begin() + static_cast<ptrdiff_t>(place),
               is_own_.begin() + static_cast<ptrdiff_t>(own.end), true);
     if (own.kind->views == nullptr) {
@@ -214,13 +223,34 @@ class Cutter {
     }
   }
 
-  bool is_view(size_t place) const {
-    return has_own() && may_cut_[place] && may_cut_[place + 1] &&
-           can_be_view(graph_, graph_.nodes[place]);
+  /// Rows of int8 that XNNPACK writes or reads at one end are its own from end to end.
+  void keep_rows_together(uint32_t id) {
+    if (graph_.values[id].type() != XNNDatatype::xnn_datatype_qdint8 ||
+        lives_[id].written == kNever) {
+      return;
+    }
+    std::vector<size_t> places = {lives_[id].written};
+    for (size_t place = lives_[id].written + 1; place <= lives_[id].last_read; ++place) {
+      bool reads = false;
+      for_each_read(graph_.nodes[place], [&](uint32_t read) { reads = reads || read == id; });
+      if (reads && graph_.nodes[place].is_needed) {
+        places.push_back(place);
+      }
+    }
+    if (std::all_of(places.begin(), places.end(),
+                    [&](size_t place) { return own_[place].kind != nullptr; })) {
+      return;
+    }
+    for (const size_t place : places) {
+      own_[place].kind = nullptr;
+    }
+    std::fill(may_cut_.begin() + static_cast<ptrdiff_t>(places.front()) + 1,
+              may_cut_.begin() + static_cast<ptrdiff_t>(places.back()) + 1, false);
   }
-  bool has_own() const {
-    return std::any_of(own_.begin(), own_.end(),
-                       [](const OwnNodes& own) { return own.kind != nullptr; });
+
+  bool is_view(size_t place) const {
+    return has_own_ && may_cut_[place] && may_cut_[place + 1] &&
+           can_be_view(graph_, graph_.nodes[place]);
   }
 
   void add(size_t begin, size_t end, const OwnKind* kind, bool is_view) {
@@ -249,8 +279,9 @@ class Cutter {
   const Graph& graph_;
   const size_t max_nodes_;
   const std::vector<Life> lives_;
-  const std::vector<bool> may_cut_;
-  std::vector<OwnNodes> own_;    // by the place of the first node
+  std::vector<bool> may_cut_;
+  std::vector<OwnNodes> own_;  // by the place of the first node
+  bool has_own_ = false;
   std::vector<bool> is_own_;     // by place
   std::vector<bool> is_viewed_;  // by place: a step of ours does what the node would have done
   std::vector<Segment> segments_;

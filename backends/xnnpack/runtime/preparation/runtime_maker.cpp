@@ -64,14 +64,30 @@ Error RuntimeMaker::define_segments() {
   return Error::Ok;
 }
 
-Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph, SegmentRuntime& out) {
+/// Whether one thread computes each of its nodes before it would have woken another.
+bool RuntimeMaker::is_small(const Segment& segment) const {
+  constexpr uint64_t kMaxElements = 1 << 13;
+  const Graph& graph = out_.graph;
+  return std::all_of(graph.nodes.begin() + static_cast<ptrdiff_t>(segment.begin),
+                     graph.nodes.begin() + static_cast<ptrdiff_t>(segment.end),
+                     [&](const GraphNode& node) {
+                       const Operands& operands = node.operands;
+                       return operands.num_packed == 0 &&
+                              graph.shapes[operands.inputs[0]].num_elements() <= kMaxElements &&
+                              graph.shapes[operands.output].num_elements() <= kMaxElements;
+                     });
+}
+
+Error RuntimeMaker::make_runtime(const Segment& segment, xnn_subgraph_t subgraph,
+                                 SegmentRuntime& out) {
   const bool halves = options_.precision == ComputePrecision::Float16;
   const uint32_t flags = (options_.profile ? XNN_FLAG_BASIC_PROFILING : 0u) |
                          (halves ? XNN_FLAG_HINT_FP16_INFERENCE : 0u);
   xnn_runtime_t runtime = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(
       xnn_create_runtime_v4(subgraph, options_.share_weights ? out_.weights->provider() : nullptr,
-                            out_.workspace->handle(), options_.pool, flags, &runtime),
+                            out_.workspace->handle(), is_small(segment) ? nullptr : options_.pool,
+                            flags, &runtime),
       "a runtime"));
   out.runtime.reset(runtime);
   return Error::Ok;
@@ -96,9 +112,9 @@ void RuntimeMaker::name_operators() {
 bool RuntimeMaker::matrices_of_own_are_large() const {
   size_t total = 0;
   for (const Segment& segment : out_.plan) {
-    if (segment.own != nullptr && segment.own->runs_unpacked) {
-      const GraphNode& layer = out_.graph.nodes[segment.begin];
-      total += definitions_.contents(layer.operands.inputs[1]).bytes.size();
+    const Operands& operands = out_.graph.nodes[segment.begin].operands;
+    if (segment.own != nullptr && segment.own->runs_unpacked && operands.num_packed > 0) {
+      total += definitions_.contents(operands.inputs[1]).bytes.size();
     }
   }
   return total > 0 && total >= options_.large_from;
@@ -131,7 +147,8 @@ Error RuntimeMaker::make_runtimes() {
   for (size_t place = 0; place < segments_.size(); ++place) {
     SegmentRuntime& run = out_.runtimes[place];
     if (out_.plan[place].own == nullptr && !out_.plan[place].is_view) {
-      ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(segments_[place].subgraph.get(), run));
+      ET_CHECK_OK_OR_RETURN_ERROR(
+          make_runtime(out_.plan[place], segments_[place].subgraph.get(), run));
     }
   }
   return Error::Ok;

@@ -82,7 +82,8 @@ class RuntimeMaker final {
   void choose_precision();
   std::vector<const OwnKind*> choose_own() const;
   runtime::Error define_segments();
-  runtime::Error make_runtime(xnn_subgraph_t subgraph, SegmentRuntime& out);
+  bool is_small(const Segment& segment) const;
+  runtime::Error make_runtime(const Segment& segment, xnn_subgraph_t subgraph, SegmentRuntime& out);
   void name_operators();
   bool matrices_of_own_are_large() const;
   runtime::Error make_own_steps();
