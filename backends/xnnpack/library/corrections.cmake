@@ -3,11 +3,8 @@
 # ahead of its sources. Included by third-party/xnnpack.cmake, with `library` (this folder), `fetched` and `is_x86`.
 
 # What sources of ours are compiled for, by the ends of their names. g++ 12 warns of its own header.
-set(flags_avx -mavx)
-set(flags_avx2 -mavx2 -mfma)
 set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
   -Wno-maybe-uninitialized -Wno-uninitialized)
-set(flags_bf16 ${flags_avx512} -mavx512bf16)
 set(flags_vnni ${flags_avx512} -mavx512vnni -mgfni -ffp-contract=off)
 set(flags_amx ${flags_avx512} -mavx512vnni -mamx-tile -mamx-int8 -ffp-contract=off)
 
@@ -15,7 +12,7 @@ set(flags_amx ${flags_avx512} -mavx512vnni -mamx-tile -mamx-int8 -ffp-contract=o
 function(xnnpack_sources)
   foreach(source IN LISTS ARGN)
     target_sources(XNNPACK PRIVATE "${library}/${source}")
-    if(source MATCHES "_(avx|avx2|avx512|bf16|vnni|amx)\\.cpp$")
+    if(source MATCHES "_(vnni|amx)\\.cpp$")
       set_property(SOURCE "${library}/${source}" TARGET_DIRECTORY XNNPACK APPEND PROPERTY
         COMPILE_OPTIONS "${flags_${CMAKE_MATCH_1}}")
     endif()

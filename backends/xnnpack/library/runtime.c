@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XNNPACK's runtime, but for four things: it did not say where its workspace is, nor what its
 // operators write, and told their times in whole microseconds; and bounds of a clamp behind a pool
-// went over the pool's padding. With EXECUTORCH_XNNPACK_TUNING for three more: it wrote zeros to
+// went over the pool's padding. With EXECUTORCH_XNNPACK_TUNING for two more: it wrote zeros to
 // all of the workspace, by one thread, before the kernels that write there; it packs weights by one
 // thread (packing_pool.h); and it runs one operator after another (fusion.h).
 #ifndef __MACH__
 #define _POSIX_C_SOURCE 199309L  // as it has it: for its clock
 #endif
 #ifdef EXECUTORCH_XNNPACK_TUNING
-#include <executorch/backends/xnnpack/library/fusion/fusion.h>
 #include <executorch/backends/xnnpack/library/packing_pool.h>
 #endif
 
@@ -67,16 +66,12 @@ static inline void* allocate_workspace(size_t size) {
 }
 
 #define xnn_allocate_zero_simd_memory allocate_workspace
-#define xnn_plan_value_allocation_tracker(tracker) xnn_plan_fusions(runtime, tracker)
-#define xnn_run_operator_with_index(op, index, place, pool) xnn_run_fused(runtime, index, place)
-#define xnn_reshape_runtime xnn_reshape_runtime_any
 #define xnn_create_runtime_v4 xnn_create_runtime_v4_any
 enum xnn_status xnn_create_runtime_v4(xnn_subgraph_t subgraph, xnn_weights_cache_t weights,
                                       xnn_workspace_t workspace, pthreadpool_t pool, uint32_t flags,
                                       xnn_runtime_t* out);
 #endif
 #include "src/runtime.c"
-#undef xnn_reshape_runtime
 #undef xnn_create_runtime_v4
 
 void* xnn_get_workspace_data(xnn_workspace_t workspace) {
@@ -141,11 +136,5 @@ enum xnn_status xnn_create_runtime_v4(xnn_subgraph_t subgraph, xnn_weights_cache
       xnn_create_runtime_v4_any(subgraph, weights, workspace, pool, flags, out);
   xnn_set_packing_pool(NULL);
   return status;
-}
-
-/// What runs as one depends on more than the sizes of values, so it is planned anew.
-enum xnn_status xnn_reshape_runtime(xnn_runtime_t runtime) {
-  runtime->memory_planned = false;
-  return xnn_reshape_runtime_any(runtime);
 }
 #endif

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled into XNNPACK instead of its functions that give linear layers of dynamically quantized
 // rows their size.
-#include <executorch/backends/xnnpack/library/gemm/column_pieces.h>
-
+// Linear layers of few such rows read all weights once. Threads that have as many columns end at
+// different times, and the last one reads alone, though memory serves two faster. So each thread
+// has pieces of its columns that halve: long ones first, which memory streams best, and short ones
+// last, which other threads take over.
 #include "xnnpack.h"
 #include "xnnpack/compute.h"
 #include "xnnpack/math.h"
+#include "xnnpack/operator.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,8 +22,6 @@ decltype(xnn_reshape_fully_connected_nc_qd8_f32_qb4w)
     xnn_reshape_fully_connected_nc_qd8_f32_qb4w_any;
 decltype(xnn_reshape_fully_connected_nc_qd8_f32_qc4w)
     xnn_reshape_fully_connected_nc_qd8_f32_qc4w_any;
-decltype(xnn_reshape_fully_connected_nc_qd8_f32_qc8w)
-    xnn_reshape_fully_connected_nc_qd8_f32_qc8w_any;
 }
 
 namespace executorch::backends::xnnpack {
@@ -50,8 +51,18 @@ struct Pieces {
 void compute_piece(void* context, size_t index) {
   auto& op = *reinterpret_cast<xnn_operator*>(static_cast<uint8_t*>(context) -
                                               offsetof(xnn_operator, context));
-  const size_t of_thread = pieces_of_thread(op);
-  compute_piece_of(op, index / of_thread, index % of_thread);
+  const Pieces pieces(op.compute[0]);
+  const size_t of_thread = pieces.count / pieces.threads;
+  const size_t thread = index / of_thread, place = index % of_thread;
+  const size_t panels = divide_round_up(pieces.columns, pieces.panel);
+  const size_t last = panels * (thread + 1) / pieces.threads;
+  const size_t own = last - panels * thread / pieces.threads;
+  // Of 16 panels in four pieces: from 0, 8, 12 and 14 on.
+  const size_t begin = last - (own >> place);
+  const size_t end = place + 1 == of_thread ? last : last - (own >> (place + 1));
+  const size_t column = begin * pieces.panel;
+  xnn_compute_dqgemm(&op.context.gemm.gemm.gemm, 0, column, pieces.rows,
+                     std::min(end * pieces.panel, pieces.columns) - column);
 }
 
 void halve_columns(xnn_operator& op, size_t threads) {
@@ -91,34 +102,6 @@ xnn_status reshape_in_pieces(xnn_operator_t op, size_t batch, pthreadpool_t pool
 
 }  // namespace
 
-bool is_in_pieces(const xnn_operator& op) {
-  return op.compute[0].type == xnn_parallelization_type_1d &&
-         op.compute[0].task_1d == compute_piece &&
-         op.compute[1].type == xnn_parallelization_type_invalid;
-}
-
-size_t threads_of_pieces(xnn_operator& op) {
-  return Pieces(op.compute[0]).threads;
-}
-
-size_t pieces_of_thread(xnn_operator& op) {
-  const Pieces pieces(op.compute[0]);
-  return pieces.count / pieces.threads;
-}
-
-void compute_piece_of(xnn_operator& op, size_t thread, size_t place) {
-  const Pieces pieces(op.compute[0]);
-  const size_t panels = divide_round_up(pieces.columns, pieces.panel);
-  const size_t last = panels * (thread + 1) / pieces.threads;
-  const size_t own = last - panels * thread / pieces.threads;
-  // Of 16 panels in four pieces: from 0, 8, 12 and 14 on.
-  const size_t begin = last - (own >> place);
-  const size_t end = place + 1 == pieces_of_thread(op) ? last : last - (own >> (place + 1));
-  const size_t column = begin * pieces.panel;
-  xnn_compute_dqgemm(&op.context.gemm.gemm.gemm, 0, column, pieces.rows,
-                     std::min(end * pieces.panel, pieces.columns) - column);
-}
-
 }  // namespace executorch::backends::xnnpack
 
 using executorch::backends::xnnpack::reshape_in_pieces;
@@ -133,11 +116,6 @@ xnn_status xnn_reshape_fully_connected_nc_qd8_f32_qb4w(xnn_operator_t op, size_t
 xnn_status xnn_reshape_fully_connected_nc_qd8_f32_qc4w(xnn_operator_t op, size_t batch,
                                                        pthreadpool_t pool) {
   return reshape_in_pieces<xnn_reshape_fully_connected_nc_qd8_f32_qc4w_any>(op, batch, pool);
-}
-
-xnn_status xnn_reshape_fully_connected_nc_qd8_f32_qc8w(xnn_operator_t op, size_t batch,
-                                                       pthreadpool_t pool) {
-  return reshape_in_pieces<xnn_reshape_fully_connected_nc_qd8_f32_qc8w_any>(op, batch, pool);
 }
 
 }  // extern "C"
