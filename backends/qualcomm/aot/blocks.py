@@ -19,7 +19,7 @@ from executorch.exir.backend.lowering.quantized import (
 from executorch.exir.graph_facts import argument, op_name, static_sizes
 
 BITS = 4
-MOST = 1 << BITS  # that a block's scale can be of its channel's
+MAX_MULTIPLE = 1 << BITS  # that a block's scale can be of its channel's
 _NEAR = 1e-3
 
 
@@ -67,7 +67,7 @@ def channels_and_multiples(scales: Tensor) -> tuple[Tensor, Tensor] | None:
         return None
     largest = scales.amax(1, keepdim=True)
     channels, multiples = torch.zeros_like(largest), torch.zeros_like(scales)
-    for most in range(MOST, 0, -1):
+    for most in range(MAX_MULTIPLE, 0, -1):
         found = scales / largest * most
         fits = ((found - found.round()).abs() < _NEAR).all(1) & (found.round() > 0).all(1)
         is_new = fits & (channels[:, 0] == 0)

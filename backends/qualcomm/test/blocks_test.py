@@ -158,6 +158,8 @@ def test_users_say_the_size_of_blocks() -> None:
     by.set_block_size_map({"linear": (1, 48)})
     with pytest.raises(ValueError, match=r"linear: expected a block .* found \(1, 48\)"):
         quantized(Layers(), X, by)
+    with pytest.raises(ValueError, match="expected per_channel_symmetric of a weight"):
+        PerBlockParamObserver(torch.int8, (1, 16), -8, 7, qscheme=torch.per_tensor_affine)
     with pytest.raises(ValueError, match="expected int4, ch_axis 0 and a block of one channel"):
         get_ptq_per_block_quant_config(block_size=(2, 16))
 

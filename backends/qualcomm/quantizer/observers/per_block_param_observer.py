@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# compat
 """Scales of weights by blocks, each a multiple of its channel's, from 1 to 16."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torchao.quantization.granularity import PerTensor
 from torchao.quantization.pt2e.observer import AffineQuantizedObserverBase, MappingType
 
-_MOST = 16  # of a channel's scale, that a block's is
+_MAX_MULTIPLE = 16  # of a channel's scale, that a block's is
 _TRIED = 6  # multiples for each block, from the one that cuts nothing off downwards
 
 
@@ -25,8 +22,13 @@ class PerBlockParamObserver(AffineQuantizedObserverBase):
         quant_min: int,
         quant_max: int,
         eps: float = torch.finfo(torch.float32).eps,
-        **_: Any,
+        qscheme: torch.qscheme = torch.per_channel_symmetric,
+        is_dynamic: bool = False,
     ) -> None:
+        if qscheme != torch.per_channel_symmetric or is_dynamic:
+            raise ValueError(
+                f"expected per_channel_symmetric of a weight, found {qscheme}, is_dynamic={is_dynamic}"
+            )
         super().__init__(
             MappingType.SYMMETRIC, dtype, PerTensor(), quant_min=quant_min, quant_max=quant_max, eps=eps
         )  # fmt: skip
@@ -51,12 +53,12 @@ class PerBlockParamObserver(AffineQuantizedObserverBase):
         columns = self.block_size[1]
         blocks = weight.float().reshape(weight.shape[0], -1, columns)
         largest = blocks.abs().amax(2, keepdim=True) / self.quant_max
-        channels = (largest.amax(1, keepdim=True) / _MOST).clamp(min=self.eps)
+        channels = (largest.amax(1, keepdim=True) / _MAX_MULTIPLE).clamp(min=self.eps)
         first = (largest / channels).ceil()
         best = torch.full_like(largest, float("inf"))
         scales = torch.empty_like(largest)
         for less in range(_TRIED):
-            tried = (first - less).clamp(1, _MOST) * channels
+            tried = (first - less).clamp(1, _MAX_MULTIPLE) * channels
             near = (blocks / tried).round_().clamp_(self.quant_min, self.quant_max).mul_(tried)
             error = near.sub_(blocks).square_().sum(2, keepdim=True)
             is_less = error < best
