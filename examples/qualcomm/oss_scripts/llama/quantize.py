@@ -22,15 +22,15 @@ from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.extension.llm.transform.static_program import StaticProgram
 
 _OUTPUT = "model.output"  # the module that gives logits
-# What loses most by few bits: values, and the way back from a wide layer.
-_SENSITIVE = (".wvs", ".feed_forward.w2")
+# What loses most by few bits: values, and the ways back to the residual stream.
+_SENSITIVE = (".wvs", ".wo", ".feed_forward.w2")
 _OBSERVERS = (ObserverBase, AffineQuantizedObserverBase)
 
 
 @dataclass(frozen=True)
 class LLMQuantRecipe:
     """Bits of activations and weights; weights have a scale for each channel, by blocks for each 32 of its inputs.
-    `output`: of the layer that gives logits; `sensitive`: of projections to values and down, None as all;
+    `output`: of the layer that gives logits; `sensitive`: of projections to values, out of attention and down;
     `has_8bit_cache`: keys and values have 8 bits, whatever activations have."""
 
     default: QuantDtype = QuantDtype.use_16a8w

@@ -121,7 +121,7 @@ def test_logits_are_those_of_the_quantized_model(dtype: QuantDtype, most: float)
 
 @pytest.mark.req("LLM-055")
 def test_a_recipe_mixes_blocks_and_channels() -> None:
-    """Blocks of 32 of the inputs; values, the way down and logits have 8 bits."""
+    """Blocks of 32 of the inputs; values, what attention and the feed forward give, and logits have 8 bits."""
     program, methods = quantized_methods(BY_BLOCKS, dim=32, hidden_dim=64)
     door = Recorder()
     with using(door):
@@ -130,8 +130,8 @@ def test_a_recipe_mixes_blocks_and_channels() -> None:
         layers = [each for each in graph.operators if each.type == "FullyConnected"]
         weights = [graph.tensors[each.inputs[1]] for each in layers]
         by_blocks = [each.encoding.type is EncodingType.BLOCKWISE_EXPANSION for each in weights]
-        # queries, keys, values, their sum; gate, up, down; logits
-        assert by_blocks == [True, True, False, True, True, True, False, False]
+        # queries, keys, values, what attention gives; gate, up, down; logits
+        assert by_blocks == [True, True, False, False, True, True, False, False]
         assert all(each.encoding.bitwidth in (0, 4) for each in weights)
 
 
