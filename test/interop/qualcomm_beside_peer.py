@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Networks lowered here and by the released package, in turns, each with a recorder in the SDK's place: delegates,
-calls that are left on the CPU, and seconds of both.
+calls that are left on the CPU, and seconds of the processor of both.
 
     python -m executorch.test.interop.qualcomm_beside_peer [--quantize 8a8w] [--refuse TYPE ...] [NAME ...]"""
 

@@ -28,7 +28,8 @@ auto unwrapped(Get get) {
   return capture.take(get(), "QNN cannot be used");
 }
 
-using Encoding = std::tuple<uint32_t, std::vector<float>, std::vector<int32_t>, int32_t, uint32_t>;
+using Encoding =
+    std::tuple<uint32_t, std::vector<float>, std::vector<int32_t>, int32_t, uint32_t, std::string>;
 using Parameter = std::tuple<std::string, uint32_t, std::vector<uint32_t>, std::string>;
 
 /// It holds what its constants are in.
@@ -41,8 +42,8 @@ class Graph {
                   const std::optional<py::buffer>& data) {
     TensorData made{name, type, dtype, dims, std::nullopt, nullptr, 0};
     if (encoding) {
-      const auto& [kind, scales, offsets, axis, bitwidth] = *encoding;
-      made.encoding = EncodingData{kind, axis, bitwidth, scales, offsets};
+      const auto& [kind, scales, offsets, axis, bitwidth, block_scales] = *encoding;
+      made.encoding = EncodingData{kind, axis, bitwidth, scales, offsets, block_scales};
     }
     if (data) {
       buffers_.push_back(data->request());

@@ -64,13 +64,22 @@ class EncodingType(IntEnum):
 @dataclass(frozen=True)
 class Encoding:
     """value = scale * (quantized + offset), with one scale and offset, or one for each index of `axis`. `bitwidth`: of
-    the BW types; 0 for all that the tensor's type has."""
+    the BW types; 0 for all that the tensor's type has.
+
+    Of BLOCKWISE_EXPANSION what an index of the axis has is cut into blocks of as many values, and `block_scales` are
+    bytes by which the scale is multiplied, one for each block, index by index."""
 
     type: EncodingType
     scales: tuple[float, ...]
     offsets: tuple[int, ...]
     axis: int | None = None
     bitwidth: int = 0
+    block_scales: bytes = b""
+
+    @property
+    def num_blocks(self) -> int:
+        """Of an index of the axis."""
+        return len(self.block_scales) // len(self.scales)
 
 
 @dataclass(frozen=True)

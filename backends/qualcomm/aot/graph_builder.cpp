@@ -52,15 +52,23 @@ class QnnTensor {
         params.bwScaleOffsetEncoding.offset = data.offsets[0];
         break;
       case QNN_QUANTIZATION_ENCODING_AXIS_SCALE_OFFSET:
-        pairs_.resize(count);
-        for (uint32_t i = 0; i < count; ++i) {
-          pairs_[i].scale = data.scales[i];
-          pairs_[i].offset = data.offsets[i];
-        }
+        set_pairs(data);
         params.axisScaleOffsetEncoding.axis = data.axis;
         params.axisScaleOffsetEncoding.numScaleOffsets = count;
         params.axisScaleOffsetEncoding.scaleOffset = pairs_.data();
         break;
+      case QNN_QUANTIZATION_ENCODING_BLOCKWISE_EXPANSION: {
+        set_pairs(data);
+        const auto* scales = reinterpret_cast<const uint8_t*>(data.block_scales.data());
+        blocks_.axis = data.axis;
+        blocks_.scaleOffsets = pairs_.data();
+        blocks_.numBlocksPerAxis = static_cast<uint32_t>(data.block_scales.size()) / count;
+        blocks_.blockScaleBitwidth = data.bitwidth;
+        blocks_.blockScaleStorageType = QNN_BLOCKWISE_EXPANSION_BITWIDTH_SCALE_STORAGE_8;
+        blocks_.blocksScale8 = const_cast<uint8_t*>(scales);
+        params.blockwiseExpansion = &blocks_;
+        break;
+      }
       default:
         params.bwAxisScaleOffsetEncoding.bitwidth = data.bitwidth;
         params.bwAxisScaleOffsetEncoding.axis = data.axis;
@@ -71,8 +79,17 @@ class QnnTensor {
     }
   }
 
+  void set_pairs(const EncodingData& data) {
+    pairs_.resize(data.scales.size());
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      pairs_[i].scale = data.scales[i];
+      pairs_[i].offset = data.offsets[i];
+    }
+  }
+
   Qnn_Tensor_t tensor_{};
   std::vector<Qnn_ScaleOffset_t> pairs_;
+  Qnn_BlockwiseExpansion_t blocks_{};
 };
 
 /// An operator with its parameters; those that are arrays are constants of the graph.

@@ -16,6 +16,7 @@ struct EncodingData {
   uint32_t bitwidth = 0;
   std::vector<float> scales;
   std::vector<int32_t> offsets;
+  std::string block_scales;  // bytes, of each scale as many
 };
 
 /// `data`: of constants; it is the caller's, and read while a graph is made.

@@ -69,6 +69,7 @@ def encoding_text(encoding: Encoding) -> str:
     if len(encoding.scales) > 1:
         scales = digest(scales.encode())
     bits = f" {encoding.bitwidth} bits" if encoding.bitwidth else ""
+    bits += f" blocks {digest(encoding.block_scales)}" if encoding.block_scales else ""
     axis = "" if encoding.axis is None else f" axis {encoding.axis}"
     return f"{{{scales} {offsets}{axis}{bits}}}"
 

@@ -97,7 +97,14 @@ def _bytes(data: torch.Tensor) -> np.ndarray:
 
 def _encoding(encoding: Encoding) -> tuple[Any, ...]:
     axis = 0 if encoding.axis is None else encoding.axis
-    return encoding.type, encoding.scales, encoding.offsets, axis, encoding.bitwidth
+    return (
+        encoding.type,
+        encoding.scales,
+        encoding.offsets,
+        axis,
+        encoding.bitwidth,
+        encoding.block_scales,
+    )
 
 
 def _add_operator(made: Any, operator: Operator) -> None:

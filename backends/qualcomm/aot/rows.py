@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from executorch.backends.qualcomm.aot.blocks import is_blocked_filter
 from executorch.backends.qualcomm.aot.encodings import TYPES
 from executorch.backends.qualcomm.aot.writer import GraphWriter
 from executorch.exir.backend.lowering.annotation import NOT_QUANTIZED, Annotation
@@ -56,7 +57,10 @@ class QnnTable(ModeTable[Row]):
         step = self.step_at(node)
         found = in_its_mode(step, constants)
         floats = [each for each in sources_of(step) if is_float(each)]
-        is_known = not self._in_floats(step.head) and all(map(is_known_dequantize, floats))
+        is_known = not self._in_floats(step.head) and all(
+            is_known_dequantize(each) or is_blocked_filter(each, step.head, constants)
+            for each in floats
+        )
         if not found.is_quantized or not is_known:
             return ModeStep(step.head, step.result, step.calls, step.named, last=step.result)
         return found

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.fx import Node
 
+from executorch.backends.qualcomm.aot.blocks import encoding_of_blocks
 from executorch.backends.qualcomm.aot.encodings import (
     TYPES,
     encoding_of,
@@ -318,6 +319,9 @@ class GraphWriter(ModeWriter[Tensor, Operator]):
         if axis is not None:
             axis = axis % (len(order) - (add_dim is not None))
             axis = list(order).index(axis if add_dim is None or axis < add_dim else axis + 1)
+        if qparams.group_size != 0:
+            blocks = encoding_of_blocks(self.constants[qparams.scale], axis)
+            return self.static(data, quantized_type(qparams), name, blocks)
         encoding = encoding_of(qparams, self.constants, axis)
         return self.static(stored_as(qparams, data), quantized_type(qparams), name, encoding)
 

@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch.fx import Node
 from torchao.quantization.pt2e.observer import (
     MinMaxObserver,
     MovingAverageMinMaxObserver,
     PerChannelMinMaxObserver,
 )
-from torchao.quantization.pt2e.quantizer import QuantizationSpec
+from torchao.quantization.pt2e.quantizer import DerivedQuantizationSpec, QuantizationSpec
 
+from executorch.backends.qualcomm.aot.blocks import channels_and_multiples
+from executorch.backends.qualcomm.quantizer.observers.per_block_param_observer import (
+    PerBlockParamObserver,
+)
 from executorch.exir.backend.lowering.quantizer.configs import INT32_BIASES
 
 Limits = tuple[int, int]
@@ -23,6 +28,8 @@ DEFAULT_EPS_8BIT = 0.0001 / 255
 DEFAULT_EPS_16BIT = 0.0001 / 65535
 _UINT8, _UINT16 = (0, 255), (0, 65535)
 _INT32 = torch.iinfo(torch.int32)
+# Of a block all of them: the search for its scale weighs the 16th value.
+_OF_BLOCKS = (-8, 7)
 # Limits of weights by their dtype: around 0, but for two bits.
 WEIGHTS: dict[torch.dtype, Limits] = {
     torch.int2: (-2, 1),
@@ -163,3 +170,52 @@ def get_ptq_per_channel_quant_config(
         observer_or_fake_quant_ctr=PerChannelMinMaxObserver.with_args(eps=least),
     )
     return replace(made, weight=weight, bias=INT32_BIASES[True])
+
+
+def get_ptq_per_block_quant_config(
+    act_dtype: torch.dtype = torch.uint16,
+    weight_dtype: torch.dtype = torch.int4,
+    act_observer: Any = MovingAverageMinMaxObserver,
+    act_symmetric: bool = False,
+    ch_axis: int = 0,
+    eps: float | None = None,
+    block_size: tuple[int, ...] = (1, 32),
+) -> QuantizationConfig:
+    """Of 4 bits, a scale for each block of a weight, which is of one output channel: LPBQ."""
+    if weight_dtype != torch.int4 or ch_axis != 0 or block_size[0] != 1:
+        raise ValueError(
+            f"expected int4, ch_axis 0 and a block of one channel, found {weight_dtype}, {ch_axis} and {block_size}"
+        )
+    made = get_ptq_per_channel_quant_config(
+        act_dtype, weight_dtype, act_observer, act_symmetric, ch_axis, eps
+    )
+    least = DEFAULT_EPS_16BIT if eps is None else eps
+    weight = replace(
+        made.weight,
+        quant_min=_OF_BLOCKS[0],
+        quant_max=_OF_BLOCKS[1],
+        observer_or_fake_quant_ctr=PerBlockParamObserver.with_args(
+            block_size=block_size, eps=least
+        ),
+    )
+    return replace(made, weight=weight, bias=_bias_of_channels, block_size=block_size)
+
+
+def _bias_of_channels(node: Node, source: Node, weight: Node) -> DerivedQuantizationSpec:
+    """By the product of the input's scale and the channel's."""
+
+    def parameters(observers: list[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        (scale, _), (scales, _) = (each.calculate_qparams() for each in observers)
+        channels, _ = channels_and_multiples(scales)
+        products = (scale * channels).float()
+        return products, torch.zeros_like(products, dtype=torch.int32)
+
+    return DerivedQuantizationSpec(
+        derived_from=[(source, node), (weight, node)],
+        derive_qparams_fn=parameters,
+        dtype=torch.int32,
+        quant_min=_INT32.min,
+        quant_max=_INT32.max,
+        qscheme=torch.per_channel_symmetric,
+        ch_axis=0,
+    )

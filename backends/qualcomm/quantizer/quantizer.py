@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 import torch
@@ -31,6 +32,7 @@ from executorch.exir.backend.lowering.quantizer.captured import (
 )
 from executorch.exir.backend.lowering.quantizer.rewrites import silu_to_sigmoid
 from executorch.exir.backend.lowering.quantizer.table_quantizer import Config, TableQuantizer
+from executorch.exir.graph_facts import argument
 
 
 class QuantDtype(IntEnum):
@@ -54,12 +56,14 @@ _CONFIGS: dict[QuantDtype, tuple[Callable[..., QuantizationConfig] | None, torch
     QuantDtype.use_16a4w: (qconfig.get_16a4w_qnn_ptq_config, _U16, torch.int4),
     QuantDtype.use_8a8w: (qconfig.get_8a8w_qnn_ptq_config, _U8, torch.int8),
     QuantDtype.use_8a4w: (qconfig.get_8a4w_qnn_ptq_config, _U8, torch.int4),
+    QuantDtype.use_16a4w_block: (qconfig.get_16a4w_qnn_ptq_config, _U16, torch.int4),
     QuantDtype.use_16a2w: (None, _U16, torch.int2),
 }  # fmt: skip
 _WIDE = frozenset({"conv1d", "conv2d", "conv3d", "linear", "matmul", "layer_norm"})
 # Their weights have the dtype of activations.
 _NORMS = frozenset({"layer_norm", "instance_norm", "rms_norm"})
 _PRODUCTS = frozenset({"matmul", "bmm", "mm"})
+BLOCK = 32  # input channels, unless set_block_size_map says otherwise
 
 
 @dataclass
@@ -90,9 +94,15 @@ class ModuleQConfig:
         self._per_tensor = (per_tensor or qconfig.get_16a4w_qnn_ptq_config)(**given)
         self._of_norms = replace(self._per_tensor, weight=self._per_tensor.input_activation)
         self._per_channel = qconfig.get_ptq_per_channel_quant_config(activation, weight, **given)
+        self._per_block = partial(qconfig.get_ptq_per_block_quant_config, **given)
 
-    def config_of(self, node: Node) -> QuantizationConfig:
+    def config_of(self, node: Node, block: tuple[int, ...] | None = None) -> QuantizationConfig:
+        """`block`: of the weight, where the dtype has blocks."""
         name = function_name(node)
+        if self.quant_dtype == QuantDtype.use_16a4w_block and _reads_pixels(node):
+            found = _block_of(node, block)
+            if found is not None:
+                return self._per_block(block_size=found)
         is_per_channel = (name.startswith("conv") and self.is_conv_per_channel) or (
             name == "linear" and self.is_linear_per_channel
         )
@@ -106,6 +116,31 @@ class ModuleQConfig:
                 "is_linear_per_channel"
             )
         return self._per_tensor
+
+
+def _reads_pixels(node: Node) -> bool:
+    """Linear layers, and convolutions that are such at each place."""
+    name = function_name(node)
+    is_plain = name in ("conv1d", "conv2d", "conv3d") and argument(node, "groups", 1) == 1
+    return name == "linear" or (is_plain and all(size == 1 for size in _sizes(node)[2:]))
+
+
+def _sizes(node: Node) -> list[int]:
+    return list(node.args[1].meta["val"].shape)
+
+
+def _block_of(node: Node, given: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """None where blocks of the usual size do not fill the weight's rows: it has a scale for each channel."""
+    sizes = _sizes(node)
+    block = (1, BLOCK, *[1] * (len(sizes) - 2)) if given is None else tuple(given)
+    fits = len(block) == len(sizes) and block[0] == 1 and sizes[1] % block[1] == 0
+    if fits and all(each == 1 for each in block[2:]):
+        return block
+    if given is not None:
+        raise ValueError(
+            f"{node.name}: expected a block (1, n, 1 ..) that fills rows of {sizes}, found {given}"
+        )
+    return None
 
 
 def get_submodule_type_predicate(module_type_str: str) -> Callable[[Node], bool]:
@@ -138,6 +173,7 @@ class QnnQuantizer(TableQuantizer):
         self._custom: list[Callable[[GraphModule], None]] = []
         self._discarded_nodes: set[str] = set()
         self._discarded_ops: set[OpOverload] = set()
+        self._blocks: dict[str, tuple[int, ...]] = {}
 
     def set_default_quant_config(
         self,
@@ -173,6 +209,10 @@ class QnnQuantizer(TableQuantizer):
         """Functions that annotate before the table does; what they annotate stays so."""
         self._custom += custom_quant_annotations
 
+    def set_block_size_map(self, block_size_map: Mapping[str, tuple[int, ...]]) -> None:
+        """Of weights by the names of the nodes that read them, such as (1, 64), where dtypes have blocks."""
+        self._blocks = dict(block_size_map)
+
     def add_discard_nodes(self, nodes: Iterable[str]) -> None:
         """Names of nodes that stay float."""
         self._discarded_nodes.update(nodes)
@@ -207,14 +247,17 @@ class QnnQuantizer(TableQuantizer):
         matching = (config for predicate, config in self._submodules if predicate(node))
         chosen = next(matching, self._default)
         if chosen.quant_dtype == QuantDtype.use_16a16w and function_name(node) in _WIDE:
-            self._check_wide(node)
-        return chosen.config_of(node)
+            self._check_arch(node, "weights of 16 bits", HtpArch.V73)
+        found = chosen.config_of(node, self._blocks.get(node.name))
+        if found.block_size is not None:
+            self._check_arch(node, "weights by blocks", HtpArch.V69)
+        return found
 
-    def _check_wide(self, node: Node) -> None:
+    def _check_arch(self, node: Node, what: str, oldest: HtpArch) -> None:
         info = _soc_info_table.get(self.soc_model)
-        if info is not None and info.htp_info.htp_arch < HtpArch.V73:
+        if info is not None and info.htp_info.htp_arch < oldest:
             raise ValueError(
-                f"{node.name}: weights of 16 bits need an NPU of V73 or later, {self.soc_model.name} has "
+                f"{node.name}: {what} need an NPU of {oldest.name} or later, {self.soc_model.name} has "
                 f"{info.htp_info.htp_arch.name}"
             )
 

@@ -68,6 +68,7 @@ enum Qnn_QuantizationEncoding_t : uint32_t {
   QNN_QUANTIZATION_ENCODING_AXIS_SCALE_OFFSET = 1,
   QNN_QUANTIZATION_ENCODING_BW_SCALE_OFFSET = 2,
   QNN_QUANTIZATION_ENCODING_BW_AXIS_SCALE_OFFSET = 3,
+  QNN_QUANTIZATION_ENCODING_BLOCKWISE_EXPANSION = 5,
   QNN_QUANTIZATION_ENCODING_UNDEFINED = 0x7fffffff,
 };
 struct Qnn_ScaleOffset_t {
@@ -90,6 +91,20 @@ struct Qnn_BwAxisScaleOffset_t {
   int32_t* offsets;
   float* scales;
 };
+enum Qnn_BlockwiseExpansionBlockScaleStorageType_t : uint32_t {
+  QNN_BLOCKWISE_EXPANSION_BITWIDTH_SCALE_STORAGE_8,
+  QNN_BLOCKWISE_EXPANSION_BITWIDTH_SCALE_STORAGE_16,
+};
+struct Qnn_BlockwiseExpansion_t {
+  uint32_t numBlocksPerAxis, blockScaleBitwidth;
+  Qnn_BlockwiseExpansionBlockScaleStorageType_t blockScaleStorageType;
+  int32_t axis;
+  Qnn_ScaleOffset_t* scaleOffsets;
+  union {
+    uint8_t* blocksScale8;
+    uint16_t* blocksScale16;
+  };
+};
 struct Qnn_QuantizeParams_t {
   Qnn_QuantizationEncoding_t quantizationEncoding;
   Qnn_Definition_t encodingDefinition;
@@ -98,6 +113,7 @@ struct Qnn_QuantizeParams_t {
     Qnn_BwScaleOffset_t bwScaleOffsetEncoding;
     Qnn_AxisScaleOffset_t axisScaleOffsetEncoding;
     Qnn_ScaleOffset_t scaleOffsetEncoding;
+    Qnn_BlockwiseExpansion_t* blockwiseExpansion;
   };
 };
 enum Qnn_TensorDataFormat_t : uint32_t { QNN_TENSOR_DATA_FORMAT_DENSE };

@@ -5,7 +5,9 @@ namespace executorch::backends::qualcomm::stand_in {
 
 namespace {
 
-std::unique_ptr<qnn_stand_in::EncodingT> encoding_of(const Qnn_QuantizeParams_t& params) {
+/// `dims`: of the tensor, as encodings by blocks do not say how many scales they have.
+std::unique_ptr<qnn_stand_in::EncodingT> encoding_of(const Qnn_QuantizeParams_t& params,
+                                                     const std::vector<uint32_t>& dims) {
   if (params.encodingDefinition != QNN_DEFINITION_DEFINED) {
     return nullptr;
   }
@@ -40,6 +42,19 @@ std::unique_ptr<qnn_stand_in::EncodingT> encoding_of(const Qnn_QuantizeParams_t&
       }
       break;
     }
+    case QNN_QUANTIZATION_ENCODING_BLOCKWISE_EXPANSION: {
+      const Qnn_BlockwiseExpansion_t& blocks = *params.blockwiseExpansion;
+      const auto axis = static_cast<size_t>(blocks.axis);
+      const uint32_t count = axis < dims.size() ? dims[axis] : 0;
+      made->axis = blocks.axis;
+      made->bitwidth = blocks.blockScaleBitwidth;
+      for (uint32_t i = 0; i < count; ++i) {
+        add(blocks.scaleOffsets[i].scale, blocks.scaleOffsets[i].offset);
+      }
+      const uint8_t* scales = blocks.blocksScale8;
+      made->block_scales.assign(scales, scales + size_t{count} * blocks.numBlocksPerAxis);
+      break;
+    }
     default:
       break;
   }
@@ -55,7 +70,7 @@ std::unique_ptr<TensorSpec> spec_of(const Qnn_Tensor_t& tensor) {
   made->type = given.type;
   made->dtype = given.dataType;
   made->dims.assign(given.dimensions, given.dimensions + given.rank);
-  made->encoding = encoding_of(given.quantizeParams);
+  made->encoding = encoding_of(given.quantizeParams, made->dims);
   return made;
 }
 

@@ -54,10 +54,12 @@ bool with_type(uint32_t dtype, Use use) {
 
 bool has_axis(const qnn_stand_in::EncodingT& encoding) {
   return encoding.type == QNN_QUANTIZATION_ENCODING_AXIS_SCALE_OFFSET ||
-         encoding.type == QNN_QUANTIZATION_ENCODING_BW_AXIS_SCALE_OFFSET;
+         encoding.type == QNN_QUANTIZATION_ENCODING_BW_AXIS_SCALE_OFFSET ||
+         encoding.type == QNN_QUANTIZATION_ENCODING_BLOCKWISE_EXPANSION;
 }
 
-/// Which scale and offset each element has.
+/// Which scale and offset each element has. Blocks are along what an index of the axis has, in its
+/// order in memory.
 struct Scales {
   explicit Scales(const TensorSpec& spec) : encoding(*spec.encoding) {
     if (has_axis(encoding)) {
@@ -65,14 +67,23 @@ struct Scales {
       const auto axis = static_cast<size_t>(encoding.axis);
       size = dims[axis];
       stride = strides_of(dims)[axis];
+      num_blocks = encoding.block_scales.size() / size;
+      per_block = num_blocks == 0 ? 0 : numel(dims) / size / num_blocks;
     }
   }
   size_t place(size_t element) const { return element / stride % size; }
-  double scale(size_t element) const { return encoding.scales[place(element)]; }
+  double scale(size_t element) const {
+    const double found = encoding.scales[place(element)];
+    if (num_blocks == 0) {
+      return found;
+    }
+    const size_t along = element / (stride * size) * stride + element % stride;
+    return found * encoding.block_scales[place(element) * num_blocks + along / per_block];
+  }
   double offset(size_t element) const { return encoding.offsets[place(element)]; }
 
   const qnn_stand_in::EncodingT& encoding;
-  size_t size = 1, stride = 1;
+  size_t size = 1, stride = 1, num_blocks = 0, per_block = 0;
 };
 
 /// Values in fewer bits have their sign at the top of these.
@@ -142,6 +153,12 @@ std::string why_not(const TensorSpec& spec) {
       return "an axis of " + text_of(dims_of(spec)) + " is expected";
     }
     count = spec.dims[static_cast<size_t>(encoding.axis)];
+  }
+  if (encoding.type == QNN_QUANTIZATION_ENCODING_BLOCKWISE_EXPANSION) {
+    const size_t found = encoding.block_scales.size() / count;
+    if (found == 0 || numel(dims_of(spec)) / count % found != 0) {
+      return "blocks of one size are expected along " + text_of(dims_of(spec));
+    }
   }
   const bool fits = encoding.scales.size() == count && encoding.offsets.size() == count;
   return fits ? ""

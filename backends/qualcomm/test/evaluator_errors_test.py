@@ -37,6 +37,7 @@ STRIDE, NO_PADS = uints([1, 1]), uints([0] * 4, 2, 2)
 HALF = per_tensor(0.5, 0)
 PER_AXIS = Encoding(EncodingType.AXIS_SCALE_OFFSET, (1.0,), (0,), axis=1)
 BLOCKS = Encoding(EncodingType.BLOCKWISE_EXPANSION, (1.0,), (0,), axis=1)
+THREE_BLOCKS = replace(BLOCKS, scales=(1.0,) * 3, offsets=(0,) * 3, bitwidth=4)
 
 REFUSED = {
     "type": (graph_of("Swish", [F32], [F32]), "op (Swish): expected a known operator"),
@@ -116,7 +117,19 @@ REFUSED = {
     ),
     "blocks": (
         graph_of("Relu", [replace(U8, encoding=BLOCKS)], [U8]),
-        "expected an encoding by scale and offset, found BLOCKWISE_EXPANSION",
+        "tensor t0: encoding: expected 3 scales, found 1",
+    ),
+    "sizes of blocks": (
+        graph_of(
+            "Relu", [replace(U8, encoding=replace(THREE_BLOCKS, block_scales=bytes(9)))], [U8]
+        ),
+        "tensor t0: encoding: expected blocks of one size in 2 values, found 9 scales",
+    ),
+    "scales of blocks": (
+        graph_of(
+            "Relu", [replace(U8, encoding=replace(THREE_BLOCKS, block_scales=b"\1\2\21"))], [U8]
+        ),
+        "tensor t0: scales of blocks: expected 1 to 16, found 17",
     ),
     "bits": (
         graph_of("Relu", [replace(U8, encoding=replace(HALF, bitwidth=4))], [U8]),

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -50,6 +52,26 @@ def test_an_addition_of_two_encodings() -> None:
     reads = [like((2,), U8, HALF), like((2,), S8, per_tensor(0.25, 0))]
     found = run("ElementWiseAdd", reads, like((2,), U8, per_tensor(0.1, -3)), x, y)
     assert found.tolist() == [3, 43]
+
+
+def test_a_matrix_by_blocks_of_its_rows() -> None:
+    x = torch.tensor([[11, 12, 10, 14]], dtype=torch.uint8)  # 0.5, 1, 0, 2
+    encoding = Encoding(
+        EncodingType.BLOCKWISE_EXPANSION, (0.5, 0.25), (0, 0), 0, 4, bytes([1, 2, 3, 16])
+    )
+    data = torch.tensor([[1, -8, 7, 2], [2, 4, -1, 3]], dtype=torch.int8)
+    weight = static(data, S8, encoding=encoding)
+    # 0.5 * (0.5 - 8) + 1 * 4 = 0.25; 0.75 * (1 + 4) + 4 * 6 = 27.75
+    output = like((1, 2), U16, per_tensor(0.25, 0))
+    found = run("FullyConnected", [like((1, 4), U8, HALF), weight], output, x)
+    assert found.tolist() == [[1, 111]]
+    # The same as a convolution of one pixel, whose output channels are last.
+    filters = static(data.T.reshape(1, 1, 4, 2), S8, encoding=replace(encoding, axis=3))
+    pixels, result = like((1, 1, 1, 4), U8, HALF), like((1, 1, 1, 2), U16, per_tensor(0.25, 0))
+    strides = {"stride": uints([1, 1]), "pad_amount": uints([0] * 4, 2, 2)}
+    assert run(
+        "Conv2d", [pixels, filters], result, x.reshape(1, 1, 1, 4), **strides
+    ).flatten().tolist() == [1, 111]
 
 
 def test_a_matrix_of_rows_with_their_own_scales_and_a_bias() -> None:

@@ -204,6 +204,7 @@ def test_a_payload_has_its_binary_and_a_signature_of_it() -> None:
         context_binary_in(b"binary")
 
 
+@pytest.mark.req("NPU-C10")
 def test_what_is_missing_is_said_before_work_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,7 +214,7 @@ def test_what_is_missing_is_said_before_work_starts(
             edge.to_backend(QnnPartitioner(specs()))
 
     monkeypatch.delenv("QNN_SDK_ROOT", raising=False)
-    says("QNN_SDK_ROOT is not set: install")
+    says(r"QNN_SDK_ROOT is not set: install .* \(2\.37 is recommended\)")
     with pytest.raises(OSError, match="QNN_SDK_ROOT is not set"):
         get_sdk_build_id()
     monkeypatch.setenv("QNN_SDK_ROOT", str(tmp_path))

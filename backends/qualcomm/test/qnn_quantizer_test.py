@@ -140,7 +140,7 @@ def test_users_annotate_first() -> None:
 
 
 def test_what_there_is_not() -> None:
-    for dtype, is_qat in ((QuantDtype.use_16a4w_block, False), (QuantDtype.use_8a8w, True)):
+    for dtype, is_qat in ((QuantDtype.use_fp16a8w, False), (QuantDtype.use_8a8w, True)):
         with pytest.raises(RuntimeError, match="is not support"):
             QnnQuantizer().set_default_quant_config(dtype, is_qat)
     with pytest.raises(RuntimeError, match="tables of embeddings stay float"):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import torch
 
@@ -29,7 +30,8 @@ STORED = {
     DataType.UFIXED_POINT_32: torch.uint32,
     DataType.BOOL_8: torch.bool,
 }
-_PER_AXIS = (EncodingType.AXIS_SCALE_OFFSET, EncodingType.BW_AXIS_SCALE_OFFSET)
+_BLOCKS = EncodingType.BLOCKWISE_EXPANSION
+_PER_AXIS = (EncodingType.AXIS_SCALE_OFFSET, EncodingType.BW_AXIS_SCALE_OFFSET, _BLOCKS)
 _FEWER_BITS = (EncodingType.BW_SCALE_OFFSET, EncodingType.BW_AXIS_SCALE_OFFSET)
 
 
@@ -79,10 +81,27 @@ def check_encoding(tensor: Tensor) -> None:
             raise InvalidGraph(f"{where}: encoding", f"{count} {name}", len(found))
     if not all(0 < scale < float("inf") for scale in encoding.scales):
         raise InvalidGraph(f"{where}: encoding", "scales above 0", encoding.scales)
+    if encoding.type is _BLOCKS:
+        _check_blocks(where, tensor)
+        return
     most = 8 * tensor.dtype.num_bytes
     bits = encoding.bitwidth
     if not (1 < bits < most if encoding.type in _FEWER_BITS else bits == 0):
         raise InvalidGraph(f"{where}: bits of {encoding.type.name}", f"2 to {most - 1}, or 0", bits)
+
+
+def _check_blocks(where: str, tensor: Tensor) -> None:
+    """Multiples of a channel's scale, of as many bits as the encoding says that they have, 0 for none."""
+    encoding = tensor.encoding
+    along = prod(tensor.dims) // tensor.dims[encoding.axis]
+    found = len(encoding.block_scales)
+    if found == 0 or found % len(encoding.scales) or along % (found // len(encoding.scales)):
+        raise InvalidGraph(
+            f"{where}: encoding", f"blocks of one size in {along} values", f"{found} scales"
+        )
+    most = 1 << encoding.bitwidth
+    if not all(1 <= each <= most for each in encoding.block_scales):
+        raise InvalidGraph(f"{where}: scales of blocks", f"1 to {most}", max(encoding.block_scales))
 
 
 def number_of(tensor: Tensor, stored: torch.Tensor, real: torch.dtype) -> torch.Tensor:
@@ -98,7 +117,8 @@ def number_of(tensor: Tensor, stored: torch.Tensor, real: torch.dtype) -> torch.
 def factored(tensor: Tensor, stored: torch.Tensor, real: torch.dtype, axis: int) -> Factored:
     """`axis`: the one along which scales may differ and the product can still be scaled last."""
     encoding = tensor.encoding
-    if encoding is None or encoding.axis not in (None, axis % len(tensor.dims)):
+    is_common = encoding is not None and encoding.axis in (None, axis % len(tensor.dims))
+    if not is_common or encoding.type is _BLOCKS:
         return Factored(number_of(tensor, stored, real))
     _, offset = scale_and_offset(tensor)
     scales = torch.tensor(encoding.scales, dtype=torch.float64)
@@ -122,7 +142,15 @@ def scale_and_offset(tensor: Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if encoding.axis is not None:
         shape[encoding.axis] = -1
     scales = torch.tensor(encoding.scales, dtype=torch.float64)
-    return scales.reshape(shape), torch.tensor(encoding.offsets).reshape(shape)
+    offsets = torch.tensor(encoding.offsets).reshape(shape)
+    if encoding.type is not _BLOCKS:
+        return scales.reshape(shape), offsets
+    # Blocks follow one another along all that an index of the axis has.
+    multiples = torch.frombuffer(bytearray(encoding.block_scales), dtype=torch.uint8)
+    each = scales[:, None] * multiples.reshape(len(scales), -1)
+    others = [size for dim, size in enumerate(tensor.dims) if dim != encoding.axis]
+    each = each.repeat_interleave(prod(others) // each.shape[1], 1)
+    return each.reshape(-1, *others).movedim(0, encoding.axis), offsets
 
 
 def _integers(tensor: Tensor, stored: torch.Tensor) -> torch.Tensor:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 from torch.fx import GraphModule
-from torchao.quantization.pt2e import MinMaxObserver, ObserverBase
+from torchao.quantization.pt2e import AffineQuantizedObserverBase, MinMaxObserver, ObserverBase
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from executorch.backends.qualcomm.quantizer.custom_annotation import annotate_kv_8bit
@@ -22,15 +22,20 @@ from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.extension.llm.transform.static_program import StaticProgram
 
 _OUTPUT = "model.output"  # the module that gives logits
+# What loses most by few bits: values, and the ways back to the residual stream.
+_SENSITIVE = (".wvs", ".wo", ".feed_forward.w2")
+_OBSERVERS = (ObserverBase, AffineQuantizedObserverBase)
 
 
 @dataclass(frozen=True)
 class LLMQuantRecipe:
-    """Bits of activations and weights; weights have a scale for each channel. `output`: of the layer that gives logits;
+    """Bits of activations and weights; weights have a scale for each channel, by blocks for each 32 of its inputs.
+    `output`: of the layer that gives logits; `sensitive`: of projections to values, out of attention and down;
     `has_8bit_cache`: keys and values have 8 bits, whatever activations have."""
 
     default: QuantDtype = QuantDtype.use_16a8w
     output: QuantDtype = QuantDtype.use_16a8w
+    sensitive: QuantDtype | None = None
     has_8bit_cache: bool = True
 
     def quantizer(self, soc: QcomChipset) -> QnnQuantizer:
@@ -38,8 +43,11 @@ class LLMQuantRecipe:
         # Not a moving average: caches are empty in the first calls.
         options = {"is_linear_per_channel": True, "act_observer": MinMaxObserver}
         made.set_default_quant_config(self.default, **options)
-        output = ModuleQConfig(self.output, **options)
-        made.set_submodule_qconfig_list([(get_submodule_name_predicate(_OUTPUT), output)])
+        parts = [(get_submodule_name_predicate(_OUTPUT), ModuleQConfig(self.output, **options))]
+        if self.sensitive is not None:
+            config = ModuleQConfig(self.sensitive, **options)
+            parts += [(get_submodule_name_predicate(each), config) for each in _SENSITIVE]
+        made.set_submodule_qconfig_list(parts)
         if self.has_8bit_cache:
             made.add_custom_quant_annotations([annotate_kv_8bit])
         return made
@@ -91,5 +99,5 @@ def _observed(module: GraphModule) -> list[tuple[str, str]]:
     return [
         (str(getattr(node.args[0].target, "__name__", node.args[0].op)), str(node.target))
         for node in module.graph.nodes
-        if node.op == "call_module" and isinstance(getattr(module, str(node.target)), ObserverBase)
+        if node.op == "call_module" and isinstance(getattr(module, str(node.target)), _OBSERVERS)
     ]

