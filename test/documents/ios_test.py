@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The documents' Swift and Objective-C of iOS compile: Swift with Swift 6's compiler over the layer's sources, Objective-C
-with clang under GNUstep's Foundation and under ARC."""
+"""The documents' Swift and Objective-C of iOS compile: Swift with Swift 6's compiler over the layer's sources,
+Objective-C with clang under GNUstep's Foundation and under ARC."""
 
 from __future__ import annotations
 

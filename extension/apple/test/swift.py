@@ -20,7 +20,7 @@ NEEDS_SWIFT = pytest.mark.skipif(not SWIFT, reason="needs EXECUTORCH_SWIFT_ROOT,
 def in_root(folder: Path, commands: str) -> str:
     """What the commands print, run in `folder`; they must not fail."""
     folders = f"{ROOT}:{build_folder()}:{loadable('executorch_c').parent}:{folder}"
-    words = ["sh", "-ec", f"cd {folder} && {commands}"]
+    words = ["timeout", "600", "sh", "-ec", f"cd {folder} && {commands}"]
     done = subprocess.run(
         [SCRIPT, SWIFT, "--run", folders, *words], capture_output=True, text=True, check=False
     )
