@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -75,13 +73,6 @@ def test_what_a_framework_misses() -> None:
     }
 
 
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    """Kept between runs: half a gigabyte of compiler, and objects that need eight minutes of a processor."""
-    tree = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    return Path(tempfile.gettempdir()) / f"executorch-macos-{tree}"
-
-
 def source_cache() -> list[str]:
     """Where the build here has unpacked other projects' sources."""
     text = (build_folder() / "CMakeCache.txt").read_text()
@@ -93,7 +84,8 @@ def source_cache() -> list[str]:
 @pytest.mark.full
 @pytest.mark.skipif(not (ROOT / "CMakeLists.txt").exists(), reason="needs the sources")
 @pytest.mark.req("APL-030")
-def test_every_plain_library_compiles_for_macs_and_misses_nothing(folder: Path) -> None:
+def test_every_plain_library_compiles_for_macs_and_misses_nothing() -> None:
+    folder = zig.kept(ROOT)
     out = zig.build(ROOT, folder, *source_cache())
     system = zig.system_symbols(zig.install(folder))
     objects = {row.name: zig.contents(row, out) for row in FRAMEWORKS}

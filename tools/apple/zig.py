@@ -4,11 +4,13 @@ there would find in them, and what it would miss."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from executorch.tools.apple.mach_o import Symbols, members, symbols
 
 FOLDER = Path(__file__).resolve().parent
 # Small and quick: nothing runs. Without -O, zig would add checks of undefined behaviour.
+TARGET = "aarch64-macos.12.0"
 FLAGS = "-O0 -g0 -fno-sanitize=undefined"
 # zig has names of processors where clang has those of architectures: armv8.2-a+fp16 is generic+v8_2a+fullfp16.
 SCRIPT = """#!/bin/sh
@@ -33,6 +36,21 @@ exec {zig} {tool} "$@"
 _CXX = re.compile(
     r"__Z(N[KS]*|T[VTIS]N?K?|TH|d[al]|n[aw])(S|St|10__cxxabiv1)|__Z(nw|na|dl|da)[mP]|___(cxa|gxx)_|__ZS"
 )
+
+
+def kept(root: Path) -> Path:
+    """A folder for this tree that lasts between runs: half a gigabyte of compiler, and objects that need eight minutes
+    of a processor."""
+    tree = hashlib.sha256(str(root).encode()).hexdigest()[:8]
+    return Path(tempfile.gettempdir()) / f"executorch-macos-{tree}"
+
+
+def compiler(folder: Path) -> tuple[list[str], dict[str, str]]:
+    """The words of a compiler of C++ for the oldest macOS, and its environment."""
+    cache = {f"ZIG_{name}_CACHE_DIR": str(folder / "cache") for name in ("GLOBAL", "LOCAL")}
+    return [str(install(folder) / "zig"), "c++", "-target", TARGET, *FLAGS.split()], {
+        **os.environ, **cache,
+    }  # fmt: skip
 
 
 def install(folder: Path) -> Path:
@@ -62,8 +80,7 @@ def build(root: Path, folder: Path, *more: str) -> Path:
     """Configures as the preset macos does and builds plain C++ of the frameworks: the folder of the build."""
     write_tools(install(folder), folder / "tools")
     out = folder / "out"
-    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(folder / "cache")}
-    environment["ZIG_LOCAL_CACHE_DIR"] = environment["ZIG_GLOBAL_CACHE_DIR"]
+    _, environment = compiler(folder)
     words = [
         "cmake", "-G", "Ninja", "-S", root, "-B", out, f"-DCMAKE_TOOLCHAIN_FILE={FOLDER / 'zig.cmake'}",
         f"-DET_ZIG={folder / 'tools'}", f"-DEXECUTORCH_BUILD_PRESET_FILE={root}/tools/cmake/preset/macos.cmake",
