@@ -83,7 +83,7 @@ def source_cache() -> list[str]:
 
 @pytest.mark.full
 @pytest.mark.skipif(not (ROOT / "CMakeLists.txt").exists(), reason="needs the sources")
-@pytest.mark.req("APL-030")
+@pytest.mark.req("APL-031")
 def test_every_plain_library_compiles_for_macs_and_misses_nothing() -> None:
     folder = zig.kept(ROOT)
     out = zig.build(ROOT, folder, *source_cache())

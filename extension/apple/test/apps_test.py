@@ -93,7 +93,6 @@ def write_classification(folder: Path) -> None:
 
 @pytest.mark.full
 @NEEDS_SWIFT
-@pytest.mark.req("IX-062")
 def test_the_logic_of_the_apps(tmp_path: Path, program_store: ProgramStore) -> None:
     llama = tiny_llama.kept(tmp_path / "llama", program_store)
     programs = tmp_path / "programs"
