@@ -32,9 +32,9 @@ for word; do
 done
 exec {zig} {tool} "$@"
 """
-# Of Apple's libc++ and libc++abi; libSystem's names are in a list that zig has.
+# Of Apple's libc++ and libc++abi, and what the linker makes; libSystem's names are in a list that zig has.
 _CXX = re.compile(
-    r"__Z(N[KS]*|T[VTIS]N?K?|TH|d[al]|n[aw])(S|St|10__cxxabiv1)|__Z(nw|na|dl|da)[mP]|___(cxa|gxx)_|__ZS"
+    r"__Z(N[KS]*|T[VTIS]N?K?|TH|d[al]|n[aw])(S|St|10__cxxabiv1)|__Z(nw|na|dl|da)[mP]|___(cxa|gxx)_|___dso_handle$|__ZS"
 )
 
 
