@@ -164,8 +164,9 @@ enum MLComputeUnits : NSInteger {
 @interface MLModelDescription : NSObject
 @property(readonly) NSDictionary<NSString*, MLFeatureDescription*>* inputDescriptionsByName;
 @property(readonly) NSDictionary<NSString*, MLFeatureDescription*>* outputDescriptionsByName;
-@property(readonly) NSDictionary<NSString*, MLFeatureDescription*>* stateDescriptionsByName
-    API_AVAILABLE(macos(15.0), ios(18.0));
+@property(readonly)
+    NSDictionary<NSString*, MLFeatureDescription*>* stateDescriptionsByName API_AVAILABLE(
+        macos(15.0), ios(18.0));
 @end
 @interface MLFeatureValue : NSObject
 + (instancetype)featureValueWithMultiArray:(MLMultiArray*)array;
@@ -193,8 +194,7 @@ API_AVAILABLE(macos(15.0), ios(18.0))
     API_AVAILABLE(macos(13.0), ios(16.0));
 + (NSURL*)compileModelAtURL:(NSURL*)url
                       error:(NSError**)error
-    API_DEPRECATED("Use compileModelAtURL:completionHandler:", macos(10.13, 13.0),
-                   ios(11.0, 16.0));
+    API_DEPRECATED("Use compileModelAtURL:completionHandler:", macos(10.13, 13.0), ios(11.0, 16.0));
 + (instancetype)modelWithContentsOfURL:(NSURL*)url
                          configuration:(MLModelConfiguration*)configuration
                                  error:(NSError**)error;

@@ -84,7 +84,7 @@ def test_no_call_is_newer_than_the_oldest_system(tmp_path: Path) -> None:
     words += "-std=c++17 -x objective-c++ -c -fobjc-arc -fblocks -Wall -Wextra -Werror".split()
     words += [f"-I{place}" for place in places]
 
-    def said(text: str) -> str:
+    def messages(text: str) -> str:
         file = tmp_path / "core_ml.mm"
         file.write_text(text)
         command = [*words, str(file), "-o", str(tmp_path / "core_ml.o")]
@@ -93,7 +93,7 @@ def test_no_call_is_newer_than_the_oldest_system(tmp_path: Path) -> None:
         ).stderr
 
     text = SOURCE.read_text()
-    assert said(text) == ""
+    assert messages(text) == ""
     found = symbols((tmp_path / "core_ml.o").read_bytes())
     assert "_executorch_coremldelegate" in found.defined
     assert {"_OBJC_CLASS_$_MLModel", "_OBJC_CLASS_$_MLMultiArray"} <= found.undefined
@@ -102,7 +102,7 @@ def test_no_call_is_newer_than_the_oldest_system(tmp_path: Path) -> None:
         ("macOS 12.3, iOS 15.4, tvOS 15.4, watchOS 8.5, *", "getBytesWithHandler:"),
     ):
         assert f"@available({system})" in text
-        wrong = said(text.replace(f"@available({system})", "true", 1))
+        wrong = messages(text.replace(f"@available({system})", "true", 1))
         assert f"'{call}' is only available on macOS" in wrong
 
 
