@@ -87,11 +87,11 @@ let package = Package(
       path: ".Package.swift/kernels_optimized_debug", linkerSettings: [.linkedFramework("Accelerate")]),
     .binaryTarget(name: "kernels_quantized", path: "cmake-out/kernels_quantized.xcframework"),
     .target(
-      name: "kernels_quantized_with_dependencies", dependencies: ["kernels_quantized"],
+      name: "kernels_quantized_with_dependencies", dependencies: ["kernels_quantized", "threadpool"],
       path: ".Package.swift/kernels_quantized", linkerSettings: []),
     .binaryTarget(name: "kernels_quantized_debug", path: "cmake-out/kernels_quantized_debug.xcframework"),
     .target(
-      name: "kernels_quantized_debug_with_dependencies", dependencies: ["kernels_quantized_debug"],
+      name: "kernels_quantized_debug_with_dependencies", dependencies: ["kernels_quantized_debug", "threadpool_debug"],
       path: ".Package.swift/kernels_quantized_debug", linkerSettings: []),
     .binaryTarget(name: "kernels_torchao", path: "cmake-out/kernels_torchao.xcframework"),
     .target(

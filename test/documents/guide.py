@@ -54,6 +54,11 @@ def _today(page: str, language: str) -> list[tuple[str, str]]:
     ]
 
 
+def listings(page: str, language: str) -> dict[str, str]:
+    """Blocks of another language, by their names."""
+    return dict(_today(page, language))
+
+
 def with_torchao(page: str) -> list[str]:
     """The page's blocks that run only where torchao is installed."""
     found = _BLOCK.finditer((FOLDER / page).read_text())

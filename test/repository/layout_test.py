@@ -27,7 +27,7 @@ DOCUMENTED = (
 )
 
 # Projects of Android's tools, whose folders are Java's packages, and of Apple's, whose folders are frameworks.
-PLATFORM = ("extension/android/", "examples/demo-apps/android/", "extension/benchmark/android/", "extension/apple/",
+PLATFORM = ("extension/android/", "examples/demo-apps/", "extension/benchmark/android/", "extension/apple/",
             "extension/llm/apple/")  # fmt: skip
 
 

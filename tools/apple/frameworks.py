@@ -42,12 +42,15 @@ FRAMEWORKS = (
         "executorch_llm",
         ("executorch_c_text", "extension_llm_apple", "extension_llm_runner",
          "extension_llm_sampler", "extension_text_grammar",
-         "pcre2", "tokenizers"),
+         "pcre2", "tokenizers", "utf8proc"),
         symbol="executorch_link_text", headers="executorch_llm",
         swift_module="ExecuTorchLLM", needs=("executorch",),
     ),
     Framework(
-        "threadpool", ("cpuinfo", "extension_threadpool", "pthreadpool"), is_product=False
+        # Threads, and what more than one framework of kernels computes with.
+        "threadpool",
+        ("cpuinfo", "extension_threadpool", "hwy", "kernels_util_all_deps", "optimized_gemm", "pthreadpool"),
+        is_product=False,
     ),
     Framework(
         "backend_coreml", ("backend_disk_cache", "coreml_inmemoryfs", "coreml_util", "coremldelegate"),
@@ -62,7 +65,7 @@ FRAMEWORKS = (
     ),
     Framework(
         "backend_xnnpack",
-        ("executorch_xnnpack", "executorch_xnnpack_microkernels", "optimized_gemm", "xnnpack_backend"),
+        ("executorch_xnnpack", "executorch_xnnpack_microkernels", "xnnpack_backend"),
         symbol="executorch_xnnpack_backend", option="xnnpack",
         needs=("threadpool",),
     ),
@@ -72,13 +75,13 @@ FRAMEWORKS = (
     ),
     Framework(
         "kernels_optimized",
-        ("kernels_util_all_deps", "optimized_kernels", "optimized_native_cpu_ops_lib", "portable_kernels"),
+        ("optimized_kernels", "optimized_native_cpu_ops_lib", "portable_kernels"),
         symbol=_registers("optimized_native_cpu_ops_lib"), option="optimized",
         system_frameworks=("Accelerate",), needs=("threadpool",),
     ),
     Framework(
         "kernels_quantized", ("quantized_kernels", "quantized_ops_lib"),
-        symbol=_registers("quantized_ops_lib"), option="quantized",
+        symbol=_registers("quantized_ops_lib"), option="quantized", needs=("threadpool",),
     ),
     Framework(
         "kernels_torchao", ("torchao_kernels", "torchao_ops_executorch"),

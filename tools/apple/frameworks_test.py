@@ -30,7 +30,7 @@ DOCUMENTED = {
     "kernels_torchao": (set(), {"threadpool"}),
 }
 # CMake targets that a library's name is the first argument of.
-_MAKERS = r"et_library|et_backend|add_library|gen_operators_lib\(LIB_NAME|et_third_party_library"
+_MAKERS = r"et_library|et_backend|et_third_party|add_library|gen_operators_lib\(LIB_NAME|et_third_party_library"
 
 
 def cmake_text() -> str:

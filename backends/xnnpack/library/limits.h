@@ -3,7 +3,7 @@
 // repeated (no kernel that is built has more than 16 rows), and how many kernels there may be.
 #pragma once
 
-#if !defined(__cplusplus) && !defined(_POSIX_C_SOURCE)
+#if !defined(__cplusplus) && !defined(_POSIX_C_SOURCE) && !defined(__MACH__)
 #define _POSIX_C_SOURCE 199309L  // as runtime.c has it ahead of all others
 #endif
 

@@ -5,7 +5,6 @@ package as Swift reads it; that a target of the package links what registers its
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 import torch
 
 from executorch.exir import to_edge
+from executorch.extension.apple.test.swift import NEEDS_SWIFT, in_root
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.test.cli import wrapped
 from executorch.test.e2e.build_tree import build_folder, loadable
@@ -23,24 +23,8 @@ from executorch.test.repository.sources import ROOT
 from executorch.tools.apple.frameworks import FRAMEWORKS, named
 from executorch.tools.apple.package import link_source, variants
 
-SWIFT = os.environ.get("EXECUTORCH_SWIFT_ROOT", "")
-SCRIPT = ROOT / "extension" / "apple" / "scripts" / "swift_root.sh"
 PROMPT = "The capital of France is"
-pytestmark = [
-    pytest.mark.full,
-    pytest.mark.skipif(not SWIFT, reason="needs EXECUTORCH_SWIFT_ROOT, of swift_root.sh"),
-]
-
-
-def in_root(folder: Path, commands: str) -> str:
-    """What the commands print, run in `folder`; they must not fail."""
-    folders = f"{ROOT}:{build_folder()}:{loadable('executorch_c').parent}:{folder}"
-    words = ["sh", "-ec", f"cd {folder} && {commands}"]
-    done = subprocess.run(
-        [SCRIPT, SWIFT, "--run", folders, *words], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
-    return done.stdout + done.stderr
+pytestmark = [pytest.mark.full, NEEDS_SWIFT]
 
 
 class Subtract(torch.nn.Module):

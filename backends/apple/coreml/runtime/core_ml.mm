@@ -158,6 +158,7 @@ Error read_features(NSDictionary<NSString*, MLFeatureDescription*>* described,
 
 // ---- Models
 
+API_AVAILABLE(macos(14.0), ios(17.0), tvos(17.0), watchos(10.0))
 std::string name_of_device(id<MLComputeDeviceProtocol> device) {
   if ([device isKindOfClass:[MLNeuralEngineComputeDevice class]]) {
     return "NE";
@@ -254,15 +255,19 @@ class LoadedModel final : public Model {
   }
 
   static Error take_result(MLMultiArray* result, size_t index, const Take& take) {
-    __block Error taken = Error::Internal;
-    [result getBytesWithHandler:^(const void* bytes, NSInteger) {
+    const auto take_bytes = [&](const void* bytes) {
       Elements elements;
-      taken = read_elements(result, bytes, &elements);
-      if (taken == Error::Ok) {
-        taken = take(index, elements);
-      }
-    }];
-    return taken;
+      ET_CHECK_OK_OR_RETURN_ERROR(read_elements(result, bytes, &elements));
+      return take(index, elements);
+    };
+    if (@available(macOS 12.3, iOS 15.4, tvOS 15.4, watchOS 8.5, *)) {
+      __block Error taken = Error::Internal;
+      [result getBytesWithHandler:^(const void* bytes, NSInteger) {
+        taken = take_bytes(bytes);
+      }];
+      return taken;
+    }
+    return take_bytes(result.dataPointer);
   }
 
   id<MLFeatureProvider> run(MLDictionaryFeatureProvider* given, MLPredictionOptions* options,
@@ -328,10 +333,42 @@ MLComputeUnits units_of(ComputeUnit unit) {
     case ComputeUnit::kCpuAndGpu:
       return MLComputeUnitsCPUAndGPU;
     case ComputeUnit::kCpuAndNe:
-      return MLComputeUnitsCPUAndNeuralEngine;
+      if (@available(macOS 13.0, iOS 16.0, tvOS 16.0, watchOS 9.0, *)) {
+        return MLComputeUnitsCPUAndNeuralEngine;
+      }
+      return MLComputeUnitsAll;  // earlier systems have no such choice
     default:
       return MLComputeUnitsAll;
   }
+}
+
+struct Compiled {
+  NSURL* url = nil;
+  NSError* error = nil;
+};
+
+Error compile_package(NSURL* package, Compiled* out) {
+  if (@available(macOS 13.0, iOS 16.0, tvOS 16.0, *)) {
+    const auto made = std::make_shared<std::promise<Compiled>>();
+    auto waiting = made->get_future();
+    [MLModel compileModelAtURL:package
+             completionHandler:^(NSURL* url, NSError* error) {
+               made->set_value({url, error});
+             }];
+    ET_CHECK_OR_RETURN_ERROR(waiting.wait_for(kCompileLimit) == std::future_status::ready,
+                             InvalidProgram,
+                             "[Core ML] Failed to compile model %s: not in five minutes",
+                             text_of(package.path).c_str());
+    *out = waiting.get();
+    return Error::Ok;
+  }
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"  // what earlier systems have
+  NSError* error = nil;
+  out->url = [MLModel compileModelAtURL:package error:&error];
+  out->error = error;
+#pragma clang diagnostic pop
+  return Error::Ok;
 }
 
 Error make_configuration(ComputeUnit unit, const std::string& function,
@@ -409,21 +446,9 @@ class AppleCoreML final : public CoreML {
 
   Error compile(const std::string& package, const std::string& path) const override {
     return guarded("compile", package, [&] {
-      struct Compiled {
-        NSURL* url;
-        NSError* error;
-      };
-      const auto made = std::make_shared<std::promise<Compiled>>();
-      auto waiting = made->get_future();
-      [MLModel compileModelAtURL:[NSURL fileURLWithPath:text_of(package)]
-               completionHandler:^(NSURL* url, NSError* error) {
-                 made->set_value({url, error});
-               }];
-      ET_CHECK_OR_RETURN_ERROR(waiting.wait_for(kCompileLimit) == std::future_status::ready,
-                               InvalidProgram,
-                               "[Core ML] Failed to compile model %s: not in five minutes",
-                               package.c_str());
-      const Compiled compiled = waiting.get();
+      Compiled compiled;
+      ET_CHECK_OK_OR_RETURN_ERROR(
+          compile_package([NSURL fileURLWithPath:text_of(package)], &compiled));
       if (compiled.url == nil) {
         return failed("compile", package, compiled.error);
       }

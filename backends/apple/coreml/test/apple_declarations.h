@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What core_ml.mm uses of Foundation and Core ML, as their documentation has it: so that its syntax
-// and types are checked where there is neither. Nothing of it runs.
+// and types are checked where there is neither, and, by a compiler for Macs, that no call is newer
+// than the oldest system unless it asks. Nothing of it runs.
 #pragma once
 
+#if __has_include(<os/availability.h>)
+#include <os/availability.h>
+#else
 #define API_AVAILABLE(...)
+#define API_DEPRECATED(...)
+#endif
 
 using BOOL = bool;
 using NSInteger = long;
@@ -46,6 +52,7 @@ __attribute__((objc_root_class))
 @interface NSNumber : NSValue
 + (NSNumber*)numberWithBool:(BOOL)value;
 + (NSNumber*)numberWithLong:(long)value;
++ (NSNumber*)numberWithLongLong:(long long)value;
 @property(readonly) BOOL boolValue;
 @property(readonly) long long longLongValue;
 @property(readonly) unsigned long long unsignedLongLongValue;
@@ -109,7 +116,7 @@ NSArray<NSString*>* NSSearchPathForDirectoriesInDomains(NSUInteger folder, NSUIn
 enum MLMultiArrayDataType : NSInteger {
   MLMultiArrayDataTypeDouble = 0x10000 | 64,
   MLMultiArrayDataTypeFloat32 = 0x10000 | 32,
-  MLMultiArrayDataTypeFloat16 = 0x10000 | 16,
+  MLMultiArrayDataTypeFloat16 API_AVAILABLE(macos(12.0), ios(16.0)) = 0x10000 | 16,
   MLMultiArrayDataTypeInt32 = 0x20000 | 32,
 };
 enum MLFeatureType : NSInteger { MLFeatureTypeMultiArray = 5 };
@@ -122,7 +129,7 @@ enum MLComputeUnits : NSInteger {
   MLComputeUnitsCPUOnly,
   MLComputeUnitsCPUAndGPU,
   MLComputeUnitsAll,
-  MLComputeUnitsCPUAndNeuralEngine,
+  MLComputeUnitsCPUAndNeuralEngine API_AVAILABLE(macos(13.0), ios(16.0)),
 };
 
 @interface MLMultiArray : NSObject
@@ -135,7 +142,9 @@ enum MLComputeUnits : NSInteger {
 @property(readonly) MLMultiArrayDataType dataType;
 @property(readonly) NSArray<NSNumber*>* shape;
 @property(readonly) NSArray<NSNumber*>* strides;
-- (void)getBytesWithHandler:(void (^)(const void* bytes, NSInteger size))handler;
+@property(readonly) void* dataPointer;
+- (void)getBytesWithHandler:(void (^)(const void* bytes, NSInteger size))handler
+    API_AVAILABLE(macos(12.3), ios(15.4));
 @end
 @interface MLMultiArrayShapeConstraint : NSObject
 @property(readonly) MLMultiArrayShapeConstraintType type;
@@ -155,7 +164,9 @@ enum MLComputeUnits : NSInteger {
 @interface MLModelDescription : NSObject
 @property(readonly) NSDictionary<NSString*, MLFeatureDescription*>* inputDescriptionsByName;
 @property(readonly) NSDictionary<NSString*, MLFeatureDescription*>* outputDescriptionsByName;
-@property(readonly) NSDictionary<NSString*, MLFeatureDescription*>* stateDescriptionsByName;
+@property(readonly)
+    NSDictionary<NSString*, MLFeatureDescription*>* stateDescriptionsByName API_AVAILABLE(
+        macos(15.0), ios(18.0));
 @end
 @interface MLFeatureValue : NSObject
 + (instancetype)featureValueWithMultiArray:(MLMultiArray*)array;
@@ -168,63 +179,81 @@ enum MLComputeUnits : NSInteger {
 - (instancetype)initWithDictionary:(NSDictionary<NSString*, id>*)values error:(NSError**)error;
 @end
 @interface MLPredictionOptions : NSObject
-@property(copy) NSDictionary<NSString*, id>* outputBackings;
+@property(copy) NSDictionary<NSString*, id>* outputBackings API_AVAILABLE(macos(11.0), ios(16.0));
 @end
 @interface MLModelConfiguration : NSObject
 @property MLComputeUnits computeUnits;
-@property(copy) NSString* functionName;
+@property(copy) NSString* functionName API_AVAILABLE(macos(15.0), ios(18.0));
 @end
+API_AVAILABLE(macos(15.0), ios(18.0))
 @interface MLState : NSObject
 @end
 @interface MLModel : NSObject
 + (void)compileModelAtURL:(NSURL*)url
-        completionHandler:(void (^)(NSURL* compiled, NSError* error))handler;
+        completionHandler:(void (^)(NSURL* compiled, NSError* error))handler
+    API_AVAILABLE(macos(13.0), ios(16.0));
++ (NSURL*)compileModelAtURL:(NSURL*)url
+                      error:(NSError**)error
+    API_DEPRECATED("Use compileModelAtURL:completionHandler:", macos(10.13, 13.0), ios(11.0, 16.0));
 + (instancetype)modelWithContentsOfURL:(NSURL*)url
                          configuration:(MLModelConfiguration*)configuration
                                  error:(NSError**)error;
 @property(readonly) MLModelDescription* modelDescription;
-- (MLState*)newState;
+- (MLState*)newState API_AVAILABLE(macos(15.0), ios(18.0));
 - (id<MLFeatureProvider>)predictionFromFeatures:(id<MLFeatureProvider>)input
                                         options:(MLPredictionOptions*)options
                                           error:(NSError**)error;
 - (id<MLFeatureProvider>)predictionFromFeatures:(id<MLFeatureProvider>)input
                                      usingState:(MLState*)state
                                         options:(MLPredictionOptions*)options
-                                          error:(NSError**)error;
+                                          error:(NSError**)error
+    API_AVAILABLE(macos(15.0), ios(18.0));
 @end
 
+API_AVAILABLE(macos(14.0), ios(17.0))
 @protocol MLComputeDeviceProtocol <NSObject>
 @end
+API_AVAILABLE(macos(14.0), ios(17.0))
 @interface MLGPUComputeDevice : NSObject <MLComputeDeviceProtocol>
 @end
+API_AVAILABLE(macos(14.0), ios(17.0))
 @interface MLNeuralEngineComputeDevice : NSObject <MLComputeDeviceProtocol>
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLModelStructureProgramNamedValueType : NSObject
 @property(readonly) NSString* name;
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLModelStructureProgramOperation : NSObject
 @property(readonly) NSString* operatorName;
 @property(readonly) NSArray<MLModelStructureProgramNamedValueType*>* outputs;
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLModelStructureProgramBlock : NSObject
 @property(readonly) NSArray<MLModelStructureProgramOperation*>* operations;
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLModelStructureProgramFunction : NSObject
 @property(readonly) MLModelStructureProgramBlock* block;
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLModelStructureProgram : NSObject
 @property(readonly) NSDictionary<NSString*, MLModelStructureProgramFunction*>* functions;
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLModelStructure : NSObject
 @property(readonly) MLModelStructureProgram* program;
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLComputePlanCost : NSObject
 @property(readonly) double weight;
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLComputePlanDeviceUsage : NSObject
 @property(readonly) NSArray<id<MLComputeDeviceProtocol>>* supportedComputeDevices;
 @property(readonly) id<MLComputeDeviceProtocol> preferredComputeDevice;
 @end
+API_AVAILABLE(macos(14.4), ios(17.4))
 @interface MLComputePlan : NSObject
 + (void)loadContentsOfURL:(NSURL*)url
             configuration:(MLModelConfiguration*)configuration

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from executorch.test.repository.sources import ROOT
+from executorch.tools.apple import zig
+from executorch.tools.apple.mach_o import symbols
 
 SOURCE = ROOT / "backends/apple/coreml/runtime/core_ml.mm"
 CLANG = next(filter(None, map(shutil.which, ("clang++-19", "clang++"))), None)
@@ -71,6 +73,37 @@ def test_a_call_that_is_none_is_seen(tmp_path: Path, right: str, wrong: str, mes
     assert right in text
     done = compiled(tmp_path, text.replace(right, wrong))
     assert done.returncode != 0 and message in done.stderr
+
+
+@pytest.mark.full
+def test_no_call_is_newer_than_the_oldest_system(tmp_path: Path) -> None:
+    """By a compiler for macOS 12: what came later is asked for. The object refers to Core ML's classes."""
+    declare_frameworks(tmp_path)
+    words, environment = zig.compiler(zig.kept(ROOT))
+    places = [tmp_path, ROOT / "src", ROOT / "runtime/core/portable_type/c10"]
+    words += "-std=c++17 -x objective-c++ -c -fobjc-arc -fblocks -Wall -Wextra -Werror".split()
+    words += [f"-I{place}" for place in places]
+
+    def messages(text: str) -> str:
+        file = tmp_path / "core_ml.mm"
+        file.write_text(text)
+        command = [*words, str(file), "-o", str(tmp_path / "core_ml.o")]
+        return subprocess.run(
+            command, capture_output=True, text=True, env=environment, check=False
+        ).stderr
+
+    text = SOURCE.read_text()
+    assert messages(text) == ""
+    found = symbols((tmp_path / "core_ml.o").read_bytes())
+    assert "_executorch_coremldelegate" in found.defined
+    assert {"_OBJC_CLASS_$_MLModel", "_OBJC_CLASS_$_MLMultiArray"} <= found.undefined
+    for system, call in (
+        ("macOS 13.0, iOS 16.0, tvOS 16.0, *", "compileModelAtURL:completionHandler:"),
+        ("macOS 12.3, iOS 15.4, tvOS 15.4, watchOS 8.5, *", "getBytesWithHandler:"),
+    ):
+        assert f"@available({system})" in text
+        wrong = messages(text.replace(f"@available({system})", "true", 1))
+        assert f"'{call}' is only available on macOS" in wrong
 
 
 def test_the_documented_targets_are_there(tmp_path: Path) -> None:

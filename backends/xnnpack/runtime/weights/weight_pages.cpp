@@ -41,9 +41,6 @@ using extension::kLargePage;
 using Clock = std::chrono::steady_clock;
 /// What one region's large pages may take beyond what ordinary ones would.
 constexpr Clock::duration kPatience = std::chrono::milliseconds(20);
-/// Of 512 ordinary pages. A large page takes 0.15 ms, but 5 ms where the system moves memory
-/// together for it first, or a virtual machine's host has to find it.
-constexpr Clock::duration kOrdinary512 = std::chrono::milliseconds(1);
 
 struct Region {
   size_t size = 0, used = 0;
@@ -108,12 +105,16 @@ uint8_t* add_region(Regions& all, size_t size) {
   return all.newest = begin;
 }
 
+#if defined(MADV_HUGEPAGE)
+
+/// Of 512 ordinary pages. A large page takes 0.15 ms, but 5 ms where the system moves memory
+/// together for it first, or a virtual machine's host has to find it.
+constexpr Clock::duration kOrdinary512 = std::chrono::milliseconds(1);
+
 /// Writes to a page, so that it is there.
 void touch(uint8_t* page) {
   *static_cast<volatile uint8_t*>(page) = 0;
 }
-
-#if defined(MADV_HUGEPAGE)
 
 /// A large page, where there is patience for it.
 bool touch_large(uint8_t* page, Patience& patience) {

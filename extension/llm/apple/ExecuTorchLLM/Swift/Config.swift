@@ -27,6 +27,8 @@ public final class Config {
   public var stops: [String] = []
   /// A JSON schema that the answer follows.
   public var jsonSchema: String?
+  /// How a conversation is written where program and tokenizer do not say: chatml, llama3 or gemma.
+  public var chatFormat: String?
 
   public init() {}
   public init(_ change: (Config) -> Void) { change(self) }
@@ -43,6 +45,7 @@ public final class Config {
       $0.seed = seed
       $0.stops = stops
       $0.jsonSchema = jsonSchema
+      $0.chatFormat = chatFormat
     }
   }
 }

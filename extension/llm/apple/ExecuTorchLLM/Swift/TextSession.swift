@@ -106,7 +106,7 @@ final class TextSession: @unchecked Sendable {
       ExecuTorchMessage(role: UnsafePointer(texts[2 * index]), content: UnsafePointer(texts[2 * index + 1]))
     }
     return try run(config, config.maximumNewTokens, onText) {
-      api.text_chat(session, given, given.count, nil, $0, $1)
+      api.text_chat(session, given, given.count, config.chatFormat, $0, $1)
     }
   }
 
