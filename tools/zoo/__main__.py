@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exports the example models with each backend, runs what runs here beside PyTorch, and writes the table.
+
+    python -m executorch.tools.zoo [name ...] [--resume] [--page docs/results/zoo.md]
+
+Nothing is downloaded. A cell that is known is kept with --resume; a cell that takes longer than --limit is said to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from executorch.tools import pages
+from executorch.tools.measure.json_lines import append
+from executorch.tools.zoo import page
+from executorch.tools.zoo.models import WAYS, Way, names
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORT = "CELL "  # cell.py's; importing it takes torch
+
+
+def cells(name: str, ways: Sequence[Way], limit: float) -> Iterator[dict[str, Any]]:
+    """Rows of all ways; a process that ends or takes too long costs its way alone."""
+    left = list(ways)
+    while left:
+        words = [f"{way.backend}:{way.quantize}" for way in left]
+        command = [sys.executable, "-m", "executorch.tools.zoo.cell", name, *words]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for row in _rows(process, limit):
+            yield row
+            left.pop(0)
+        if left:
+            yield {"name": name, "way": left.pop(0).name, "failed": _why(process, limit)}
+
+
+def _why(process: subprocess.Popen[bytes], limit: float) -> str:
+    return f"longer than {limit:.0f} s" if process.returncode == -9 else "the process ended"
+
+
+def _rows(process: subprocess.Popen[bytes], limit: float) -> Iterator[dict[str, Any]]:
+    """Kills the process when a line is not there in time."""
+    assert process.stdout and process.stderr
+    text, streams, deadline = b"", {process.stdout, process.stderr}, time.monotonic() + limit
+    while streams:
+        ready, _, _ = select.select(list(streams), [], [], max(0, deadline - time.monotonic()))
+        if not ready:
+            process.kill()
+            break
+        for stream in ready:
+            got = os.read(stream.fileno(), 1 << 16)
+            if not got:
+                streams.discard(stream)
+            elif stream is process.stdout:
+                text += got
+        *lines, text = text.split(b"\n")
+        for line in lines:
+            if line.startswith(REPORT.encode()):
+                row = json.loads(line[len(REPORT) :])
+                deadline = time.monotonic() + limit
+                if len(row) > 2:  # not the line that says which way begins
+                    yield row
+    process.wait()
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help="all unless given")
+    parser.add_argument("--resume", action="store_true", help="keep cells that are known")
+    parser.add_argument("--limit", type=float, default=600, help="seconds for a cell")
+    parser.add_argument("--results", type=Path, default=ROOT / "build" / "zoo.jsonl")
+    parser.add_argument("--page", type=Path, help="write the Markdown page from all results")
+    options = parser.parse_args(argv)
+    if wrong := sorted({*options.names} - {*names()}):
+        parser.error(f"expected names of {', '.join(names())}, found {', '.join(wrong)}")
+    chosen, known = options.names or names(), page.read(options.results)
+    started = time.monotonic()
+    for number, name in enumerate(chosen, 1):
+        ways = [way for way in WAYS if not (options.resume and (name, way.name) in known)]
+        for row in cells(name, ways, options.limit):
+            append(options.results, row)
+            print(f"[{number}/{len(chosen)}, {time.monotonic() - started:.0f} s] {page.line(row)}", flush=True)
+    if options.page:
+        pages.write(options.page, page.text(page.read(options.results)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
