@@ -89,7 +89,10 @@ def main(argv: list[str] | None = None) -> int:
         ways = [way for way in WAYS if not (options.resume and (name, way.name) in known)]
         for row in cells(name, ways, options.limit):
             append(options.results, row)
-            print(f"[{number}/{len(chosen)}, {time.monotonic() - started:.0f} s] {page.line(row)}", flush=True)
+            print(
+                f"[{number}/{len(chosen)}, {time.monotonic() - started:.0f} s] {page.line(row)}",
+                flush=True,
+            )
     if options.page:
         pages.write(options.page, page.text(page.read(options.results)))
     return 0

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from executorch.tools.measure import json_lines
-from executorch.tools.zoo.models import NETWORKS, PROGRAMS, TRAINED, WAYS
+from executorch.tools.zoo.models import NETWORKS, PROGRAMS, WAYS
 
 Row = dict[str, Any]
 Cells = dict[tuple[str, str], Row]
 
 HEAD = """# Models by name
 
-What `executorch export NAME --backend BACKEND [--quantize int8]` makes of each model that it knows by name (`executorch export --list`).
+What `executorch export NAME --backend BACKEND [--quantize int8]` makes of each model that has a name
+(`executorch export --list`).
 Nothing is downloaded. Written by
 
     python -m executorch.tools.zoo --page docs/results/zoo.md
@@ -69,7 +70,9 @@ def _that_ran(cells: Cells) -> list[Any]:
 def _of(cells: Cells, show: Any, ways: list[Any]) -> list[str]:
     found = []
     for title, models in (("network", NETWORKS), ("program", PROGRAMS)):
-        found.append(f"| {title} | {' | '.join(way.name for way in ways)} |\n|---|{'--:|' * len(ways)}\n")
+        found.append(
+            f"| {title} | {' | '.join(way.name for way in ways)} |\n|---|{'--:|' * len(ways)}\n"
+        )
         for name in models:
             row = [show(cells.get((name, way.name))) for way in ways]
             found.append(f"| {name} | {' | '.join(row)} |\n")
