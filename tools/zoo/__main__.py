@@ -28,18 +28,19 @@ ROOT = Path(__file__).resolve().parents[2]
 REPORT = "CELL "  # cell.py's; importing it takes torch
 
 
-def cells(name: str, ways: Sequence[Way], limit: float) -> Iterator[dict[str, Any]]:
-    """Rows of all ways; a process that ends or takes too long costs its way alone."""
-    left = list(ways)
+def cells(wanted: Sequence[tuple[str, Way]], limit: float) -> Iterator[dict[str, Any]]:
+    """Rows of all; a process that ends or takes too long costs one cell alone."""
+    left = list(wanted)
     while left:
-        words = [f"{way.backend}:{way.quantize}" for way in left]
-        command = [sys.executable, "-m", "executorch.tools.zoo.cell", name, *words]
+        words = [f"{name}:{way.backend}:{way.quantize}" for name, way in left]
+        command = [sys.executable, "-m", "executorch.tools.zoo.cell", *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for row in _rows(process, limit):
             yield row
             left.pop(0)
         if left:
-            yield {"name": name, "way": left.pop(0).name, "failed": _why(process, limit)}
+            name, way = left.pop(0)
+            yield {"name": name, "way": way.name, "failed": _why(process, limit)}
 
 
 def _why(process: subprocess.Popen[bytes], limit: float) -> str:
@@ -83,16 +84,14 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     if wrong := sorted({*options.names} - {*names()}):
         parser.error(f"expected names of {', '.join(names())}, found {', '.join(wrong)}")
-    chosen, known = options.names or names(), page.read(options.results)
+    known = page.read(options.results) if options.resume else {}
+    every = [(name, way) for name in options.names or names() for way in WAYS]
+    wanted = [(name, way) for name, way in every if (name, way.name) not in known]
     started = time.monotonic()
-    for number, name in enumerate(chosen, 1):
-        ways = [way for way in WAYS if not (options.resume and (name, way.name) in known)]
-        for row in cells(name, ways, options.limit):
-            append(options.results, row)
-            print(
-                f"[{number}/{len(chosen)}, {time.monotonic() - started:.0f} s] {page.line(row)}",
-                flush=True,
-            )
+    for number, row in enumerate(cells(wanted, options.limit), 1):
+        append(options.results, row)
+        seconds = time.monotonic() - started
+        print(f"[{number}/{len(wanted)}, {seconds:.0f} s] {page.line(row)}", flush=True)
     if options.page:
         pages.write(options.page, page.text(page.read(options.results)))
     return 0

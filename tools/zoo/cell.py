@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exports one example model in several ways and measures each; prints a line of JSON a way, before it and after it.
+"""Exports example models in given ways and measures each; prints a line of JSON before it and after it.
 
-python -m executorch.tools.zoo.cell NAME BACKEND[:QUANTIZE] ...
+python -m executorch.tools.zoo.cell NAME:BACKEND:[QUANTIZE] ...
 """
 
 from __future__ import annotations
@@ -124,10 +124,9 @@ def report(row: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    name, *ways = sys.argv[1:]
     torch.hub.load_state_dict_from_url = downloads_nothing
-    for text in ways:
-        backend, _, quantize = text.partition(":")
+    for text in sys.argv[1:]:
+        name, backend, quantize = text.split(":")
         way = Way(backend, quantize)
         key = {"name": name, "way": way.name}
         report(key)
@@ -136,7 +135,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 row = measured(name, way, found, Path(folder))
             row["parameters"] = parameters(found)
-        except Exception as problem:  # whatever a backend or a model raises is a cell's content
+        except (Exception, SystemExit) as problem:  # whatever is raised is the cell's content
             traceback.print_exc()
             lines = f"{type(problem).__name__}: {problem}".strip().splitlines()
             row = {"failed": lines[0][:MESSAGE]}
