@@ -86,15 +86,29 @@ def shortened(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines[:LINES] + more)
 
 
-def stored(book: dict[str, Any], outputs: Sequence[str]) -> str:
+def book(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Of (kind, text): kind is markdown or code."""
+    made = []
+    for number, (kind, text) in enumerate(cells, 1):
+        more = {"execution_count": None, "outputs": []} if kind == "code" else {}
+        lines = text.strip("\n").splitlines(keepends=True)
+        made.append(
+            {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": lines} | more
+        )
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def stored(found: dict[str, Any], outputs: Sequence[str]) -> str:
     """The file's text with these outputs."""
-    codes = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    codes = [cell for cell in found["cells"] if cell["cell_type"] == "code"]
     for number, (cell, text) in enumerate(zip(codes, outputs, strict=True), 1):
         lines = shortened(text).splitlines(keepends=True)
         stream = {"name": "stdout", "output_type": "stream", "text": lines}
         cell["outputs"] = [stream] if lines else []
         cell["execution_count"] = number
-    return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def main() -> int:
@@ -105,14 +119,14 @@ def main() -> int:
     parser.add_argument("--cells", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.cells:
-        book = json.loads(options.cells.read_text())
-        print(json.dumps(run([cell for cell in book["cells"] if cell["cell_type"] == "code"])))
+        found = json.loads(options.cells.read_text())
+        print(json.dumps(run([cell for cell in found["cells"] if cell["cell_type"] == "code"])))
         return 0
     for path in options.files or notebooks():
-        book = json.loads(path.read_text())
+        found = json.loads(path.read_text())
         with tempfile.TemporaryDirectory() as folder:
             outputs = fresh(path, Path(folder))
-        path.write_text(stored(book, outputs))
+        path.write_text(stored(found, outputs))
         print(
             f"{path}: {len(outputs)} cells ran, {sum(map(len, outputs)):,} characters kept",
             flush=True,

@@ -27,6 +27,11 @@ def assemble(site: Site, folder: Path) -> None:
             if page.path.suffix == notebook.SUFFIX:
                 _copy(site.root / page.path, (folder / page.name).with_name(page.path.name))
                 text = notebook.markdown(text, page.path.name)
+            elif notebook.is_in_order(page.path, text):
+                beside = folder / f"{page.name}{notebook.SUFFIX}"
+                beside.parent.mkdir(parents=True, exist_ok=True)
+                beside.write_text(notebook.of_page(text))
+                text += f"\n{notebook.download(beside.name)}"
             written[page.name] = links.rewritten(page.path, text)
         elif page.name not in written:
             raise ValueError(f"sections.yaml: @{page.name}: nothing writes such a page")
