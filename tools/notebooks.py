@@ -4,7 +4,7 @@
     python -m executorch.tools.notebooks [examples/arm/vgf_minimal_example.ipynb ...]
 
 Without names: all of examples/. What a cell prints is stored in the file; `git diff` shows what changed. Lines
-that begin with % or ! are for a notebook's own program, such as `%pip install`, and left out here.
+that begin with % or ! are for a notebook's own program, such as `%matplotlib inline`, and left out here.
 """
 
 from __future__ import annotations

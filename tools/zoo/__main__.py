@@ -22,25 +22,25 @@ from typing import Any
 from executorch.tools import pages
 from executorch.tools.measure.json_lines import append
 from executorch.tools.zoo import page
-from executorch.tools.zoo.models import WAYS, Way, names
+from executorch.tools.zoo.models import COLUMNS, Column, names
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT = "CELL "  # cell.py's; importing it takes torch
 
 
-def cells(wanted: Sequence[tuple[str, Way]], limit: float) -> Iterator[dict[str, Any]]:
+def cells(wanted: Sequence[tuple[str, Column]], limit: float) -> Iterator[dict[str, Any]]:
     """Rows of all; a process that ends or takes too long costs one cell alone."""
     left = list(wanted)
     while left:
-        words = [f"{name}:{way.backend}:{way.quantize}" for name, way in left]
+        words = [f"{name}:{column.backend}:{column.quantize}" for name, column in left]
         command = [sys.executable, "-m", "executorch.tools.zoo.cell", *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for row in _rows(process, limit):
             yield row
             left.pop(0)
         if left:
-            name, way = left.pop(0)
-            yield {"name": name, "way": way.name, "failed": _why(process, limit)}
+            name, column = left.pop(0)
+            yield {"name": name, "column": column.name, "failed": _why(process, limit)}
 
 
 def _why(process: subprocess.Popen[bytes], limit: float) -> str:
@@ -67,7 +67,7 @@ def _rows(process: subprocess.Popen[bytes], limit: float) -> Iterator[dict[str, 
             if line.startswith(REPORT.encode()):
                 row = json.loads(line[len(REPORT) :])
                 deadline = time.monotonic() + limit
-                if len(row) > 2:  # not the line that says which way begins
+                if len(row) > 2:  # not the line that says which column begins
                     yield row
     process.wait()
 
@@ -85,8 +85,8 @@ def main(argv: list[str] | None = None) -> int:
     if wrong := sorted({*options.names} - {*names()}):
         parser.error(f"expected names of {', '.join(names())}, found {', '.join(wrong)}")
     known = page.read(options.results) if options.resume else {}
-    every = [(name, way) for name in options.names or names() for way in WAYS]
-    wanted = [(name, way) for name, way in every if (name, way.name) not in known]
+    every = [(name, column) for name in options.names or names() for column in COLUMNS]
+    wanted = [(name, column) for name, column in every if (name, column.name) not in known]
     started = time.monotonic()
     for number, row in enumerate(cells(wanted, options.limit), 1):
         append(options.results, row)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exports example models in given ways and measures each; prints a line of JSON before it and after it.
+"""Exports example models in given columns and measures each; prints a line of JSON before it and after it.
 
 python -m executorch.tools.zoo.cell NAME:BACKEND:[QUANTIZE] ...
 """
@@ -31,7 +31,7 @@ from executorch.devtools.commands.program_file import ProgramFile, plan_of
 from executorch.devtools.commands.python_model import PythonModel
 from executorch.examples.models.comparison import largest_error
 from executorch.tools.measure.processes import ahead
-from executorch.tools.zoo.models import Way
+from executorch.tools.zoo.models import Column
 
 RUNS, SECONDS = 20, 2.0  # the fastest of so many runs, or of so long
 MESSAGE = 160
@@ -53,16 +53,21 @@ def parameters(found: Source) -> int:
     return sum({id(p): p.numel() for module in modules for p in module.parameters()}.values())
 
 
-def measured(name: str, way: Way, found: Source, folder: Path) -> dict[str, Any]:
-    words = [name, "--backend", way.backend, *(["--quantize", way.quantize] * bool(way.quantize))]
+def measured(name: str, column: Column, found: Source, folder: Path) -> dict[str, Any]:
+    words = [
+        name,
+        "--backend",
+        column.backend,
+        *(["--quantize", column.quantize] * bool(column.quantize)),
+    ]
     options = export.parser("executorch export").parse_args(words)
     target = folder / "model.pte"
     started = time.perf_counter()
-    session = exporting.exported(options, found.to_be_quantized() if way.quantize else found)
+    session = exporting.exported(options, found.to_be_quantized() if column.quantize else found)
     session.save_to_pte(str(target))
     row: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 1)}
     row["bytes"] = target.stat().st_size
-    row["taken"], row["left"] = taken(way, target, session, found)
+    row["taken"], row["left"] = taken(column, target, session, found)
     row["missing"] = missing_here(target)[:1]
     if not row["missing"]:
         runs = [run(target, method, each) for method, each in found.methods.items()]
@@ -71,11 +76,11 @@ def measured(name: str, way: Way, found: Source, folder: Path) -> dict[str, Any]
     return row
 
 
-def taken(way: Way, target: Path, session: Any, found: Source) -> tuple[int, int]:
+def taken(column: Column, target: Path, session: Any, found: Source) -> tuple[int, int]:
     """Calls that the backend has, and calls that the portable kernels have."""
-    backend = backends().get(way.backend)
+    backend = backends().get(column.backend)
     if backend is not None and backend.passes:
-        calls = [call.name.startswith(f"{way.backend}::") for call in ProgramFile(target).calls]
+        calls = [call.name.startswith(f"{column.backend}::") for call in ProgramFile(target).calls]
         return sum(calls), len(calls) - sum(calls)
     manager = session.get_edge_program_manager()
     graphs = [manager.exported_program(method).graph_module for method in found.methods]
@@ -127,13 +132,13 @@ def main() -> None:
     torch.hub.load_state_dict_from_url = downloads_nothing
     for text in sys.argv[1:]:
         name, backend, quantize = text.split(":")
-        way = Way(backend, quantize)
-        key = {"name": name, "way": way.name}
+        column = Column(backend, quantize)
+        key = {"name": name, "column": column.name}
         report(key)
         try:
             found = model(name)
             with tempfile.TemporaryDirectory() as folder:
-                row = measured(name, way, found, Path(folder))
+                row = measured(name, column, found, Path(folder))
             row["parameters"] = parameters(found)
         except (Exception, SystemExit) as problem:  # whatever is raised is the cell's content
             traceback.print_exc()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names of `executorch export NAME`, what each is, and the ways in which they are exported."""
+"""The names of `executorch export NAME`, what each is, and the columns in which they are exported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from executorch.cli.plugins import NO_BACKEND
 
 
 @dataclass(frozen=True)
-class Way:
+class Column:
     """A column of the page: `executorch export NAME --backend BACKEND [--quantize QUANTIZE]`."""
 
     backend: str
@@ -20,17 +20,17 @@ class Way:
         return f"{self.backend} {self.quantize}".strip()
 
 
-WAYS = [
-    Way(NO_BACKEND),
-    Way("xnnpack"),
-    Way("xnnpack", "int8"),
-    Way("vulkan"),
-    Way("openvino"),
-    Way("coreml"),
-    Way("vgf"),
-    Way("ethosu", "int8"),
-    Way("cortex_m", "int8"),
-    Way("cadence", "int8"),
+COLUMNS = [
+    Column(NO_BACKEND),
+    Column("xnnpack"),
+    Column("xnnpack", "int8"),
+    Column("vulkan"),
+    Column("openvino"),
+    Column("coreml"),
+    Column("vgf"),
+    Column("ethosu", "int8"),
+    Column("cortex_m", "int8"),
+    Column("cadence", "int8"),
 ]
 
 # In the order of the page. Those whose weights are trained name their package.

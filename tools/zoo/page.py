@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from executorch.tools.measure import json_lines
-from executorch.tools.zoo.models import NETWORKS, PROGRAMS, TRAINED, WAYS, Way
+from executorch.tools.zoo.models import NETWORKS, PROGRAMS, TRAINED, COLUMNS, Column
 
 Row = dict[str, Any]
 Cells = dict[tuple[str, str], Row]
@@ -43,12 +43,12 @@ REFUSED = "\n## Refused\n\n"
 
 
 def read(path: Path) -> Cells:
-    return json_lines.read(path, lambda row: (row["name"], row["way"]))
+    return json_lines.read(path, lambda row: (row["name"], row["column"]))
 
 
 def line(row: Row) -> str:
     """For a terminal."""
-    return f"{row['name']}, {row['way']}: {took(row)}; {ran(row) or 'does not run here'}"
+    return f"{row['name']}, {row['column']}: {took(row)}; {ran(row) or 'does not run here'}"
 
 
 def took(row: Row | None) -> str:
@@ -83,9 +83,13 @@ def milliseconds(value: float) -> str:
 def text(cells: Cells) -> str:
     """Of the models that were measured."""
     measured = {name for name, _ in cells}
-    ran_here = [way for way in WAYS if any(ran(cells.get((name, way.name))) for name in measured)]
+    ran_here = [
+        column
+        for column in COLUMNS
+        if any(ran(cells.get((name, column.name))) for name in measured)
+    ]
     return "".join([
-        HEAD, _about(cells, measured), TAKEN, _tables(cells, measured, took, WAYS[1:]), RAN,
+        HEAD, _about(cells, measured), TAKEN, _tables(cells, measured, took, COLUMNS[1:]), RAN,
         _tables(cells, measured, ran, ran_here), _refused(cells),
     ])  # fmt: skip
 
@@ -105,7 +109,7 @@ def _about(cells: Cells, measured: set[str]) -> str:
 
 
 def _tables(
-    cells: Cells, measured: set[str], show: Callable[[Row | None], str], ways: Sequence[Way]
+    cells: Cells, measured: set[str], show: Callable[[Row | None], str], columns: Sequence[Column]
 ) -> str:
     found = []
     kinds: tuple[tuple[str, Mapping[str, str]], ...] = (
@@ -113,9 +117,9 @@ def _tables(
         ("program", PROGRAMS),
     )
     for title, models in kinds:
-        names = [way.name for way in ways]
+        names = [column.name for column in columns]
         rows = [
-            [name, *(show(cells.get((name, way))) for way in names)]
+            [name, *(show(cells.get((name, column))) for column in names)]
             for name in models
             if name in measured
         ]
@@ -127,5 +131,7 @@ def _tables(
 
 def _refused(cells: Cells) -> str:
     rows = [row for row in cells.values() if "failed" in row]
-    lines = [f"- {row['name']}, {row['way']}: `{row['failed'].replace('`', '')}`\n" for row in rows]
+    lines = [
+        f"- {row['name']}, {row['column']}: `{row['failed'].replace('`', '')}`\n" for row in rows
+    ]
     return "".join([REFUSED, *lines]) if lines else ""

@@ -13,12 +13,12 @@ from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL
 from executorch.tools import zoo
 from executorch.tools.zoo import __main__ as command
 from executorch.tools.zoo import page
-from executorch.tools.zoo.models import LEFT_OUT, TRAINED, WAYS, Way, names
+from executorch.tools.zoo.models import LEFT_OUT, TRAINED, COLUMNS, Column, names
 
 PAGE = Path(zoo.__file__).resolve().parents[2] / "docs" / "results" / "zoo.md"
 ROW = {
     "name": "add",
-    "way": "xnnpack",
+    "column": "xnnpack",
     "bytes": 1234,
     "taken": 3,
     "left": 1,
@@ -31,9 +31,9 @@ def test_every_name_and_way_is_there() -> None:
     known = {*EXAMPLES, *MODEL_NAME_TO_MODEL}
     assert known == {*names()} | LEFT_OUT and len(names()) >= 30
     assert {*TRAINED} <= known
-    for way in WAYS:
-        assert way.backend == NO_BACKEND or way.backend in backends()
-        assert not way.quantize or way.quantize in backends()[way.backend].quantizations()
+    for column in COLUMNS:
+        assert column.backend == NO_BACKEND or column.backend in backends()
+        assert not column.quantize or column.quantize in backends()[column.backend].quantizations()
 
 
 def test_words_of_a_cell() -> None:
@@ -49,8 +49,8 @@ def test_words_of_a_cell() -> None:
 
 
 def test_the_page_has_what_was_measured_and_what_was_refused() -> None:
-    failed = {"name": "add", "way": "vulkan", "failed": "ValueError: `no`"}
-    cells = {(row["name"], row["way"]): row for row in (ROW | {"parameters": 0}, failed)}
+    failed = {"name": "add", "column": "vulkan", "failed": "ValueError: `no`"}
+    cells = {(row["name"], row["column"]): row for row in (ROW | {"parameters": 0}, failed)}
     text = page.text(cells)
     assert "| add | x + y | 0 |  |\n" in text and "| mul |" not in text
     assert "| add | 3 of 4 |  | refused |" in text
@@ -60,8 +60,8 @@ def test_the_page_has_what_was_measured_and_what_was_refused() -> None:
 @pytest.mark.full
 def test_models_are_measured_and_a_wrong_way_costs_itself_alone() -> None:
     """add has one call, and its result is exact."""
-    ways = [Way(NO_BACKEND), Way("nothing"), Way("xnnpack"), Way("xnnpack", "int8")]
-    wanted = [*(("add", way) for way in ways), ("linear", Way("xnnpack"))]
+    columns = [Column(NO_BACKEND), Column("nothing"), Column("xnnpack"), Column("xnnpack", "int8")]
+    wanted = [*(("add", column) for column in columns), ("linear", Column("xnnpack"))]
     none, wrong, ours, few, linear = command.cells(wanted, 300)
     assert (none["taken"], none["left"], none["error"]) == (0, 1, 0.0)
     assert "failed" in wrong
@@ -72,8 +72,8 @@ def test_models_are_measured_and_a_wrong_way_costs_itself_alone() -> None:
 
 
 def test_a_cell_that_takes_too_long_is_said_to() -> None:
-    (row,) = command.cells([("add", Way(NO_BACKEND))], 0.01)
-    assert row == {"name": "add", "way": NO_BACKEND, "failed": "longer than 0 s"}
+    (row,) = command.cells([("add", Column(NO_BACKEND))], 0.01)
+    assert row == {"name": "add", "column": NO_BACKEND, "failed": "longer than 0 s"}
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the page is in the tree, not in the package")
