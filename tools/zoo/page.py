@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from executorch.cli.plugins import NO_BACKEND
+from executorch.tools.bench.figures import processor
 from executorch.tools.measure import json_lines
 from executorch.tools.zoo.models import NETWORKS, PROGRAMS, TRAINED, COLUMNS, Column
 
@@ -33,10 +36,10 @@ cortex_m and cadence are kernels: their own calls, of all calls of the file. An 
 RAN = """
 ## Size, accuracy and time
 
-Where this computer runs the file: its size, ||found - eager|| / ||eager|| of the worst output on the example inputs,
-and the fastest of 20 runs (or of two seconds), of all methods. `none`: kernels alone. vulkan is a driver that computes
-on the CPU, cortex_m the portable C of its kernels: their times are no device's. Others work on the machine meanwhile,
-behind the runs: rivals are beside ours in [speed](speed.md).
+The size of the file; where this computer runs it, ||found - eager|| / ||eager|| of the worst output on the example
+inputs, and the fastest of 20 runs (or of two seconds), of all methods. `none`: kernels alone. Empty: no call is the
+backend's. vulkan is a driver that computes on the CPU, cortex_m the portable C of its kernels: their times are no
+device's. Others work on the machine meanwhile, behind the runs: rivals are beside ours in [speed](speed.md).
 
 """
 REFUSED = "\n## Refused\n\n"
@@ -48,7 +51,7 @@ def read(path: Path) -> Cells:
 
 def line(row: Row) -> str:
     """For a terminal."""
-    return f"{row['name']}, {row['column']}: {took(row)}; {ran(row) or 'does not run here'}"
+    return f"{row['name']}, {row['column']}: {took(row)}; {ran(row) or 'kernels alone'}"
 
 
 def took(row: Row | None) -> str:
@@ -65,9 +68,11 @@ def took(row: Row | None) -> str:
 
 
 def ran(row: Row | None) -> str:
-    """Size, error, time."""
-    if row is None or "error" not in row:
+    """Size, error, time; of a file that does not run here its size. Nothing where the backend has no call."""
+    if row is None or "failed" in row or not (row["taken"] or row["column"] == NO_BACKEND):
         return ""
+    if "error" not in row:
+        return size(row["bytes"])
     return f"{size(row['bytes'])}, {row['error']:.0e}, {milliseconds(row['ms'])}"
 
 
@@ -83,14 +88,10 @@ def milliseconds(value: float) -> str:
 def text(cells: Cells) -> str:
     """Of the models that were measured."""
     measured = {name for name, _ in cells}
-    ran_here = [
-        column
-        for column in COLUMNS
-        if any(ran(cells.get((name, column.name))) for name in measured)
-    ]
     return "".join([
-        HEAD, _about(cells, measured), TAKEN, _tables(cells, measured, took, COLUMNS[1:]), RAN,
-        _tables(cells, measured, ran, ran_here), _refused(cells),
+        HEAD, f"\n{date.today()}, {processor()}.\n", _about(cells, measured),
+        TAKEN, _tables(cells, measured, took, COLUMNS[1:]),
+        RAN, _tables(cells, measured, ran, COLUMNS), _refused(cells),
     ])  # fmt: skip
 
 
