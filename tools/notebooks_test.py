@@ -70,7 +70,7 @@ def test_outputs_are_stored_small(path: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.req("PRJ-021", "PRJ-008", "DT-027", "DT-039")
+@pytest.mark.req("PRJ-021", "PRJ-008")
 @pytest.mark.parametrize("path", notebooks.notebooks(), ids=lambda path: path.stem)
 def test_a_notebook_runs_and_prints_what_is_stored(path: Path, tmp_path: Path) -> None:
     if reason := NEEDS.get(path.stem, str)():
@@ -81,8 +81,7 @@ def test_a_notebook_runs_and_prints_what_is_stored(path: Path, tmp_path: Path) -
     assert [masked(notebooks.shortened(each)) for each in outputs] == kept
 
 
-@pytest.mark.full
-@pytest.mark.req("DT-039")
+@pytest.mark.req("DT-039", "DT-027")
 def test_commands_of_the_devtools_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = named("tutorial")
     outputs = notebooks.fresh(path, tmp_path)
