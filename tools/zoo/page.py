@@ -11,7 +11,7 @@ from typing import Any
 from executorch.cli.plugins import NO_BACKEND
 from executorch.tools.bench.figures import processor
 from executorch.tools.measure import json_lines
-from executorch.tools.zoo.models import NETWORKS, PROGRAMS, TRAINED, COLUMNS, Column
+from executorch.tools.zoo.models import COLUMNS, NETWORKS, PROGRAMS, TRAINED, Column
 
 Row = dict[str, Any]
 Cells = dict[tuple[str, str], Row]

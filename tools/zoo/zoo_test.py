@@ -14,7 +14,7 @@ from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL
 from executorch.tools import zoo
 from executorch.tools.zoo import __main__ as command
 from executorch.tools.zoo import page
-from executorch.tools.zoo.models import LEFT_OUT, TRAINED, COLUMNS, Column, names
+from executorch.tools.zoo.models import COLUMNS, LEFT_OUT, TRAINED, Column, names
 
 PAGE = Path(zoo.__file__).resolve().parents[2] / "docs" / "results" / "zoo.md"
 ROW = {
