@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The documents' commands around example_runner, and the tutorial from top to bottom."""
+"""The documents' commands around example_runner."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,18 +11,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from executorch.devtools import Inspector, commands
+from executorch.devtools import Inspector
 from executorch.devtools.bundled_program.serialize import (
     deserialize_from_flatbuffer_to_bundled_program,
 )
 from executorch.examples.devtools.scripts import export_bundled_program
 from executorch.examples.models import make_example
 from executorch.runtime import Runtime
-from executorch.test.documents.run_page import blocks
 from executorch.test.e2e import build_tree
-
-HERE = Path(__file__).parent
-PAGES = HERE.parents[1] / "test" / "documents" / "run_page.py"
 
 
 def example_runner(*flags: object) -> subprocess.CompletedProcess[str]:
@@ -124,20 +119,3 @@ def test_the_documents_script(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.splitlines()[-1] == "Success!"
-
-
-@pytest.mark.req("DT-039", "DT-027")
-def test_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).resolve().parent / "tutorial.md"
-    done = subprocess.run(
-        [sys.executable, str(PAGES), str(page)],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    count = len(blocks(page.read_text(), "python"))
-    assert done.stdout.splitlines()[-1] == f"tutorial.md: {count} of {count} blocks ran"
-    assert re.search(r" ms in fc1$", done.stdout, re.MULTILINE)
-    assert 'File "tutorial.md, block 1", line' in done.stdout
-    monkeypatch.chdir(tmp_path)
-    for line in re.findall(r"^python -m executorch.devtools (.*)$", page.read_text(), re.MULTILINE):
-        assert commands.main(line.split()) == 0

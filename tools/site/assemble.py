@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from executorch.tools.site import api, generated
+from executorch.tools.site import api, generated, notebook
 from executorch.tools.site.links import Links, image_name
 from executorch.tools.site.pages import HOME, Group, Site
 
@@ -24,6 +24,14 @@ def assemble(site: Site, folder: Path) -> None:
             written[page.name] = generated.group_page(page)
         elif page.path is not None:
             text = (site.root / page.path).read_text()
+            if page.path.suffix == notebook.SUFFIX:
+                _copy(site.root / page.path, (folder / page.name).with_name(page.path.name))
+                text = notebook.markdown(text, page.path.name)
+            elif notebook.is_in_order(page.path, text):
+                beside = folder / f"{page.name}{notebook.SUFFIX}"
+                beside.parent.mkdir(parents=True, exist_ok=True)
+                beside.write_text(notebook.of_page(text))
+                text += f"\n{notebook.download(beside.name)}"
             written[page.name] = links.rewritten(page.path, text)
         elif page.name not in written:
             raise ValueError(f"sections.yaml: @{page.name}: nothing writes such a page")
@@ -37,10 +45,13 @@ def assemble(site: Site, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     for image in links.images:
-        path = folder / image_name(image)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(site.root / image, path)
+        _copy(site.root / image, folder / image_name(image))
     (folder / SOURCES).write_text("".join(f"{path.as_posix()}\n" for path in sorted(links.sources)))
+
+
+def _copy(path: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, to)
 
 
 def side_bar(site: Site) -> str:

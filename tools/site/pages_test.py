@@ -30,7 +30,7 @@ def test_names(path: str, name: str) -> None:
 
 def test_every_text_is_a_page_or_left_out() -> None:
     made = site()
-    texts = {path for path in files() if path.suffix == ".md"}
+    texts = {path for path in files() if path.suffix in (".md", ".ipynb")}
     assert len(texts) > 150
     left_out = {path for path in texts if made.is_left_out(path)}
     assert sorted(texts - left_out - set(made.by_path)) == [], "tools/site/sections.yaml"

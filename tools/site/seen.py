@@ -3,6 +3,7 @@
 and pictures of pages.
 
 python -m executorch.tools.site.seen build/site/html index guide/xnnpack --pictures FOLDER
+python -m executorch.tools.site.seen build/site/html --questions
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ MODES = ("light", "dark")
 # WCAG 2, level AA: of text, and of large text (24 px, or 18.66 px bold).
 LEAST, LEAST_LARGE = 4.5, 3.0
 
-CONTRAST = (Path(__file__).resolve().parent / "contrast.js").read_text()
+HERE = Path(__file__).resolve().parent
+FIRST = 3
+CONTRAST = (HERE / "contrast.js").read_text()
 
 # The site's own scripts: Sphinx's, and static/search.js, which says how pages are scored.
 ANSWERS = """
@@ -53,6 +56,24 @@ def answers(browser: Chromium, question: str) -> list[str]:
     return browser.value(ANSWERS.replace("QUESTION", repr(question)))
 
 
+def questions() -> list[tuple[str, list[str]]]:
+    """Questions, and names of the pages that answer them."""
+    lines = (HERE / "questions.tsv").read_text().splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [(question, pages.split()) for question, pages in rows]
+
+
+def misses(browser: Chromium, site: Path) -> dict[str, list[str]]:
+    """Questions that none of the first pages found answers, and these pages. Several entries of one count once."""
+    show(browser, site / "search.html", WIDTHS[-1], MODES[0])
+    browser.wait_for("Search.hasIndex()")
+    found = {
+        question: list(dict.fromkeys(answers(browser, question)))[:FIRST]
+        for question, _ in questions()
+    }
+    return {each: found[each] for each, pages in questions() if not set(found[each]) & set(pages)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -60,11 +81,21 @@ def main() -> None:
     parser.add_argument("site", type=Path, help="the folder with index.html")
     parser.add_argument("pages", nargs="*", default=["index"], help="names, without .html")
     parser.add_argument("--pictures", type=Path, help="where pictures go")
+    parser.add_argument(
+        "--questions", action="store_true", help="what the search answers to questions.tsv, alone"
+    )
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
         Chromium(Path(profile)) as browser,
     ):
+        if options.questions:
+            wrong = misses(browser, options.site)
+            for question, pages in wrong.items():
+                print(f"{question}: {', '.join(pages)}")
+            count = len(questions())
+            print(f"{count - len(wrong)} of {count} questions are answered in the first {FIRST}")
+            return
         for name in options.pages:
             for mode in MODES:
                 for width in WIDTHS:
