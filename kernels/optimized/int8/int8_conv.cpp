@@ -2,6 +2,7 @@
 // A matmul of each group, whose rows are what a filter sees of the image.
 #include <executorch/kernels/optimized/int8/int8_conv.h>
 
+#include <executorch/kernels/optimized/int8_dots/arm_dots.h>
 #include <executorch/kernels/optimized/ranges.h>
 #include <executorch/kernels/optimized/scratch.h>
 
@@ -14,6 +15,11 @@ using runtime::Error;
 
 namespace {
 
+#if defined(__aarch64__) || defined(__arm__) || defined(_M_ARM64)
+constexpr bool kIsArm = true;
+#else
+constexpr bool kIsArm = false;
+#endif
 constexpr int64_t kStartColumns = 64;  // as of Int8Weights::sums()
 
 // Groups that are computed as one, whose filter has zeros beside those of each: as wide as vectors
@@ -130,6 +136,15 @@ class Rounded final : public Int8Result {
 };
 
 }  // namespace
+
+bool suits_int8_conv(const Conv& c) {
+  if (!kIsArm) {
+    return has_int8_dots();
+  }
+  constexpr int64_t kMinSum = 128;
+  return arm_dots() == ArmDots::kMatrix && c.groups == 1 &&
+         c.kernel_h * c.kernel_w * c.in_channels >= kMinSum;
+}
 
 Int8Weights int8_conv_weights(const Conv& c) {
   const int64_t groups = c.groups / joined_groups(c);

@@ -18,6 +18,10 @@ struct Int8Conv {
   int8_t* output = nullptr;
 };
 
+// Whether int8_conv() is as fast as kernels that convert sums in registers, as XNNPACK's do:
+// measured on x86 (VNNI, AMX), counted in instructions on Arm, where it takes SMMLA and long sums.
+bool suits_int8_conv(const Conv& sizes);
+
 // As matrices, one for each group, or for several. `sizes` with the largest image.
 Int8Weights int8_conv_weights(const Conv& sizes);
 size_t int8_conv_bytes(const Conv& sizes, const Int8Weights& of_group);

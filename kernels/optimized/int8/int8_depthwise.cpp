@@ -111,6 +111,12 @@ class Rows {
 
 }  // namespace
 
+bool suits_int8_depthwise(const Conv& c) {
+  constexpr int64_t kMaxInOnePass = 25;  // taps
+  return is_depthwise(c) && has_int8_dots() &&
+         (int8_depthwise_kernels().flips || num_taps(c) > kMaxInOnePass);
+}
+
 int64_t int8_depthwise_channels(int64_t channels) {
   return div_up(channels, kChannelBlock) * kChannelBlock;
 }

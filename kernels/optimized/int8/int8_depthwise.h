@@ -6,6 +6,10 @@
 
 namespace executorch::kernels::optimized {
 
+// Whether int8_depthwise() is as fast as kernels with a filter's size: always where x86 has
+// products of bytes, elsewhere for large filters, which those go through in several passes.
+bool suits_int8_depthwise(const Conv& sizes);
+
 // Channels and taps of a filter in the order of the processor's instructions: those of a multiple
 // of 16 channels, and of 4 taps.
 int64_t int8_depthwise_channels(int64_t channels);

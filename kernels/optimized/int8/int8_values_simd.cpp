@@ -64,13 +64,27 @@ void requantize(const Requantize& how, const int32_t* sums, int64_t stride, int6
   const auto most = hn::Set(d, static_cast<float>(how.max - how.zero));
   const auto zero = hn::Set(d32, how.zero);
   const float* const scales = how.scales;
+  const auto rounded = [&](auto whole, const int32_t* from, int64_t j, size_t valid) HWY_ATTR {
+    const auto x = hn::Mul(hn::ConvertTo(d, load(whole, d32, from + j, valid)),
+                           load(whole, d, scales + j, valid));
+    return hn::Add(hn::NearestInt(hn::Max(hn::Min(x, most), least)), zero);
+  };
   for (int64_t i = 0; i < rows; ++i, sums += stride, out += out_stride) {
-    for_each_vector(count, [&](int64_t j, size_t valid, auto whole) HWY_ATTR {
-      const auto x = hn::Mul(hn::ConvertTo(d, load(whole, d32, sums + j, valid)),
-                             load(whole, d, scales + j, valid));
-      const auto bounded = hn::Max(hn::Min(x, most), least);
-      const auto rounded = hn::Add(hn::NearestInt(bounded), zero);
-      store(whole, hn::DemoteTo(d8, rounded), d8, out + j, valid);
+    int64_t done = 0;
+#if HWY_MAX_BYTES == 16 && HWY_TARGET != HWY_SCALAR  // four vectors of sums are one of bytes
+    const hn::Repartition<int16_t, D> d16;
+    const hn::Repartition<int8_t, D> whole8;
+    for (const std::true_type whole; done + 16 <= count; done += 16) {
+      const auto low = hn::OrderedDemote2To(d16, rounded(whole, sums, done, 4),
+                                            rounded(whole, sums, done + 4, 4));
+      const auto high = hn::OrderedDemote2To(d16, rounded(whole, sums, done + 8, 4),
+                                             rounded(whole, sums, done + 12, 4));
+      hn::StoreU(hn::OrderedDemote2To(whole8, low, high), whole8, out + done);
+    }
+#endif
+    for_each_vector(count - done, [&](int64_t j, size_t valid, auto whole) HWY_ATTR {
+      store(whole, hn::DemoteTo(d8, rounded(whole, sums, done + j, valid)), d8, out + done + j,
+            valid);
     });
   }
 }

@@ -345,7 +345,7 @@ bool has_known_filter(const Graph& graph, const GraphNode& node) {
   const XNNDatatype type = type_of(graph, filter);
   return (type == XNNDatatype::xnn_datatype_qcint8 || type == XNNDatatype::xnn_datatype_qint8) &&
          graph.values[filter].is_constant() && !graph.uses[filter].is_read &&
-         !graph.values[input].is_constant() && kernels::optimized::has_int8_dots();
+         !graph.values[input].is_constant();
 }
 
 bool is_static(const Graph& graph, const GraphNode& node) {
@@ -357,18 +357,20 @@ bool is_static(const Graph& graph, const GraphNode& node) {
 bool suits_convolution(const Graph& graph, const GraphNode& node, const OwnChoice&) {
   const XNodeUnion kind = node.node->xnode_union_type();
   return (kind == XNodeUnion::XNNConv2d || kind == XNodeUnion::XNNFullyConnected) &&
-         is_static(graph, node);
+         is_static(graph, node) && suits_int8_conv(conv_of_layer(node, graph.shapes));
 }
 
 bool suits_depthwise(const Graph& graph, const GraphNode& node, const OwnChoice&) {
   return node.node->xnode_union_type() == XNodeUnion::XNNDepthwiseConv2d &&
-         is_static(graph, node) && kernels::optimized::is_depthwise(conv_of(node, graph.shapes));
+         is_static(graph, node) &&
+         kernels::optimized::suits_int8_depthwise(conv_of(node, graph.shapes));
 }
 
 bool takes_rows(const Graph& graph, const GraphNode& node) {
   const XNodeUnion kind = node.node->xnode_union_type();
   return (kind == XNodeUnion::XNNConv2d || kind == XNodeUnion::XNNFullyConnected) &&
-         has_known_filter(graph, node) && is_plain_float(graph, node.operands.output);
+         has_known_filter(graph, node) && is_plain_float(graph, node.operands.output) &&
+         suits_int8_conv(conv_of_layer(node, graph.shapes));
 }
 
 /// Whether steps of ours write the value, and read it.
