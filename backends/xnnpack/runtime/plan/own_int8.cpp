@@ -41,18 +41,33 @@ std::vector<float> scales_of(const Definitions& definitions, uint32_t filter, si
   return std::vector<float>(scales, scales + channels);
 }
 
-size_t num_channels(const Graph& graph, const GraphNode& node) {
-  const Shape& output = graph.shapes[node.operands.output];
-  return output.dims[output.rank - 1];
-}
-
 /// A number of the output as the integer that stands for it, to nearest, within int8.
 int32_t integer_of(float number, const Value& output) {
   const float scaled = number / output.scale + static_cast<float>(output.zero_point);
   return static_cast<int32_t>(std::nearbyint(std::clamp(scaled, -128.0f, 127.0f)));
 }
 
-/// A filter that is packed once, and the bias beside it.
+/// Linear layers are convolutions that look at one position of an image of one column.
+Conv conv_of_layer(const GraphNode& node, const Shapes& shapes) {
+  if (node.node->xnode_union_type() != XNodeUnion::XNNFullyConnected) {
+    return conv_of(node, shapes);
+  }
+  const Shape& input = shapes[node.operands.inputs[0]];
+  const Shape& output = shapes[node.operands.output];
+  Conv conv{};
+  conv.batch = conv.groups = conv.in_d = conv.out_d = conv.in_w = conv.out_w = 1;
+  conv.kernel_d = conv.kernel_h = conv.kernel_w = 1;
+  conv.stride_d = conv.stride_h = conv.stride_w = 1;
+  conv.dilation_d = conv.dilation_h = conv.dilation_w = 1;
+  conv.in_channels = size_at(input, input.rank - 1);
+  conv.out_channels = size_at(output, output.rank - 1);
+  conv.in_h = conv.out_h = static_cast<int64_t>(output.num_elements()) / conv.out_channels;
+  conv.channels_last = conv.weight_channels_last = true;
+  return conv;
+}
+
+/// A filter that is packed once, and the bias beside it: as a matmul of what a filter sees, unless
+/// the layer says otherwise.
 class Int8Layer : public OwnStep {
  public:
   Error pack(const Definitions& definitions, PackedWeights& weights,
@@ -74,36 +89,30 @@ class Int8Layer : public OwnStep {
   }
 
  protected:
-  explicit Int8Layer(const GraphNode& node) : node_(node) {}
+  Int8Layer(const Definitions& definitions, size_t begin)
+      : node_(definitions.graph().nodes[begin]) {
+    const Graph& graph = definitions.graph();
+    conv_.sizes = conv_of_layer(node_, graph.shapes);
+    of_group_ = int8_conv_weights(conv_.sizes);
+    scales_ = scales_of(definitions, node_.operands.inputs[1],
+                        static_cast<size_t>(conv_.sizes.out_channels));
+  }
 
-  virtual uint32_t seed() const = 0;  // of the kernel, in names of packed weights
-  virtual size_t num_packed() const = 0;
-  virtual Error pack_filter(KernelRuntimeContext& context, const int8_t* filter, uint8_t* to) = 0;
+  /// Of the kernel, in names of packed weights.
+  virtual uint32_t seed() const { return of_group_.for_tiles ? 0x49384154 : 0x49384356; }
+  virtual size_t num_packed() const { return int8_conv_bytes(conv_.sizes, of_group_); }
+  virtual Error pack_filter(KernelRuntimeContext& context, const int8_t* filter, uint8_t* to) {
+    return pack_int8_conv(context, conv_.sizes, of_group_, filter, to);
+  }
   /// Int32 or floats, as the node has it; null for none. Valid during the call.
   virtual void set_bias(const void* bias) = 0;
 
   const GraphNode& node_;
+  Int8Conv conv_;
+  Int8Weights of_group_;
+  std::vector<float> scales_;  // of channels
   const uint8_t* packed_ = nullptr;
 };
-
-/// Linear layers are convolutions that look at one position of an image of one column.
-Conv conv_of_layer(const GraphNode& node, const Shapes& shapes) {
-  if (node.node->xnode_union_type() != XNodeUnion::XNNFullyConnected) {
-    return conv_of(node, shapes);
-  }
-  const Shape& input = shapes[node.operands.inputs[0]];
-  const Shape& output = shapes[node.operands.output];
-  Conv conv{};
-  conv.batch = conv.groups = conv.in_d = conv.out_d = conv.in_w = conv.out_w = 1;
-  conv.kernel_d = conv.kernel_h = conv.kernel_w = 1;
-  conv.stride_d = conv.stride_h = conv.stride_w = 1;
-  conv.dilation_d = conv.dilation_h = conv.dilation_w = 1;
-  conv.in_channels = size_at(input, input.rank - 1);
-  conv.out_channels = size_at(output, output.rank - 1);
-  conv.in_h = conv.out_h = static_cast<int64_t>(output.num_elements()) / conv.out_channels;
-  conv.channels_last = conv.weight_channels_last = true;
-  return conv;
-}
 
 /// Of values with one scale.
 class StaticLayer : public Int8Layer {
@@ -121,16 +130,13 @@ class StaticLayer : public Int8Layer {
   }
 
  protected:
-  StaticLayer(const Definitions& definitions, size_t begin)
-      : Int8Layer(definitions.graph().nodes[begin]) {
+  StaticLayer(const Definitions& definitions, size_t begin) : Int8Layer(definitions, begin) {
     const Graph& graph = definitions.graph();
     const Value& input = graph.values[node_.operands.inputs[0]];
     const Value& output = graph.values[node_.operands.output];
-    conv_.sizes = conv_of_layer(node_, graph.shapes);
     conv_.zero = static_cast<int8_t>(input.zero_point);
     conv_.result = {nullptr, output.zero_point, integer_of(node_.limits.min, output),
                     integer_of(node_.limits.max, output)};
-    scales_ = scales_of(definitions, node_.operands.inputs[1], num_channels(graph, node_));
     for (float& scale : scales_) {
       scale = input.scale * scale / output.scale;
     }
@@ -138,22 +144,15 @@ class StaticLayer : public Int8Layer {
 
   virtual Error compute(KernelRuntimeContext& context, const Int8Conv& conv) = 0;
 
-  Int8Conv conv_;
-  std::vector<float> scales_;
   std::vector<int32_t> starts_;
 };
 
 class Convolution final : public StaticLayer {
  public:
   Convolution(const Definitions& definitions, size_t begin, size_t)
-      : StaticLayer(definitions, begin), of_group_(int8_conv_weights(conv_.sizes)) {}
+      : StaticLayer(definitions, begin) {}
 
  private:
-  uint32_t seed() const override { return of_group_.for_tiles ? 0x49384154 : 0x49384356; }
-  size_t num_packed() const override { return int8_conv_bytes(conv_.sizes, of_group_); }
-  Error pack_filter(KernelRuntimeContext& context, const int8_t* filter, uint8_t* to) override {
-    return pack_int8_conv(context, conv_.sizes, of_group_, filter, to);
-  }
   void set_bias(const void* bias) override {
     starts_.resize(static_cast<size_t>(int8_conv_channels(conv_.sizes, of_group_)));
     int8_conv_starts(conv_.sizes, of_group_, packed_, static_cast<const int32_t*>(bias), conv_.zero,
@@ -165,8 +164,6 @@ class Convolution final : public StaticLayer {
   Error compute(KernelRuntimeContext& context, const Int8Conv& conv) override {
     return int8_conv(context, conv, of_group_);
   }
-
-  const Int8Weights of_group_;
 };
 
 class Depthwise final : public StaticLayer {
@@ -235,14 +232,9 @@ class QuantizeRows final : public OwnStep {
 class DynamicLayer final : public Int8Layer {
  public:
   DynamicLayer(const Definitions& definitions, size_t begin, size_t end)
-      : Int8Layer(definitions.graph().nodes[begin]),
+      : Int8Layer(definitions, begin),
         input_(definitions.graph().values[node_.operands.inputs[0]]),
-        fused_(definitions, begin, end) {
-    const Graph& graph = definitions.graph();
-    conv_.sizes = conv_of_layer(node_, graph.shapes);
-    of_group_ = int8_conv_weights(conv_.sizes);
-    scales_ = scales_of(definitions, node_.operands.inputs[1], num_channels(graph, node_));
-  }
+        fused_(definitions, begin, end) {}
 
   Error reshape(const Shapes& shapes) override {
     rows_ = RowsOfInt8(input_, shapes[node_.operands.inputs[0]]);
@@ -315,11 +307,6 @@ class DynamicLayer final : public Int8Layer {
     const kernels::optimized::Epilogue* const epilogue_;
   };
 
-  uint32_t seed() const override { return of_group_.for_tiles ? 0x49384454 : 0x49384456; }
-  size_t num_packed() const override { return int8_conv_bytes(conv_.sizes, of_group_); }
-  Error pack_filter(KernelRuntimeContext& context, const int8_t* filter, uint8_t* to) override {
-    return pack_int8_conv(context, conv_.sizes, of_group_, filter, to);
-  }
   void set_bias(const void* bias) override {
     sums_.resize(static_cast<size_t>(int8_conv_channels(conv_.sizes, of_group_)));
     int8_conv_starts(conv_.sizes, of_group_, packed_, nullptr, /*zero=*/-1, sums_.data());
@@ -332,11 +319,9 @@ class DynamicLayer final : public Int8Layer {
 
   const Value& input_;
   FusedElementwise fused_;
-  Int8Conv conv_;
-  Int8Weights of_group_;
   RowsOfInt8 rows_;
   int64_t num_images_ = 1;
-  std::vector<float> scales_, bias_;
+  std::vector<float> bias_;
   std::vector<int32_t> sums_;  // of filters, as int8_conv_starts() has them
 };
 

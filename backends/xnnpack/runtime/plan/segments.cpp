@@ -171,8 +171,11 @@ class Cutter {
         place = own_[place].kind != nullptr ? own_[place].end - 1 : place;
       }
     }
-    for (uint32_t id = 0; id < lives_.size(); ++id) {
-      keep_rows_together(id);
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      for (uint32_t id = 0; id < lives_.size(); ++id) {
+        has_changed = keep_rows_together(id) || has_changed;
+      }
     }
   }
 
@@ -223,11 +226,12 @@ class Cutter {
     }
   }
 
-  /// Rows of int8 that XNNPACK writes or reads at one end are its own from end to end.
-  void keep_rows_together(uint32_t id) {
+  /// Rows of int8 that XNNPACK writes or reads at one end lie within a segment of its own. Whether
+  /// kernels of ours lost nodes for that.
+  bool keep_rows_together(uint32_t id) {
     if (graph_.values[id].type() != XNNDatatype::xnn_datatype_qdint8 ||
         lives_[id].written == kNever) {
-      return;
+      return false;
     }
     std::vector<size_t> places = {lives_[id].written};
     for (size_t place = lives_[id].written + 1; place <= lives_[id].last_read; ++place) {
@@ -239,13 +243,19 @@ class Cutter {
     }
     if (std::all_of(places.begin(), places.end(),
                     [&](size_t place) { return own_[place].kind != nullptr; })) {
-      return;
+      return false;
     }
-    for (const size_t place : places) {
-      own_[place].kind = nullptr;
+    bool has_changed = false;
+    for (size_t place = places.front(); place <= places.back(); ++place) {
+      has_changed = has_changed || own_[place].kind != nullptr;
+      for (const size_t viewed : own_[place].views) {
+        is_viewed_[viewed] = false;
+      }
+      own_[place] = {};
     }
     std::fill(may_cut_.begin() + static_cast<ptrdiff_t>(places.front()) + 1,
               may_cut_.begin() + static_cast<ptrdiff_t>(places.back()) + 1, false);
+    return has_changed;
   }
 
   bool is_view(size_t place) const {
