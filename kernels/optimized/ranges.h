@@ -11,6 +11,11 @@ inline int64_t div_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
+// To a multiple of `step`.
+inline int64_t round_up(int64_t value, int64_t step) {
+  return div_up(value, step) * step;
+}
+
 // [begin, end)
 struct Range {
   int64_t begin, end;

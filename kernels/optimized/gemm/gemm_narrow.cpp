@@ -39,10 +39,6 @@ struct Work {
   int64_t per_step() const { return kernels.step_words * per_word(); }
 };
 
-int64_t round_up(int64_t value, int64_t step) {
-  return div_up(value, step) * step;
-}
-
 // A block of C, and of k in values.
 struct Block {
   int64_t m_begin, m_end, n_begin, n_end, k_begin, k_end;

@@ -20,7 +20,6 @@ constexpr bool kIsArm = true;
 #else
 constexpr bool kIsArm = false;
 #endif
-constexpr int64_t kStartColumns = 64;  // as of Int8Weights::sums()
 
 // Groups that are computed as one, whose filter has zeros beside those of each: as wide as vectors
 // are.
@@ -31,10 +30,6 @@ int64_t joined_groups(const Conv& c) {
     joined *= 2;
   }
   return joined;
-}
-
-int64_t starts_of_group(const Int8Weights& of_group) {
-  return div_up(of_group.n, kStartColumns) * kStartColumns;
 }
 
 int64_t num_positions(const Conv& c) {
@@ -183,7 +178,7 @@ Error pack_int8_conv(runtime::KernelRuntimeContext& ctx, const Conv& c, const In
 }
 
 int64_t int8_conv_channels(const Conv& c, const Int8Weights& of_group) {
-  return c.groups / joined_groups(c) * starts_of_group(of_group);
+  return c.groups / joined_groups(c) * of_group.num_sums();
 }
 
 void int8_conv_starts(const Conv& c, const Int8Weights& of_group, const uint8_t* packed,
@@ -191,12 +186,12 @@ void int8_conv_starts(const Conv& c, const Int8Weights& of_group, const uint8_t*
   Int8Weights weights = of_group;
   weights.packed = packed;
   for (int64_t group = 0; group < c.groups / joined_groups(c); ++group) {
-    std::fill_n(starts, starts_of_group(of_group), 0);
+    std::fill_n(starts, of_group.num_sums(), 0);
     for (int64_t i = 0; i < weights.n; ++i) {
       starts[i] =
           start_of_sum(bias == nullptr ? 0 : bias[group * weights.n + i], zero, weights.sums()[i]);
     }
-    starts += starts_of_group(of_group);
+    starts += of_group.num_sums();
     weights.packed += int8_packed_bytes(of_group);
   }
 }
@@ -215,8 +210,7 @@ Error int8_conv(runtime::KernelRuntimeContext& ctx, const Int8Conv& conv,
         m.unfolding = is_matmul(conv.sizes) ? nullptr : &rows;
         m.weights = of_group;
         m.weights.packed = conv.packed + static_cast<size_t>(group) * bytes;
-        m.starts =
-            conv.starts == nullptr ? nullptr : conv.starts + group * starts_of_group(of_group);
+        m.starts = conv.starts == nullptr ? nullptr : conv.starts + group * of_group.num_sums();
         return m;
       },
       result);

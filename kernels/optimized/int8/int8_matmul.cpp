@@ -20,8 +20,7 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kStartColumns = 64;  // starts and sums are for a multiple of these
-constexpr int64_t kMaxLanes = 16;      // of a vector of sums
+constexpr int64_t kMaxLanes = 16;  // of a vector of sums
 constexpr int64_t kRowAlignment = 64;
 constexpr int64_t kBlockBytes = int64_t{1} << 19;  // of unfolded rows
 constexpr int64_t kMaxBlockRows = 256;
@@ -29,17 +28,13 @@ constexpr int64_t kMaxBlockRows = 256;
 constexpr int64_t kPanelBytes = int64_t{1} << 17;
 constexpr int64_t kMaxSums = 4 * kMaxNarrowTile;
 
-int64_t round_up(int64_t value, int64_t step) {
-  return div_up(value, step) * step;
-}
-
 const NarrowKernels& kernels_of(const Int8Weights& weights) {
   static const NarrowKernels tiles = amx_kernels();
   return weights.for_tiles ? tiles : narrow_kernels();
 }
 
 int64_t start_bytes(const Int8Weights& w) {
-  return round_up(w.n, kStartColumns) * static_cast<int64_t>(sizeof(int32_t));
+  return w.num_sums() * static_cast<int64_t>(sizeof(int32_t));
 }
 
 // Words along k of a panel.
@@ -171,7 +166,7 @@ void pack_int8(const Int8Weights& w, const int8_t* from, uint8_t* to) {
   auto* const sums = reinterpret_cast<int32_t*>(to);
   auto* const panels = reinterpret_cast<uint32_t*>(to + start_bytes(w));
   const int64_t width = kernels.panel_width, words = panel_words(kernels, w);
-  std::fill(sums + w.n, sums + round_up(w.n, kStartColumns), 0);
+  std::fill(sums + w.n, sums + w.num_sums(), 0);
   parallel_for(0, div_up(w.n, width), 1, [&](int64_t first, int64_t last) {
     for (int64_t j = first * width; j < std::min(last * width, w.n); j += width) {
       uint32_t* const panel = panels + j * words;

@@ -22,9 +22,9 @@ struct Int8Weights {
   bool for_tiles = false;  // of AMX
   const uint8_t* packed = nullptr;
 
-  // Of each column, the sum of its weights; div_up(n, 64) * 64 of them, of which those from n on
-  // are 0.
+  // Of each column, the sum of its weights; of those from n on, 0.
   const int32_t* sums() const { return reinterpret_cast<const int32_t*>(packed); }
+  int64_t num_sums() const { return (n + 63) / 64 * 64; }
 };
 
 // Whether weights for up to `rows` rows are packed for AMX.
