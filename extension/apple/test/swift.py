@@ -26,3 +26,30 @@ def in_root(folder: Path, commands: str) -> str:
     )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
     return done.stdout + done.stderr
+
+
+# Modules of both layers, as an app in Release has them, and a program of each file, over libexecutorch_c.
+_COMPILE = """
+swiftc -O -emit-library -emit-module -module-name ExecuTorch -I {c} {core}/*.swift -L{library} -lexecutorch_c \
+  -o libExecuTorch.so
+swiftc -O -emit-library -emit-module -module-name ExecuTorchLLM -I {c} -I . {llm}/*.swift -L. -lExecuTorch \
+  -L{library} -lexecutorch_c -o libExecuTorchLLM.so
+for name in {names}; do
+  swiftc -O -parse-as-library -warnings-as-errors -I . -I {c} {programs}/$name.swift -L. -lExecuTorch \
+    -lExecuTorchLLM -L{library} -lexecutorch_c -Xlinker -rpath -Xlinker . -Xlinker -rpath -Xlinker {library} -o $name
+done
+"""
+
+
+def compile_programs(folder: Path, *names: str) -> None:
+    """Of the files in swift/. glibc's figures of the heap are the module Heap, which Swift's Glibc leaves out."""
+    (folder / "heap.h").write_text("#include <malloc.h>\n")
+    (folder / "module.modulemap").write_text('module Heap { header "heap.h" }\n')
+    places = {
+        "c": ROOT / "extension/apple/ExecuTorch/CExecuTorch",
+        "core": ROOT / "extension/apple/ExecuTorch/Swift",
+        "llm": ROOT / "extension/llm/apple/ExecuTorchLLM/Swift",
+        "programs": Path(__file__).parent / "swift",
+        "library": loadable("executorch_c").parent,
+    }
+    in_root(folder, _COMPILE.format(names=" ".join(names), **places))
