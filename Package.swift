@@ -1,6 +1,7 @@
 // swift-tools-version:5.9
 // SPDX-License-Identifier: BSD-3-Clause
 // Made by `python -m executorch.tools.apple package` from tools/apple/frameworks.py.
+import Foundation
 import PackageDescription
 
 let package = Package(
@@ -103,6 +104,16 @@ let package = Package(
       path: ".Package.swift/kernels_torchao_debug", linkerSettings: []),
   ]
 )
+
+// Frameworks that were not built are left out, where others were.
+let built = Set(
+  package.targets.map(\.name).filter {
+    FileManager.default.fileExists(atPath: "\(Context.packageDirectory)/cmake-out/\($0).xcframework")
+  })
+if !built.isEmpty {
+  package.products.removeAll { !built.contains($0.name) }
+  package.targets.removeAll { !built.contains($0.name.replacingOccurrences(of: "_with_dependencies", with: "")) }
+}
 
 // With EXECUTORCH_FROM_SOURCE=1 in the environment: the Swift sources, over libexecutorch_c where the linker finds it.
 if Context.environment["EXECUTORCH_FROM_SOURCE"] == "1" {

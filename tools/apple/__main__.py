@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from executorch.tools.apple import package, plan
-from executorch.tools.apple.frameworks import BUILD_TYPES, FRAMEWORKS
+from executorch.tools.apple.frameworks import AVAILABLE, BUILD_TYPES, FRAMEWORKS
 from executorch.tools.apple.headers import write_headers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,7 +103,7 @@ def write_package(check: bool) -> int:
 
 def release(version: str, archives: Path, out: Path) -> int:
     sums = {}
-    for framework, suffix in package.variants():
+    for framework, suffix in package.variants(AVAILABLE):
         archive = archives / f"{framework.name}{suffix}-{version}.zip"
         if not archive.exists():
             return _fail(f"File {archive} does not exist")

@@ -89,6 +89,7 @@ FRAMEWORKS = (
     ),
 )  # fmt: skip
 
+AVAILABLE = tuple(each for each in FRAMEWORKS if not each.missing)
 BUILD_TYPES = ("Release", "Debug")
 # Presets of CMake, the folders they are built in, and what Xcode calls the slice.
 PLATFORMS = {

@@ -15,7 +15,7 @@ from executorch.test.e2e.build_tree import build_folder
 from executorch.test.repository.sources import ROOT
 from executorch.tools.apple import package, plan
 from executorch.tools.apple.__main__ import main
-from executorch.tools.apple.frameworks import FRAMEWORKS, PLATFORMS, Framework, named
+from executorch.tools.apple.frameworks import AVAILABLE, FRAMEWORKS, PLATFORMS, Framework, named
 
 # What the documents and the released package have: system frameworks and libraries, and other frameworks.
 DOCUMENTED = {
@@ -137,14 +137,14 @@ def test_the_tree_has_what_the_table_makes() -> None:
 
 @pytest.mark.req("APL-033")
 def test_a_release_needs_the_sum_of_each_archive(tmp_path: Path) -> None:
-    for row, suffix in package.variants():
+    for row, suffix in package.variants(AVAILABLE):
         (tmp_path / f"{row.name}{suffix}-1.2.3.zip").write_bytes(b"abc")
     made = tmp_path / "Package.swift"
     words = ["release", "--version", "1.2.3", "--archives", str(tmp_path), "--out", str(made)]
     assert main(words) == 0
     # SHA-256 of "abc", from FIPS 180-2.
     known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert made.read_text().count(known) == 2 * len(FRAMEWORKS) and "__" not in made.read_text()
+    assert made.read_text().count(known) == 2 * len(AVAILABLE) and "__" not in made.read_text()
     (tmp_path / "kernels_llm-1.2.3.zip").unlink()
     assert main(words) == 1
     with pytest.raises(ValueError, match="kernels_llm"):
@@ -154,15 +154,14 @@ def test_a_release_needs_the_sum_of_each_archive(tmp_path: Path) -> None:
 @pytest.mark.req("APL-031")
 def test_the_plan_builds_merges_and_zips_each_framework() -> None:
     commands = list(plan.all_commands([], ["Release", "Debug"], "1.2.3"))
-    built = [row for row in FRAMEWORKS if not row.missing]
     by_tool = {
         tool: [c for c in commands if c[0] == tool] for tool in ("cmake", "libtool", "ditto")
     }
     assert len(by_tool["cmake"]) == 2 * 2 * len(PLATFORMS) + 1  # and one that installs headers
     sums = [c[-1] for c in commands if c[0] == "shasum"]
     assert sums == [c[-1] for c in by_tool["ditto"]]
-    assert len(by_tool["libtool"]) == 2 * len(PLATFORMS) * len(built)
-    assert len(by_tool["ditto"]) == 2 * len(built)
+    assert len(by_tool["libtool"]) == 2 * len(PLATFORMS) * len(AVAILABLE)
+    assert len(by_tool["ditto"]) == 2 * len(AVAILABLE)
     assert ("libtool", "-static", "-o", "cmake-out/macos/Debug/libkernels_quantized_debug_macos.a",
             "cmake-out/macos/Debug/lib/libquantized_kernels.a",
             "cmake-out/macos/Debug/lib/libquantized_ops_lib.a") in commands  # fmt: skip
@@ -193,6 +192,8 @@ def test_flags_choose_frameworks() -> None:
     assert "-DEXECUTORCH_BUILD_COREML=ON" in options and "-DEXECUTORCH_BUILD_XNNPACK=OFF" in options
     assert "-DEXECUTORCH_BUILD_KERNELS_TORCHAO=ON" in options
     assert plan.option(named("kernels_llm")) == "EXECUTORCH_BUILD_KERNELS_LLM"
+    with_needs = [row.name for row in plan.chosen(["llm"]) if row.option]
+    assert with_needs == ["kernels_llm", "kernels_optimized"]
 
 
 @pytest.mark.req("APL-031")

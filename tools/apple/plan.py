@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from executorch.tools.apple.frameworks import FRAMEWORKS, PLATFORMS, Framework
+from executorch.tools.apple.frameworks import FRAMEWORKS, PLATFORMS, Framework, named
 
 Command = tuple[str, ...]
 _OPTIONS = {"coreml": "COREML", "mps": "MPS", "xnnpack": "XNNPACK"}
@@ -20,8 +20,10 @@ def option(framework: Framework) -> str:
 
 
 def chosen(flags: Iterable[str]) -> list[Framework]:
-    """All that can be built, or those of the flags and what has none."""
+    """All that can be built, or those of the flags with what they need and what has none."""
     asked = set(flags)
+    for framework in [each for each in FRAMEWORKS if each.option in asked]:
+        asked |= {named(name).option for name in framework.needs}
     return [
         each
         for each in FRAMEWORKS
@@ -39,7 +41,9 @@ def build_commands(flags: Sequence[str], build_types: Sequence[str], out: str) -
             tree = f"{out}/{folder}/{build_type}"
             libraries = f"-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY={tree}/lib"
             kind = f"-DCMAKE_BUILD_TYPE={build_type}"
-            yield ("cmake", "--preset", preset, "-B", tree, kind, libraries, *sorted(options))
+            # Release says errors alone.
+            log = f"-DEXECUTORCH_ENABLE_LOGGING={'ON' if build_type == 'Debug' else 'OFF'}"
+            yield ("cmake", "--preset", preset, "-B", tree, kind, libraries, log, *sorted(options))
             yield ("cmake", "--build", tree, "--config", build_type)
 
 
@@ -100,3 +104,5 @@ def all_commands(
     for folder, _ in PLATFORMS.values():
         yield ("rm", "-rf", f"{out}/{folder}")
     yield ("rm", "-rf", f"{out}/installed", f"{out}/headers")
+    # SwiftPM keeps what Package.swift said, which looks for frameworks in `out`.
+    yield ("swift", "package", "purge-cache")

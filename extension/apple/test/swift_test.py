@@ -20,7 +20,7 @@ from executorch.test.cli import wrapped
 from executorch.test.e2e.build_tree import build_folder, loadable
 from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.repository.sources import ROOT
-from executorch.tools.apple.frameworks import FRAMEWORKS, named
+from executorch.tools.apple.frameworks import AVAILABLE, FRAMEWORKS, named
 from executorch.tools.apple.package import link_source, variants
 
 PROMPT = "The capital of France is"
@@ -87,6 +87,43 @@ def test_swift_reads_the_package_as_the_table_has_it(tmp_path: Path) -> None:
             linked = [list(each["kind"].values())[0]["_0"] for each in wrapper["settings"]]
             assert linked == [*framework.system_frameworks, *framework.system_libraries]
             assert wrapper["path"] == f".Package.swift/{name}"
+
+
+FRAMEWORK = """<?xml version="1.0" encoding="UTF-8"?>
+<plist version="1.0"><dict>
+<key>AvailableLibraries</key><array/>
+<key>CFBundlePackageType</key><string>XFWK</string>
+<key>XCFrameworkFormatVersion</key><string>1.0</string>
+</dict></plist>
+"""
+
+
+def test_swift_takes_the_package_where_some_frameworks_were_built(tmp_path: Path) -> None:
+    """As in a checkout behind `build_apple_frameworks.sh`: without MPS, then without the Debug ones and Core ML."""
+    package, out = tmp_path / "executorch", tmp_path / "executorch" / "cmake-out"
+    package.mkdir()
+    shutil.copy(ROOT / "Package.swift", package)
+    shutil.copytree(ROOT / ".Package.swift", package / ".Package.swift")
+    built = [framework.name + suffix for framework, suffix in variants(AVAILABLE)]
+    for name in built:
+        (out / f"{name}.xcframework").mkdir(parents=True)
+        (out / f"{name}.xcframework" / "Info.plist").write_text(FRAMEWORK)
+    describe = f"swift package --package-path {package} --scratch-path build describe --type json"
+    purge = f"swift package --package-path {package} purge-cache"
+
+    def products(commands: str) -> list[str]:
+        found = in_root(tmp_path, commands)
+        return sorted(each["name"] for each in json.loads(found[found.index("{") :])["products"])
+
+    assert products(describe) == sorted(set(built) - {"threadpool", "threadpool_debug"})
+    for name in built:
+        if name.endswith("_debug") or name == "backend_coreml":
+            shutil.rmtree(out / f"{name}.xcframework")
+    # SwiftPM checks each; what the file said before it keeps until the last command of the script.
+    missing = in_root(tmp_path, f"! {describe}")
+    assert ".xcframework does not contain binary artifact" in missing
+    left = sorted({row.name for row in AVAILABLE if row.is_product} - {"backend_coreml"})
+    assert products(f"{purge}; {describe}") == left
 
 
 LINKED = {
