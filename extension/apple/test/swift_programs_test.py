@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from executorch.examples.demo import smollm2
 from executorch.extension.apple.test.swift import NEEDS_SWIFT, compile_programs, in_root
 from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
 from executorch.extension.llm.runner.test import tiny_llama
+from executorch.test.e2e.build_tree import build_folder
 from executorch.test.e2e.program_store import ProgramStore
 from executorch.test.repository.sources import ROOT
 
@@ -72,22 +75,54 @@ RESIDENT = 2000  # KiB, of which the allocator keeps some
 
 
 @pytest.fixture(scope="module")
-def loads(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore) -> Path:
-    """A folder with the program and what it loads."""
-    folder = tmp_path_factory.mktemp("loads")
+def programs(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore) -> Path:
+    """A folder with loads, logs and what they load."""
+    folder = tmp_path_factory.mktemp("programs")
     llama = tiny_llama.kept(tmp_path_factory.mktemp("tiny_llama"), program_store)
     shutil.copy(llama.program, folder / "llm.pte")
     shutil.copy(llama.tokenizer, folder / "llm.json")
     shutil.copy(ROOT / "extension" / "module" / "test" / "resources" / "add.pte", folder)
-    compile_programs(folder, "loads")
+    compile_programs(folder, "loads", "logs")
     return folder
 
 
 @pytest.mark.parametrize("loaded", ["add.pte", "llm.pte llm.json"])
-def test_memory_is_flat_over_1000_loads(loads: Path, loaded: str) -> None:
-    more, heap, before = map(int, in_root(loads, f"./loads 1000 0 {loaded}").split())
+def test_memory_is_flat_over_1000_loads(programs: Path, loaded: str) -> None:
+    more, heap, before = map(int, in_root(programs, f"./loads 1000 0 {loaded}").split())
     print(f"{loaded}: {more} KiB of {before} and {heap} bytes of heap more after 1,000 loads")
     assert more < RESIDENT and heap < HEAP
     # Ten objects that stay are seen.
-    more, heap, _ = map(int, in_root(loads, f"./loads 1000 10 {loaded}").split())
+    more, heap, _ = map(int, in_root(programs, f"./loads 1000 10 {loaded}").split())
     assert heap > HEAP
+
+
+def with_messages(folder: Path) -> Path:
+    """The library as builds of Debug have it, as far as the runner's messages go: one file compiled with them."""
+    tree, made, library = build_folder(), folder / "messages.o", folder / "libexecutorch_c.so"
+
+    def elsewhere(command: str, file: Path, *more: Path) -> None:
+        words = shlex.split(command.removeprefix(": && ").removesuffix(" && :"))
+        place = words.index("-o") + 1
+        words[place : place + 1] = [str(file), *map(str, more)]
+        subprocess.run(words, cwd=tree, check=True)
+
+    rows = json.loads((tree / "compile_commands.json").read_text())
+    (row,) = [each for each in rows if each["file"].endswith("/llm_runner_helper.cpp")]
+    assert "-DET_MIN_LOG_LEVEL=Error" in row["command"], "the build has messages"
+    elsewhere(row["command"].replace("_LEVEL=Error", "_LEVEL=Info"), made)
+    commands = ["ninja", "-C", tree, "-t", "commands", library.name]
+    done = subprocess.run(commands, capture_output=True, text=True, check=True)
+    elsewhere(done.stdout.strip().splitlines()[-1], library, made)
+    return library
+
+
+@pytest.mark.req("APL-051")
+def test_sinks_get_the_runtime_s_messages(programs: Path, tmp_path: Path) -> None:
+    """Of a library with messages; one of Release says errors alone, and none came."""
+    assert in_root(programs, "./logs llm.pte llm.json") == ""
+    library = with_messages(programs)
+    printed = in_root(programs, f"LD_PRELOAD={library} ./logs llm.pte llm.json")
+    lines = [line.split("\t") for line in printed.splitlines()]
+    print(printed)
+    assert {tuple(line[:2]) for line in lines} == {("info", "llm_runner_helper.cpp")}
+    assert any(line[2].startswith("Metadata: ") for line in lines)
