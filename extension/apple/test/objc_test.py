@@ -27,7 +27,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.req("APL-040", "APL-043", "APL-045", "APL-046", "APL-047", "APL-048", "APL-049")
+@pytest.mark.req(
+    "APL-040", "APL-043", "APL-045", "APL-046", "APL-047", "APL-048", "APL-049", "APL-051"
+)
 def test_every_class(tmp_path: Path) -> None:
     program = build(tmp_path / "objc_test", "objc_test.m")
     add = ROOT / "extension" / "module" / "test" / "resources" / "add.pte"

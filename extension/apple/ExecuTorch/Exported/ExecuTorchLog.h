@@ -26,8 +26,8 @@ __attribute__((objc_subclassing_restricted))
 @interface ExecuTorchLog : NSObject {
  @private
   NSHashTable* _sinks;
-  NSMutableArray* _records;  // blocks, which send one message to a sink
-  NSRecursiveLock* _lock;    // a sink may use the runtime, which may log
+  NSMutableArray* _records;
+  NSRecursiveLock* _lock;  // a sink may use the runtime, which may log
 }
 
 @property(class, nonatomic, readonly) ExecuTorchLog* sharedLog;

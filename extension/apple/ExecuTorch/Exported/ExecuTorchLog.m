@@ -3,13 +3,33 @@
 
 #import "../Internal/ExecuTorchLibrary.h"
 
+// A message that was sent.
+@interface ExecuTorchLogRecord : NSObject {
+ @public
+  ExecuTorchLogLevel _level;
+  NSTimeInterval _timestamp;
+  NSString* _filename;
+  NSUInteger _line;
+  NSString* _message;
+}
+- (void)sendTo:(id<ExecuTorchLogSink>)sink;
+@end
+
+@implementation ExecuTorchLogRecord
+- (void)sendTo:(id<ExecuTorchLogSink>)sink {
+  [sink logWithLevel:_level timestamp:_timestamp filename:_filename line:_line message:_message];
+}
+@end
+
+static NSTimeInterval start;  // of the log, by the clock of systemUptime
+
 static void Forward(void* context, int32_t level, const char* file, size_t line,
                     const char* message) {
   static const ExecuTorchLogLevel levels[] = {ExecuTorchLogLevelDebug, ExecuTorchLogLevelInfo,
                                               ExecuTorchLogLevelError, ExecuTorchLogLevelFatal};
   ExecuTorchLog* log = ExecuTorchLog.sharedLog;
   [log logWithLevel:level >= 0 && level < 4 ? levels[level] : ExecuTorchLogLevelUnknown
-          timestamp:NSProcessInfo.processInfo.systemUptime
+          timestamp:NSProcessInfo.processInfo.systemUptime - start
            filename:[NSString stringWithUTF8String:file ?: ""] ?: @""
                line:line
             message:[NSString stringWithUTF8String:message ?: ""] ?: @""];
@@ -22,6 +42,7 @@ static void Forward(void* context, int32_t level, const char* file, size_t line,
   @synchronized(self) {
     if (log == nil) {
       log = [[super alloc] initOnce];
+      start = NSProcessInfo.processInfo.systemUptime;
       ExecuTorchCheck(ExecuTorchLibrary()->set_log(Forward, NULL), NULL);
     }
   }
@@ -41,8 +62,8 @@ static void Forward(void* context, int32_t level, const char* file, size_t line,
   [_lock lock];
   if (![_sinks containsObject:sink]) {
     [_sinks addObject:sink];
-    for (void (^send)(id<ExecuTorchLogSink>) in [_records copy])
-      send(sink);
+    for (ExecuTorchLogRecord* record in [_records copy])
+      [record sendTo:sink];
   }
   [_lock unlock];
 }
@@ -58,15 +79,18 @@ static void Forward(void* context, int32_t level, const char* file, size_t line,
             filename:(NSString*)filename
                 line:(NSUInteger)line
              message:(NSString*)message {
-  void (^send)(id<ExecuTorchLogSink>) = ^(id<ExecuTorchLogSink> sink) {
-    [sink logWithLevel:level timestamp:timestamp filename:filename line:line message:message];
-  };
+  ExecuTorchLogRecord* record = [[ExecuTorchLogRecord alloc] init];
+  record->_level = level;
+  record->_timestamp = timestamp;
+  record->_filename = [filename copy];
+  record->_line = line;
+  record->_message = [message copy];
   [_lock lock];
-  [_records addObject:[send copy]];
+  [_records addObject:record];
   if (_records.count > 100)
     [_records removeObjectAtIndex:0];
   for (id<ExecuTorchLogSink> sink in _sinks.allObjects)
-    send(sink);
+    [record sendTo:sink];
   [_lock unlock];
 }
 

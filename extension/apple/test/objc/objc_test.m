@@ -214,12 +214,59 @@ static void testModules(NSString* path) {
         [error.localizedDescription containsString:@"given twice"]);
 }
 
+// Of the test's own: a runtime of Release has no messages.
+@interface Sink : NSObject <ExecuTorchLogSink> {
+ @public
+  NSMutableArray* lines;
+}
+@end
+
+@implementation Sink
+- (void)logWithLevel:(ExecuTorchLogLevel)level
+           timestamp:(NSTimeInterval)timestamp
+            filename:(NSString*)filename
+                line:(NSUInteger)line
+             message:(NSString*)message {
+  [lines addObject:[NSString stringWithFormat:@"%c %.1f %@:%d %@", (char)level, timestamp, filename,
+                                              (int)line, message]];
+}
+@end
+
+static void testLog(void) {
+  ExecuTorchLog* log = ExecuTorchLog.sharedLog;
+  CHECK(log == ExecuTorchLog.sharedLog);
+  for (int i = 0; i < 101; ++i) {
+    [log logWithLevel:ExecuTorchLogLevelInfo
+            timestamp:0.5
+             filename:@"a.cpp"
+                 line:i
+              message:@"before"];
+  }
+  Sink* sink = [[Sink alloc] init];
+  sink->lines = [[NSMutableArray alloc] init];
+  [log addSink:sink];
+  [log addSink:sink];
+  CHECK(sink->lines.count == 100);
+  CHECK_TEXT([sink->lines objectAtIndex:0], @"I 0.5 a.cpp:1 before");
+  [log logWithLevel:ExecuTorchLogLevelError
+          timestamp:1
+           filename:@"b.cpp"
+               line:7
+            message:@"after"];
+  CHECK(sink->lines.count == 101);
+  CHECK_TEXT([sink->lines lastObject], @"E 1.0 b.cpp:7 after");
+  [log removeSink:sink];
+  [log logWithLevel:ExecuTorchLogLevelFatal timestamp:2 filename:@"" line:0 message:@"removed"];
+  CHECK(sink->lines.count == 101);
+}
+
 int main(int argc, const char* argv[]) {
   @autoreleasepool {
     testErrors();
     testTensors();
     testValues();
     testModules([NSString stringWithUTF8String:argv[1]]);
+    testLog();
     printf("%d checks, %d failures\n", checks, failures);
     fflush(stdout);
     _exit(failures == 0 ? 0 : 1);
