@@ -106,3 +106,37 @@ def test_settings_of_xcode_name_the_libraries_of_each_system() -> None:
             assert re.search(rf"/lib{row.name}(_debug)?_{folder}\.a( |$)", flags)
             assert all(f"-framework {name}" in flags for name in row.system_frameworks)
             assert all(f"-l{name}" in flags for name in row.system_libraries)
+
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.24)
+project(one CXX)
+add_library(one OBJECT "@ROOT@/runtime/platform/default/minimal.cpp")
+target_include_directories(one PRIVATE "@ROOT@/src")
+target_compile_features(one PRIVATE cxx_std_17)
+"""
+
+
+@pytest.mark.req("APL-035")
+def test_debuggers_find_the_sources_of_frameworks(tmp_path: Path) -> None:
+    """Under one name, which the documents' command maps to a folder. The tool chain is that of the presets of Apple's
+    systems, here with the compiler of this one."""
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT.replace("@ROOT@", str(ROOT)))
+    toolchain = ROOT / "tools" / "cmake" / "toolchains" / "apple.cmake"
+    words = (
+        f"-DCMAKE_TOOLCHAIN_FILE={toolchain} -DCMAKE_HOST_APPLE=ON -DCMAKE_BUILD_TYPE=Debug".split()
+    )
+    words += [
+        "-DCMAKE_CXX_COMPILER_WORKS=ON",
+        "-DCMAKE_CXX_ABI_COMPILED=ON",
+    ]  # trials forget the host
+    out = tmp_path / "out"
+    subprocess.run(["cmake", "-S", tmp_path, "-B", out, *words], check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", out], check=True, capture_output=True)
+    (made,) = out.rglob("minimal.cpp.o")
+    words = ["readelf", "--debug-dump=info", str(made)]
+    found = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    name = re.findall(r"DW_AT_name .*: (\S*minimal\.cpp)$", found, re.M)[0]
+    mapped = guide.listings("ios.md", "text")["181.43"].split()[-1]
+    assert name == f"{mapped}/runtime/platform/default/minimal.cpp"
+    assert str(ROOT) not in found
