@@ -4,7 +4,10 @@ Objective-C with clang under GNUstep's Foundation and under ARC."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -200,3 +203,91 @@ def test_which_blocks_are_not_as_printed() -> None:
     assert {name for name, code in blocks.items() if kind(name, code) == "changed"} == {
         "132.13", "132.14", "181.1", "181.12", "181.13", "181.28", "181.37",
     }  # fmt: skip
+
+
+RECORDER = """
+import os, sys
+def main():
+    with open(os.environ["ASKED"], "a") as file:
+        print(*sys.argv[1:], file=file)
+"""
+
+
+def write_recorder(folder: Path) -> None:
+    """A pip that writes down what it is asked."""
+    (folder / "pip" / "_internal" / "cli").mkdir(parents=True)
+    for package in ("pip", "pip/_internal", "pip/_internal/cli"):
+        (folder / package / "__init__.py").touch()
+    (folder / "pip" / "_internal" / "cli" / "main.py").write_text(RECORDER)
+    (folder / "pip" / "__main__.py").write_text(f"{RECORDER}main()\n")
+
+
+def write_mirror(folder: Path) -> None:
+    """What installing needs, as the branch that the documents clone; sources of others are not fetched."""
+    apple = "backends/apple"
+    names = [
+        "install_requirements.sh",
+        f"{apple}/requirements.txt",
+        f"{apple}/coreml/scripts",
+        "scripts",
+    ]
+    for name in names:
+        for path in [ROOT / name] if (ROOT / name).is_file() else (ROOT / name).glob("*.*"):
+            place = folder / path.relative_to(ROOT)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, place)
+    (folder / "scripts" / "fetch_sources.sh").write_text('echo fetched >>"$ASKED"\n')
+    git = ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q", "-b", "viable/strict"], ["add", "-A"], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *words], check=True)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not (ROOT / "scripts" / "install.py").exists(), reason="needs a checkout")
+@pytest.mark.req("APL-032")
+def test_the_steps_before_a_build(tmp_path: Path) -> None:
+    """Cloning, an environment and its requirements, as printed; Xcode and CMake's application need a Mac."""
+    write_recorder(tmp_path / "recorded")
+    write_mirror(tmp_path / "mirror")
+    steps = guide.commands(PAGE)
+    script = "\n".join(
+        ["set -e", *(steps[f"181.{number}"] for number in (4, 5, 6)), "which python"]
+    )
+    asked = tmp_path / "asked.txt"
+    settings = {
+        "ASKED": str(asked), "PYTHONPATH": str(tmp_path / "recorded"), "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{tmp_path}/mirror.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/pytorch/executorch.git",
+    }  # fmt: skip
+    env = {key: value for key, value in os.environ.items() if key not in {"VIRTUAL_ENV", "PYTHON"}}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=env | settings, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == str(tmp_path / "executorch" / ".venv" / "bin" / "python")
+    lines = asked.read_text().splitlines()
+    assert lines[0] == "install --upgrade pip" and "fetched" in lines
+    assert any(line.endswith("-r scripts/requirements.txt") for line in lines)
+    assert lines[-1] == f"install -r {tmp_path}/executorch/backends/apple/requirements.txt"
+    assert Path(lines[-1].split()[-1]).is_file()
+
+
+@pytest.mark.req("APL-036")
+def test_the_command_that_resets_the_package_manager(tmp_path: Path) -> None:
+    """It removes the caches of SwiftPM and Xcode and nothing beside them. Today's folders are those that it names."""
+    command = guide.commands(PAGE)["181.44"]
+    library = "Library/Caches/org.swift.swiftpm Library/Caches/com.apple.dt.Xcode Library/org.swift.swiftpm"
+    caches = [*library.split(), "Library/Developer/Xcode/DerivedData"]
+    resolved = ".xcodeproj/project.xcworkspace/xcshareddata"
+    for name in (*caches, "Library/Caches/other", "Library/Developer/Xcode/Archives"):
+        (tmp_path / name / "inside").mkdir(parents=True)
+    (tmp_path / "project" / resolved / "swiftpm").mkdir(parents=True)
+    (tmp_path / "project" / resolved / "kept").touch()
+    subprocess.run(
+        ["sh", "-ec", command], cwd=tmp_path / "project", check=True,
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+    )  # fmt: skip
+    assert not any((tmp_path / name).exists() for name in caches)
+    assert (tmp_path / "Library/Caches/other/inside").is_dir()
+    assert (tmp_path / "Library/Developer/Xcode/Archives/inside").is_dir()
+    assert [path.name for path in (tmp_path / "project" / resolved).iterdir()] == ["kept"]

@@ -95,6 +95,8 @@ private final class Cancelled: @unchecked Sendable {
 public typealias TextLLMRunner = TextRunner
 
 /// Takes text; images and sound are refused with a sentence as long as the C interface has none.
+/// - Warning: This API is experimental.
+@available(*, deprecated, message: "This API is experimental: it takes text alone, as TextRunner does.")
 public final class MultimodalRunner: @unchecked Sendable {
   private let session: TextSession
 
