@@ -94,7 +94,7 @@ OBJECTIVE_C = re.compile(
     r"__attribute__\(\([^\n]*deprecated\(\"(?P<text>[^\"]*)\"\)\)\)\s*@\w+\s+(?P<name>\w+)"
 )
 SWIFT = re.compile(
-    r"@available\(\*, deprecated[^\n]*\)\s*(?:@\w+\s+)*(?:\w+ )*?(?:func|class|var|init|struct)\s+(?P<name>\w+)"
+    r"@available\(\*, deprecated(?P<text>[^\n]*)\)\s*(?:@\w+\s+)*(?:\w+ )*?(?:func|class|var|init|struct)\s+(?P<name>\w+)"
 )
 
 
@@ -106,12 +106,19 @@ def marks_in(where: str, text: str) -> Iterator[Mark]:
     elif suffix == ".h":
         for found in CPP.finditer(re.sub(r"^\s*#\s*define\b.*|//.*", "", text, flags=re.M)):
             yield Mark(where, found["name"], found[1].lower())
-        for found in OBJECTIVE_C.finditer(text):
-            is_experimental = "experimental" in found["text"]
-            yield Mark(where, found["name"], EXPERIMENTAL if is_experimental else DEPRECATED)
-    elif suffix in (".kt", ".java", ".swift"):
-        for found in (SWIFT if suffix == ".swift" else KOTLIN).finditer(text):
+        yield from _with_text(where, OBJECTIVE_C, text)
+    elif suffix == ".swift":
+        yield from _with_text(where, SWIFT, text)
+    elif suffix in (".kt", ".java"):
+        for found in KOTLIN.finditer(text):
             yield Mark(where, found["name"], DEPRECATED)
+
+
+def _with_text(where: str, pattern: re.Pattern[str], text: str) -> Iterator[Mark]:
+    """Languages that have one mark for both, and a text that tells which."""
+    for found in pattern.finditer(text):
+        state = EXPERIMENTAL if "experimental" in found["text"] else DEPRECATED
+        yield Mark(where, found["name"], state)
 
 
 def _python(where: str, text: str) -> Iterator[Mark]:

@@ -86,7 +86,8 @@ class B:
 ''',
     "A.kt": '@Deprecated("Use close()", ReplaceWith("close()"))\n@JvmStatic\nfun reset(now: Int = 1) = 2\n',
     "A.java": "@Deprecated\npublic static long[] shape(int a) {\n",
-    "A.swift": '@available(*, deprecated, message: "Use b")\n@discardableResult\npublic func a() -> Int {\n',
+    "A.swift": '@available(*, deprecated, message: "Use b")\n@discardableResult\npublic func a() -> Int {\n'
+    '@available(*, deprecated, message: "This API is experimental")\npublic final class B {\n',
 }  # fmt: skip
 EXPECTED = {
     "a.h": ["From deprecated", "step deprecated", "A deprecated", "B experimental", "kLimit experimental",
@@ -94,7 +95,7 @@ EXPECTED = {
     "a.py": ["a deprecated", "c experimental"],
     "A.kt": ["reset deprecated"],
     "A.java": ["shape deprecated"],
-    "A.swift": ["a deprecated"],
+    "A.swift": ["a deprecated", "B experimental"],
 }  # fmt: skip
 
 

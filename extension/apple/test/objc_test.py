@@ -70,3 +70,18 @@ def test_the_check_sees_what_arc_forbids(tmp_path: Path) -> None:
         "ARC forbids explicit message send of 'retain'"
         in run([CLANG, *flags(), *ARC, wrong]).stderr
     )
+
+
+@pytest.mark.req("APL-052")
+def test_what_is_experimental_warns(tmp_path: Path) -> None:
+    use = tmp_path / "use.m"
+    use.write_text(
+        '#import "ExecuTorch.h"\n#import "ExecuTorchLLM.h"\n'
+        "void module(ExecuTorchModule* one) { [one load:NULL]; }\n"
+        "void text(ExecuTorchLLMTextRunner* one) { [one stop]; }\n"
+    )
+    words = [CLANG, *flags(), "-fsyntax-only", "-fobjc-runtime=gnustep-2.2", use]
+    messages = run(words).stderr.splitlines()
+    found = [line for line in messages if line.startswith(str(use)) and "warning:" in line]
+    assert len(found) == 1 and found[0].startswith(f"{use}:4:"), messages
+    assert "'ExecuTorchLLMTextRunner' is deprecated: This API is experimental." in found[0]

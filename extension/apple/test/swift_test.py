@@ -149,6 +149,31 @@ def test_a_target_of_the_package_links_its_framework_without_flags(tmp_path: Pat
         assert framework in FRAMEWORKS
 
 
+LIFECYCLE = """
+import ExecuTorchLLM
+func text() throws { try TextRunner(modelPath: "", tokenizerPath: "").load() }
+func more() throws { try MultimodalRunner(modelPath: "", tokenizerPath: "").load() }
+"""
+
+
+@pytest.mark.req("APL-052")
+def test_what_is_experimental_warns(tmp_path: Path) -> None:
+    """Of the two runners the one that is; Objective-C's likewise (objc_test.py)."""
+    (tmp_path / "use.swift").write_text(LIFECYCLE)
+    layers = f"-I {ROOT}/extension/apple/ExecuTorch/CExecuTorch -I ."
+    core = f"{ROOT}/extension/apple/ExecuTorch/Swift/*.swift"
+    llm = f"{ROOT}/extension/llm/apple/ExecuTorchLLM/Swift/*.swift"
+    found = in_root(
+        tmp_path,
+        f"swiftc -emit-module -module-name ExecuTorch {layers} {core}; "
+        f"swiftc -emit-module -module-name ExecuTorchLLM {layers} {llm}; "
+        f"swiftc -typecheck {layers} use.swift",
+    )
+    warnings = [line for line in found.splitlines() if ": warning:" in line]
+    assert len(warnings) == 1 and warnings[0].startswith("use.swift:4:"), found
+    assert "'MultimodalRunner' is deprecated: This API is experimental" in warnings[0]
+
+
 LACKS = ("halves", "waves")
 WRONG = """
 import ExecuTorch
