@@ -126,7 +126,7 @@ grep "no exact matches\\|has no member" wrong.txt
 
 @pytest.mark.full
 @NEEDS_SWIFT
-@pytest.mark.req("APL-039", "APL-056")
+@pytest.mark.req("APL-039", "APL-056", "APL-C05")
 def test_the_swift_of_the_documents_compiles(tmp_path: Path) -> None:
     write_os_log(tmp_path)
     listings = {name: code for name, code in SWIFT.items() if name != MANIFEST}
@@ -180,7 +180,7 @@ def compile_objective_c(folder: Path, name: str, code: str) -> list[str]:
 
 @pytest.mark.full
 @pytest.mark.skipif(bool(MISSING), reason=f"needs {' '.join(MISSING)} (apt-get install)")
-@pytest.mark.req("APL-039", "APL-056")
+@pytest.mark.req("APL-039", "APL-056", "APL-C06")
 def test_the_objective_c_of_the_documents_compiles(tmp_path: Path) -> None:
     write_os_log(tmp_path)
     layers = {

@@ -94,7 +94,8 @@ OBJECTIVE_C = re.compile(
     r"__attribute__\(\([^\n]*deprecated\(\"(?P<text>[^\"]*)\"\)\)\)\s*@\w+\s+(?P<name>\w+)"
 )
 SWIFT = re.compile(
-    r"@available\(\*, deprecated(?P<text>[^\n]*)\)\s*(?:@\w+\s+)*(?:\w+ )*?(?:func|class|var|init|struct)\s+(?P<name>\w+)"
+    r"@available\(\*, deprecated(?P<text>[^\n]*)\)\s*(?:@\w+\s+)*"
+    r"(?:\w+ )*?(?:func|class|var|init|struct)\s+(?P<name>\w+)"
 )
 
 

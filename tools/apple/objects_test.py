@@ -83,7 +83,7 @@ def source_cache() -> list[str]:
 
 @pytest.mark.full
 @pytest.mark.skipif(not (ROOT / "CMakeLists.txt").exists(), reason="needs the sources")
-@pytest.mark.req("APL-031")
+@pytest.mark.req("APL-031", "EXT-032")
 def test_every_plain_library_compiles_for_macs_and_misses_nothing() -> None:
     folder = zig.kept(ROOT)
     out = zig.build(ROOT, folder, *source_cache())
@@ -98,6 +98,9 @@ def test_every_plain_library_compiles_for_macs_and_misses_nothing() -> None:
     print(f"{total} objects")
     assert total > 500 and not objects["backend_mps"]
     assert zig.missing(objects, system) == {}
+    # The layers' targets are configured, whose Objective-C needs a Mac.
+    for layer in ("extension_apple", "extension_llm_apple"):
+        assert zig.sources(out)[layer] == {".m"}
     # A symbol that is not there is seen.
     kept = "_pthreadpool_parallelize_1d"
     assert "threadpool" not in zig.missing(objects, system, without=kept)

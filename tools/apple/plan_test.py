@@ -44,9 +44,9 @@ def test_cmake_takes_what_each_flag_asks_for(flags: list[str], tmp_path: Path) -
     assert logging == {"-DCMAKE_BUILD_TYPE=Release": "OFF", "-DCMAKE_BUILD_TYPE=Debug": "ON"}
 
 
-def dry_run(*flags: str) -> list[str]:
-    script = ROOT / "scripts" / "build_apple_frameworks.sh"
-    done = subprocess.run([script, "--dry-run", *flags], capture_output=True, text=True, check=True)
+def dry_run(name: str = "build_apple_frameworks.sh") -> list[str]:
+    words = [ROOT / "scripts" / name, "--dry-run"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
@@ -72,6 +72,11 @@ def test_the_script_names_each_framework_with_its_slices() -> None:
     assert {row.name for row in FRAMEWORKS} - set(names) == {"backend_mps"}
     # SwiftPM would go on with the package that it knew before.
     assert lines[-1] == "swift package purge-cache"
+
+
+@pytest.mark.req("APL-C02")
+def test_the_older_name_of_the_script_does_the_same() -> None:
+    assert dry_run("build_ios_frameworks.sh") == dry_run()
 
 
 def resolved(text: str, sdk: str) -> str:

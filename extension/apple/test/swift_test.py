@@ -47,7 +47,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory, program_store: ProgramSto
 
 @pytest.mark.req(
      "APL-040", "APL-041", "APL-042", "APL-043", "APL-044", "APL-045", "APL-046", "APL-047", "APL-048",
-    "APL-049", "APL-050",  "APL-053", "APL-054",
+    "APL-049", "APL-050", "APL-051", "APL-053", "APL-054", "APL-C04", "APL-C07",
 )  # fmt: skip
 def test_every_swift_test_passes(programs: Path) -> None:
     library = loadable("executorch_c").parent
@@ -63,7 +63,7 @@ def test_every_swift_test_passes(programs: Path) -> None:
     print(counts[-1][0], "tests")
 
 
-@pytest.mark.req("APL-033")
+@pytest.mark.req("APL-033", "APL-C08")
 def test_swift_reads_the_package_as_the_table_has_it(tmp_path: Path) -> None:
     command = f"swift package --package-path {ROOT} --scratch-path {tmp_path}/build dump-package"
     found = in_root(tmp_path, f"{command} 2>/dev/null")
