@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 from executorch.exir import to_edge
 from executorch.extension.apple.test.swift import NEEDS_SWIFT, in_root
@@ -39,6 +40,29 @@ def test_views_know_the_logic_and_not_the_runtime(app: str) -> None:
         assert not re.search(r"^import (SwiftUI|UIKit|AppKit|PhotosUI)", path.read_text(), re.M)
     (start,) = [path for path in views() if path.parts[-3] == app and "@main" in path.read_text()]
     assert f'WindowGroup("{app}")' in start.read_text()
+
+
+def test_the_project_of_xcode_has_both_apps() -> None:
+    """Its views, and the product that has what they call. Settings are those that Xcode knows by this name."""
+    file = APPS / "xcode" / "project.yml"
+    project = yaml.safe_load(file.read_text())
+    manifest = (APPS / "Package.swift").read_text()
+    assert (file.parent / project["packages"]["DemoApps"]["path"]).resolve() == APPS
+    assert re.search(r'name: "(\w+)"', manifest)[1] == "DemoApps"
+    (oldest,) = re.findall(r"\.iOS\(\.v(\d+)\)", manifest)
+    assert project["targets"].keys() == LOGIC.keys()
+    for app, target in project["targets"].items():
+        shown, *resources = target["sources"]
+        assert (file.parent / shown).resolve() == APPS / app / "App"
+        assert all(each["optional"] for each in resources)
+        assert target["dependencies"] == [{"package": "DemoApps", "product": LOGIC[app]}]
+        assert f'.library(name: "{LOGIC[app]}"' in manifest
+        assert target["deploymentTarget"] == f"{oldest}.0"
+    for settings in (project["settings"], project["targets"]["etLLM"]["settings"]):
+        assert set(settings.values()) == {True}
+        assert all(
+            re.fullmatch(r"(GENERATE_INFOPLIST_FILE|INFOPLIST_KEY_\w+)", key) for key in settings
+        )
 
 
 @pytest.mark.full
