@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from executorch.exir import to_edge
-from executorch.extension.apple.test.swift import NEEDS_SWIFT, in_root
+from executorch.extension.apple.test.swift import NEEDS_SWIFT, SWIFT, in_root
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.test.cli import wrapped
 from executorch.test.e2e.build_tree import build_folder, loadable
@@ -61,6 +61,36 @@ def test_every_swift_test_passes(programs: Path) -> None:
     assert counts and counts[-1][1] == "0" and int(counts[-1][0]) >= 39, found[-2000:]
     assert "skipped" not in found
     print(counts[-1][0], "tests")
+
+
+def test_the_readme_s_command_runs_the_tests(tmp_path: Path) -> None:
+    """As printed, in a checkout with a build; the root is the one that is here."""
+    readme = (ROOT / "extension" / "apple" / "README.md").read_text()
+    (command,) = re.findall(r"^ {4}(\S+swift_root.sh /opt/swift --run .*)$", readme, re.M)
+    checkout = tmp_path / "executorch"
+    for name in (
+        "extension/module/test/resources/add.pte",
+        "extension/apple",
+        "extension/llm/apple",
+        "Package.swift",
+        "extension/c/executorch.h",
+    ):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, checkout / name)
+    (checkout / "cmake-out").mkdir()
+    shutil.copy(loadable("executorch_c"), checkout / "cmake-out")
+    done = subprocess.run(
+        command.replace("/opt/swift", SWIFT),
+        shell=True,
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = done.stdout + done.stderr
+    # But for those of programs that are made: subtract.pte and a language model.
+    assert "Executed 39 tests, with 2 tests skipped and 0 failures" in found
+    assert found.count("Test skipped - set EXECUTORCH_PROGRAMS to ") == 2
 
 
 @pytest.mark.req("APL-033", "APL-C08")

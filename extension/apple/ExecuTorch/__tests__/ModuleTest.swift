@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Modules, run through the runtime. EXECUTORCH_PROGRAMS is a folder with add.pte: two float [1] inputs and their sum.
+// Modules, run through the runtime. EXECUTORCH_PROGRAMS is a folder with add.pte, two float [1] inputs and their sum, and
+// subtract.pte; without it add.pte is that of extension/module.
 import XCTest
 
 @testable import ExecuTorch
 
 func program(_ name: String) throws -> String {
-  guard let folder = ProcessInfo.processInfo.environment["EXECUTORCH_PROGRAMS"] else {
+  let given = ProcessInfo.processInfo.environment["EXECUTORCH_PROGRAMS"].map { URL(fileURLWithPath: $0) }
+  let folder = given ?? URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../module/test/resources")
+  let path = folder.standardized.appendingPathComponent(name).path
+  guard FileManager.default.fileExists(atPath: path) else {
     throw XCTSkip("set EXECUTORCH_PROGRAMS to the folder of \(name)")
   }
-  return "\(folder)/\(name)"
+  return path
 }
 
 final class ModuleTest: XCTestCase {
@@ -30,8 +34,9 @@ final class ModuleTest: XCTestCase {
   }
 
   func testEveryLoadModeReads() throws {
+    let path = try program("add.pte")
     for mode in [ModuleLoadMode.file, .mmap, .mmapUseMlockIgnoreErrors] {
-      XCTAssertEqual(try Module(filePath: program("add.pte"), loadMode: mode).methodNames(), ["forward"])
+      XCTAssertEqual(try Module(filePath: path, loadMode: mode).methodNames(), ["forward"])
     }
   }
 
