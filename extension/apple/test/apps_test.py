@@ -13,7 +13,7 @@ import torch
 import yaml
 
 from executorch.exir import to_edge
-from executorch.extension.apple.test.swift import NEEDS_SWIFT, in_root
+from executorch.extension.apple.test.swift import NEEDS_SWIFT, in_root, write_package_of_frameworks
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.test.e2e.build_tree import loadable
 from executorch.test.e2e.program_store import ProgramStore
@@ -143,3 +143,18 @@ def test_the_logic_of_the_apps(tmp_path: Path, program_store: ProgramStore) -> N
     assert counts and counts[-1] == ("12", "0"), found[-3000:]
     assert "skipped" not in found
     print(counts[-1][0], "tests of the apps")
+
+
+@pytest.mark.full
+@NEEDS_SWIFT
+def test_the_apps_take_products_that_are_built(tmp_path: Path) -> None:
+    """As on a Mac behind build_apple_frameworks.sh; SwiftPM names what would not be there."""
+    checkout = tmp_path / "executorch"
+    write_package_of_frameworks(checkout)
+    shutil.copytree(APPS, checkout / APPS.relative_to(ROOT))
+    graph = f"swift package --package-path {checkout / APPS.relative_to(ROOT)} show-dependencies"
+    assert "executorch" in in_root(tmp_path, graph)
+    shutil.rmtree(checkout / "cmake-out" / "kernels_quantized.xcframework")
+    purge = f"swift package --package-path {checkout} purge-cache"
+    missing = in_root(tmp_path, f"{purge}; ! {graph}")
+    assert "product 'kernels_quantized' required by package 'apple' target 'Chat'" in missing

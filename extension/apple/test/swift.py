@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 
 from executorch.test.e2e.build_tree import build_folder, loadable
 from executorch.test.repository.sources import ROOT
+from executorch.tools.apple.frameworks import AVAILABLE
+from executorch.tools.apple.package import variants
 
 SWIFT = os.environ.get("EXECUTORCH_SWIFT_ROOT", "")
 SCRIPT = ROOT / "extension" / "apple" / "scripts" / "swift_root.sh"
@@ -53,3 +56,25 @@ def compile_programs(folder: Path, *names: str) -> None:
         "library": loadable("executorch_c").parent,
     }
     in_root(folder, _COMPILE.format(names=" ".join(names), **places))
+
+
+_FRAMEWORK = """<?xml version="1.0" encoding="UTF-8"?>
+<plist version="1.0"><dict>
+<key>AvailableLibraries</key><array/>
+<key>CFBundlePackageType</key><string>XFWK</string>
+<key>XCFrameworkFormatVersion</key><string>1.0</string>
+</dict></plist>
+"""
+
+
+def write_package_of_frameworks(folder: Path) -> list[str]:
+    """The package as in a checkout behind build_apple_frameworks.sh, with frameworks that have nothing in them. Their
+    names."""
+    folder.mkdir()
+    shutil.copy(ROOT / "Package.swift", folder)
+    shutil.copytree(ROOT / ".Package.swift", folder / ".Package.swift")
+    names = [framework.name + suffix for framework, suffix in variants(AVAILABLE)]
+    for name in names:
+        (folder / "cmake-out" / f"{name}.xcframework").mkdir(parents=True)
+        (folder / "cmake-out" / f"{name}.xcframework" / "Info.plist").write_text(_FRAMEWORK)
+    return names

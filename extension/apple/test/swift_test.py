@@ -14,7 +14,12 @@ import pytest
 import torch
 
 from executorch.exir import to_edge
-from executorch.extension.apple.test.swift import NEEDS_SWIFT, SWIFT, in_root
+from executorch.extension.apple.test.swift import (
+    NEEDS_SWIFT,
+    SWIFT,
+    in_root,
+    write_package_of_frameworks,
+)
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.test.cli import wrapped
 from executorch.test.e2e.build_tree import build_folder, loadable
@@ -119,25 +124,10 @@ def test_swift_reads_the_package_as_the_table_has_it(tmp_path: Path) -> None:
             assert wrapper["path"] == f".Package.swift/{name}"
 
 
-FRAMEWORK = """<?xml version="1.0" encoding="UTF-8"?>
-<plist version="1.0"><dict>
-<key>AvailableLibraries</key><array/>
-<key>CFBundlePackageType</key><string>XFWK</string>
-<key>XCFrameworkFormatVersion</key><string>1.0</string>
-</dict></plist>
-"""
-
-
 def test_swift_takes_the_package_where_some_frameworks_were_built(tmp_path: Path) -> None:
     """As in a checkout behind `build_apple_frameworks.sh`: without MPS, then without the Debug ones and Core ML."""
     package, out = tmp_path / "executorch", tmp_path / "executorch" / "cmake-out"
-    package.mkdir()
-    shutil.copy(ROOT / "Package.swift", package)
-    shutil.copytree(ROOT / ".Package.swift", package / ".Package.swift")
-    built = [framework.name + suffix for framework, suffix in variants(AVAILABLE)]
-    for name in built:
-        (out / f"{name}.xcframework").mkdir(parents=True)
-        (out / f"{name}.xcframework" / "Info.plist").write_text(FRAMEWORK)
+    built = write_package_of_frameworks(package)
     describe = f"swift package --package-path {package} --scratch-path build describe --type json"
     purge = f"swift package --package-path {package} purge-cache"
 
