@@ -94,7 +94,7 @@ def test_the_readme_s_command_runs_the_tests(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     found = done.stdout + done.stderr
     # But for those of programs that are made: subtract.pte and a language model.
-    assert "Executed 39 tests, with 2 tests skipped and 0 failures" in found
+    assert re.search(r"Executed \d+ tests, with 2 tests skipped and 0 failures", found), found
     assert found.count("Test skipped - set EXECUTORCH_PROGRAMS to ") == 2
 
 
