@@ -45,27 +45,24 @@ public final class TextRunner: @unchecked Sendable {
   /// The answer, piece by piece: `for try await piece in runner.tokens("Once upon a time")`. It ends when the loop or its task
   /// does.
   public func tokens(_ prompt: String, _ config: Config = Config()) -> AsyncThrowingStream<String, Swift.Error> {
-    stream { try self.session.generate(prompt, config, $0) }
+    stream { try self.session.generate(prompt, config, $0, $1) }
   }
 
   public func tokens(_ messages: [Message], _ config: Config = Config()) -> AsyncThrowingStream<String, Swift.Error> {
-    stream { try self.session.chat(messages, config, $0) }
+    stream { try self.session.chat(messages, config, $0, $1) }
   }
 
   private func stream(
-    _ answer: @escaping (@escaping (String) -> Bool) throws -> Answer
+    _ answer: @escaping (Turn, @escaping (String) -> Bool) throws -> Answer
   ) -> AsyncThrowingStream<String, Swift.Error> {
     AsyncThrowingStream { continuation in
-      let cancelled = Cancelled()
+      let turn = Turn()
       continuation.onTermination = { reason in
-        guard case .cancelled = reason else { return }
-        cancelled.set()
-        self.session.stop()
+        if case .cancelled = reason { turn.cancel { self.session.stop() } }
       }
       queue.async {
-        if cancelled.isSet { return }
         do {
-          _ = try answer { piece in
+          _ = try answer(turn) { piece in
             if case .terminated = continuation.yield(piece) { return false }
             return true
           }
@@ -82,13 +79,6 @@ public final class TextRunner: @unchecked Sendable {
 
   /// Ends an answer, if one is being made, and forgets the context.
   public func reset() { session.reset() }
-}
-
-private final class Cancelled: @unchecked Sendable {
-  private let lock = NSLock()
-  private var value = false
-  var isSet: Bool { lock.withLock { value } }
-  func set() { lock.withLock { value = true } }
 }
 
 /// The documents' name of TextRunner.

@@ -30,6 +30,31 @@ private final class Receiver {
   init(_ take: @escaping (String) -> Bool) { self.take = take }
 }
 
+/// An answer that may wait for others: whether it is being made, and whether it is still wanted.
+final class Turn: @unchecked Sendable {
+  private let lock = NSLock()
+  private var isCancelled = false
+  private var isRunning = false
+
+  /// False if nobody wants the answer any more.
+  func begin() -> Bool {
+    lock.withLock {
+      isRunning = !isCancelled
+      return isRunning
+    }
+  }
+
+  func end() { lock.withLock { isRunning = false } }
+
+  /// Calls `stop` if it would stop this answer and not another.
+  func cancel(_ stop: () -> Void) {
+    lock.withLock {
+      isCancelled = true
+      if isRunning { stop() }
+    }
+  }
+}
+
 final class TextSession: @unchecked Sendable {
   private let modelPath: String
   private let tokenizerPath: String
@@ -79,9 +104,13 @@ final class TextSession: @unchecked Sendable {
   }
 
   /// `onText` gets each piece, of whole characters; false ends the answer.
-  func generate(_ prompt: String, _ config: Config, _ onText: @escaping (String) -> Bool) throws -> Answer {
+  func generate(
+    _ prompt: String, _ config: Config, _ turn: Turn = Turn(), _ onText: @escaping (String) -> Bool
+  ) throws -> Answer {
     calls.lock()
     defer { calls.unlock() }
+    guard turn.begin() else { return try answer(ExecuTorchTextResult()) }
+    defer { turn.end() }
     let session = try load()
     if config.isEchoEnabled, !config.isWarming, !onText(prompt) { return try answer(ExecuTorchTextResult()) }
     var room = config.maximumNewTokens
@@ -96,9 +125,13 @@ final class TextSession: @unchecked Sendable {
   }
 
   /// Answers a conversation by the chat format of the program.
-  func chat(_ messages: [Message], _ config: Config, _ onText: @escaping (String) -> Bool) throws -> Answer {
+  func chat(
+    _ messages: [Message], _ config: Config, _ turn: Turn = Turn(), _ onText: @escaping (String) -> Bool
+  ) throws -> Answer {
     calls.lock()
     defer { calls.unlock() }
+    guard turn.begin() else { return try answer(ExecuTorchTextResult()) }
+    defer { turn.end() }
     let session = try load()
     let texts = messages.flatMap { [strdup($0.role), strdup($0.content)] }
     defer { texts.forEach { free($0) } }

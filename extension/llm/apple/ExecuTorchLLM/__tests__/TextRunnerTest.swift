@@ -94,6 +94,43 @@ final class TextRunnerTest: XCTestCase {
     XCTAssertTrue([#""Paris""#, #""Rome""#].contains(text), text)
   }
 
+  /// Another answer is being made meanwhile.
+  func testCancelledBeforeItsTurn() async throws {
+    let runner = try runner()
+    let alone = try runner.generate(prompt, greedy)
+    runner.reset()
+    let (reached, go) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+    async let made = withCheckedThrowingContinuation { (done: CheckedContinuation<Answer, Swift.Error>) in
+      DispatchQueue.global().async {
+        var pieces = 0
+        done.resume(
+          with: Result {
+            try runner.generate(self.prompt, self.greedy) { _ in
+              pieces += 1
+              if pieces == 1 {
+                reached.continuation.finish()
+                go.wait()
+              }
+            }
+          })
+      }
+    }
+    for await _ in reached.stream {}
+    let waiting = Task {
+      var text = ""
+      for try await piece in runner.tokens(prompt, greedy) { text += piece }
+      return text
+    }
+    try await Task.sleep(nanoseconds: 50_000_000)
+    waiting.cancel()
+    let text = try await waiting.value
+    go.signal()
+    let answer = try await made
+    XCTAssertEqual(text, "")
+    XCTAssertNotEqual(answer.reason, .stopped)
+    XCTAssertEqual(answer.newTokens, alone.newTokens)
+  }
+
   func testMultimodalInputs() {
     let image = Image(data: Data(count: 12), width: 2, height: 2, channels: 3)
     let audio = Audio(float: Data(count: 16), batchSize: 1, bins: 2, frames: 2)
