@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Brings the sources of the third-party libraries that the build compiles: Highway, XNNPACK, pthreadpool, cpuinfo,
 # FXdiv, FP16, and for tokenizers PCRE2, utf8proc and JSON for Modern C++.
-# They are the unmodified upstream tarballs of the Debian pool, checked by sha256; nothing is downloaded twice.
+# They are the upstream tarballs of the Debian pool, checked by sha256, with the patches of third-party/patches/<name>;
+# nothing is downloaded twice.
 #   fetch_sources.sh [name...]     default: every component of the table
 #   fetch_sources.sh --archives    puts the tarballs of all into third-party/archives, where a source distribution has them
 #   EXECUTORCH_SOURCE_CACHE        where tarballs and unpacked trees go (default: <root>/third-party/.cache)
@@ -76,15 +77,34 @@ tarball() { # component -> path of its tarball on stdout
   return 1
 }
 
-unpack() { # component: leaves $cache/src/<component>, with the name of its tarball in .tarball
+patches() { # component: its patches, and their sums
+  find "$root/third-party/patches/$1" -name '*.patch' 2>/dev/null | sort
+}
+sums() {
+  patches "$1" | while read -r file; do sha256sum <"$file"; done
+}
+
+unpack() { # component: leaves $cache/src/<component>, with the name of its tarball in .tarball, sums of patches in .patches
   local file dir=$cache/src/$1 fresh=$cache/src/.$1.$$ strip=1
-  if [ -f "$dir/.tarball" ] && grep -q "^$1 .*/$(cat "$dir/.tarball") " <<<"$table"; then return 0; fi
+  if [ -f "$dir/.tarball" ] && grep -q "^$1 .*/$(cat "$dir/.tarball") " <<<"$table" &&
+    [ "$(cat "$dir/.patches" 2>/dev/null)" = "$(sums "$1")" ]; then
+    touch "$dir/.tarball"
+    return 0
+  fi
   file=$(tarball "$1")
   # Some tarballs have one top directory, some have none.
   if tar -tf "$file" | grep -E '^(\./)?CMakeLists\.txt$' >/dev/null; then strip=0; fi
   rm -rf "$fresh"
   mkdir -p "$fresh"
   tar -xmf "$file" -C "$fresh" --strip-components="$strip" # -m: newer than what was built of another version
+  while read -r change; do
+    patch -d "$fresh" -p1 --silent --forward <"$change" || {
+      say "error: ${change#"$root"/} does not fit ${file##*/}"
+      say "next step: install patch if it is not there; for another version of $1, write the patch anew"
+      return 1
+    }
+  done < <(patches "$1")
+  sums "$1" >"$fresh/.patches"
   printf '%s\n' "${file##*/}" >"$fresh/.tarball"
   rm -rf "$dir"
   mv "$fresh" "$dir"

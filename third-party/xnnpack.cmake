@@ -68,7 +68,6 @@ if(EMSCRIPTEN)
     -fno-math-errno -DSIMDE_ARM_NEON_H)
 endif()
 
-# What is ours of it: results that were wrong, in any build, and what makes it faster.
 set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
 set(is_x86 OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
@@ -76,10 +75,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 endif()
 # pthreadpool is built without cpuinfo, so a thread does not know which kind of core it is on: one kernel for all of them.
 target_compile_definitions(xnnpack-base INTERFACE XNN_MAX_UARCH_TYPES=1)
-include("${library}/corrections.cmake")
-if(EXECUTORCH_XNNPACK_TUNING)
-  include("${library}/tuning.cmake")
-endif()
+include("${library}/nan_order.cmake")
 # Five rows of 16 columns are ten sums. g++ 12 loads all five factors ahead of them, one register more than AVX has,
 # and keeps a sum in memory: half the speed. Scheduled for few registers, the loop has all in registers.
 if(is_x86 AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -94,11 +90,6 @@ et_join_sources(microkernels-prod 48 APART "include.*xnnpack/simd/|^extern.*xnn_
 get_target_property(options xnnpack-base INTERFACE_COMPILE_OPTIONS)
 list(FILTER options EXCLUDE REGEX "O2")
 set_property(TARGET xnnpack-base PROPERTY INTERFACE_COMPILE_OPTIONS "${options}")
-if(NOT MSVC)
-  get_target_property(sources XNNPACK SOURCES)
-  list(FILTER sources INCLUDE REGEX "^${library}/")
-  set_property(SOURCE ${sources} TARGET_DIRECTORY XNNPACK APPEND PROPERTY COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>")
-endif()
 set(XNNPACK_INTERNAL_INCLUDE_DIR "${fetched}/xnnpack/src" CACHE INTERNAL "of its tables of kernels")
 
 # All its parts are object libraries inside these two archives; say so to those who link an installed copy.

@@ -12,7 +12,7 @@
 
 #ifdef EXECUTORCH_XNNPACK_LIBRARY
 extern "C" size_t xnn_get_operator_outputs(xnn_runtime_t runtime, uint32_t* out_outputs,
-                                           size_t max_outputs);  // library/runtime.c
+                                           size_t max_outputs);  // patches/xnnpack/inspection.patch
 extern "C" size_t xnn_get_operator_nanoseconds(xnn_runtime_t runtime, uint64_t* out_times,
                                                size_t max_times);
 #endif

@@ -7,7 +7,8 @@
 #include <map>
 
 #ifdef EXECUTORCH_XNNPACK_LIBRARY
-extern "C" void* xnn_get_workspace_data(xnn_workspace_t workspace);  // library/runtime.c
+extern "C" void* xnn_get_workspace_data(
+    xnn_workspace_t workspace);  // patches/xnnpack/inspection.patch
 #endif
 
 namespace executorch::backends::xnnpack {

@@ -85,6 +85,33 @@ TEST_F(QuantizedValuesTest, ALayerComputesInEveryType) {
   }
 }
 
+// Two layers of one input, whose rows become int8 twice. That with halves as results is XNNPACK's,
+// with its rows, between which nothing can be cut out: so the other layer is, too.
+TEST_F(QuantizedValuesTest, RowsThatCannotBeCutApartHaveOneOrder) {
+  Graph graph = linear_graph(Linear::kDynamic);
+  graph.xvalues.push_back(std::make_unique<fb_xnnpack::XValueT>(*graph.xvalues[4]));
+  quantized(graph, 5).tensor_value->id_out = 5;
+  add_tensor(graph, tensor_of(graph, fb_xnnpack::XNNDatatype::xnn_datatype_fp16, {4, 8}, 0, 2, 2));
+  graph.num_externs = 3;
+  auto convert = std::make_unique<fb_xnnpack::XNodeT>(*graph.xnodes[0]);
+  auto layer = std::make_unique<fb_xnnpack::XNodeT>(*graph.xnodes[1]);
+  convert->xnode_union.AsXNNConvert()->output_id = 5;
+  layer->xnode_union.AsXNNFullyConnected()->input1_id = 5;
+  layer->xnode_union.AsXNNFullyConnected()->output_id = 6;
+  graph.xnodes.insert(graph.xnodes.begin() + 1, std::move(convert));
+  graph.xnodes.push_back(std::move(layer));
+  Loaded delegate(pack_as_is(graph));
+  ASSERT_EQ(delegate.error(), Error::Ok);
+  const auto y = extension::full({4, 8}, 0.0);
+  const auto halves = extension::full({4, 8}, 0, ScalarType::Half);
+  ASSERT_EQ(delegate.run({extension::full({4, 32}, 0.5), y, halves}), Error::Ok);
+  for (size_t i = 0; i < 32; ++i) {  // 32 inputs of 0.5 by weights of 0.25, and 1
+    EXPECT_NEAR(y->const_data_ptr<float>()[i], 5.0f, 0.05f);
+    EXPECT_NEAR(static_cast<float>(halves->const_data_ptr<executorch::aten::Half>()[i]), 5.0f,
+                0.05f);
+  }
+}
+
 TEST_F(QuantizedValuesTest, ArgumentsAreOfTheTypeOfTheirValue) {
   Loaded delegate(pack_as_is(linear_graph(Linear::kStatic)));
   const auto y = extension::full({4, 8}, 0, ScalarType::Char);

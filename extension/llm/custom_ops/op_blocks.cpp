@@ -29,14 +29,14 @@ bool take_matrix(const OpCall& call, const Tensor& weight, int64_t format, int64
                       ", which this version does not read",
                       call.op, format);
   const optimized::BlockFormat& facts = matrix.facts();
-  const int64_t columns = optimized::block_columns(facts), bytes = optimized::block_bytes(facts);
+  const int64_t columns = matrix.block_columns(), bytes = matrix.block_bytes();
   matrix.k = k != 0 ? k : weight.size(1) / bytes * columns;
   matrix.n = size;
   ET_KERNEL_CHECK_MSG(
       call.ctx,
       matrix.n > 0 && matrix.k > 0 && matrix.k % columns == 0 &&
           weight.size(0) == (matrix.n - 1) / optimized::kPanelRows + 1 &&
-          weight.size(1) == optimized::panel_bytes(facts, matrix.k) && is_row_major(weight),
+          weight.size(1) == matrix.panel_bytes() && is_row_major(weight),
       InvalidArgument, false,
       "%s: expected a %s weight of %" PRId64 " rows and %" PRId64 " columns (a multiple of %" PRId64
       ") in panels of %" PRId64 " rows, found %s",

@@ -22,6 +22,7 @@ constexpr int64_t kMinRowsAtOnce = 48;
 // first-level cache.
 constexpr int64_t kMaxUnitsAtOnce = 24;
 constexpr int64_t kWorkPerTask = int64_t{1} << 15;  // multiplications
+constexpr int64_t kMaxPanelsOfTile = 8;             // of results that are finished together
 
 int64_t lines(int64_t bytes) {
   return (bytes + 63) / 64 * 64;
@@ -48,6 +49,15 @@ int value_at(const BlockFormat& f, const uint8_t* planes, int64_t column, int64_
   return (f.is_table ? kTableValues[code] : code) - f.offset;
 }
 
+float bfloat16_at(const uint8_t* from) {
+  uint16_t upper;
+  std::memcpy(&upper, from, sizeof upper);
+  const uint32_t bits = static_cast<uint32_t>(upper) << 16;
+  float number;
+  std::memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
 struct ScaleAndMinimum {
   float scale, minimum;
 };
@@ -57,7 +67,9 @@ ScaleAndMinimum numbers_at(const BlockFormat& f, const uint8_t* factors, const u
   const uint8_t* minima = unit + scale_bytes(f);
   const int64_t byte = group * kPanelRows + row;
   ScaleAndMinimum found{0.0f, 0.0f};
-  if (f.byte_scales) {
+  if (f.by_rows) {
+    found.scale = bfloat16_at(factors + 2 * row);
+  } else if (f.byte_scales) {
     const int scale = f.signed_scales ? static_cast<int8_t>(unit[byte]) : unit[byte];
     found.scale = half_at(factors + 2 * row) * static_cast<float>(scale);
   } else {
@@ -77,19 +89,20 @@ struct Layout {
   int64_t rows, k, threads;
   int64_t codes, scales, sums, whole, starts, rest, panel_codes, panel_numbers, tile, thread;
 
-  Layout(int64_t k, int64_t rows)
+  // `given`: the rows are int8 already, for a format by rows.
+  Layout(int64_t k, int64_t rows, bool given = false)
       : rows(rows),
         k(k),
         threads(get_num_threads()),
-        codes(lines(rows * k)),
-        scales(lines(rows * k / kUnit * 4)),
-        sums(lines(rows * k / 16 * 4)),
-        whole(sums),
-        starts(sums),
-        rest(lines(k * 4)),
+        codes(given ? 0 : lines(rows * k)),
+        scales(given ? 0 : lines(rows * k / kUnit * 4)),
+        sums(given ? 0 : lines(rows * k / 16 * 4)),
+        whole(lines(rows * k / 16 * 4)),
+        starts(whole),
+        rest(given ? 0 : lines(k * 4)),
         panel_codes(kMaxUnitsAtOnce * kUnit * kPanelRows),
         panel_numbers(kMaxUnitsAtOnce * 2 * kPanelRows * 4),
-        tile(lines(rows * kMaxPanelsAtOnce * kPanelRows * 4)),
+        tile(lines(rows * kMaxPanelsOfTile * kPanelRows * 4)),
         thread(rest + tile + kMaxPanelsAtOnce * (panel_codes + 2 * panel_numbers)) {}
   int64_t bytes() const { return codes + scales + sums + whole + starts + threads * thread; }
 };
@@ -154,12 +167,17 @@ void quantize_rows(const BlockKernels& kernels, const float* x, int64_t rows, bo
   });
 }
 
-// A tile of results, [rows][columns] with `fine` two rows each, to where they belong.
-void write(const BlockMatmul& p, int64_t column, int64_t columns, const float* tile, int64_t first,
-           int64_t rows, bool fine) {
+// A tile of all results of some columns, [rows][columns] with `fine` two rows each, to where they
+// belong.
+void write(const BlockMatmul& p, int64_t column, int64_t columns, const float* tile, int64_t rows,
+           bool fine) {
   const int64_t step = fine ? 2 : 1, valid = std::min(columns, p.weight.n - column);
+  if (p.result != nullptr) {
+    p.result->finish({0, rows, column, valid, tile, columns});
+    return;
+  }
   for (int64_t r = 0; r < rows; r += step) {
-    float* out = p.out + (first + r) / step * p.out_stride + column;
+    float* out = p.out + r / step * p.out_stride + column;
     const float* from = tile + r * columns;
     if (!fine && p.bias == nullptr) {
       std::memcpy(out, from, static_cast<size_t>(valid) * sizeof(float));
@@ -172,6 +190,8 @@ void write(const BlockMatmul& p, int64_t column, int64_t columns, const float* t
   }
 }
 
+constexpr int64_t kMaxFewRows = 2 * kMaxFewBlockRows;
+
 struct Call {
   const BlockKernels& kernels;
   const Layout& layout;
@@ -181,21 +201,26 @@ struct Call {
 };
 
 void few_rows(const Call& call, const BlockMatmul& p, int64_t first, int64_t last) {
-  float tile[kMaxFewBlockRows * kPanelRows];
-  for (int64_t panel = first; panel < last; ++panel) {
-    for (int64_t row = 0; row < call.x.rows; row += kMaxFewBlockRows) {
-      const int64_t rows = std::min(kMaxFewBlockRows, call.x.rows - row);
-      call.kernels.few_rows(p.weight.format, p.weight.panel(panel), call.x, row, rows, tile);
-      write(p, panel * kPanelRows, kPanelRows, tile, row, rows, call.fine);
+  float tile[kMaxFewRows * kMaxPanelsOfTile * kPanelRows];
+  for (int64_t at = first; at < last; at += kMaxPanelsOfTile) {
+    const int64_t count = std::min(kMaxPanelsOfTile, last - at), stride = count * kPanelRows;
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t row = 0; row < call.x.rows; row += kMaxFewBlockRows) {
+        const int64_t rows = std::min(kMaxFewBlockRows, call.x.rows - row);
+        call.kernels.few_rows(p.weight, p.weight.panel(at + i), call.x, row, rows,
+                              tile + row * stride + i * kPanelRows, stride);
+      }
     }
+    write(p, at * kPanelRows, stride, tile, call.x.rows, call.fine);
   }
 }
 
 // Units that are unpacked at a time: about equal parts of a row, whole blocks each.
-int64_t units_at_once(const BlockFormat& f, int64_t units) {
-  const int64_t parts = (units + kMaxUnitsAtOnce - 1) / kMaxUnitsAtOnce;
-  const int64_t blocks = units / f.units_per_block();
-  return (blocks + parts - 1) / parts * f.units_per_block();
+int64_t units_at_once(const BlockMatrix& matrix) {
+  const int64_t of_block = matrix.units_per_block(), blocks = matrix.k / kUnit / of_block;
+  const int64_t most = kMaxUnitsAtOnce / of_block;
+  const int64_t parts = (blocks + most - 1) / most;
+  return (blocks + parts - 1) / parts * of_block;
 }
 
 // Panels [first, first + count), all their columns, with all rows.
@@ -207,21 +232,19 @@ struct PanelsAtOnce {
   const BlockMatmul* after;  // what comes after this product, if anything
 
   void run(int64_t first) {
-    const BlockFormat& f = product.weight.facts();
-    const int64_t units = call.x.k / kUnit, step = units_at_once(f, units);
+    const BlockMatrix& matrix = product.weight;
+    const int64_t units = call.x.k / kUnit, step = units_at_once(matrix);
     for (int64_t at = 0; at < units; at += step) {
       work.first_unit = at;
       work.units = std::min(step, units - at);
       work.add = at > 0;
       for (int64_t i = 0; i < work.count; ++i) {
-        const uint8_t* panel = product.weight.panel(first + i);
-        const auto begin = [&](int64_t unit) {
-          return panel + unit / f.units_per_block() * block_bytes(f);
-        };
-        call.kernels.unpack(work.format, begin(at), work.units * kUnit, panels[i]);
+        const uint8_t* panel = matrix.panel(first + i);
+        const auto begin = [&](int64_t unit) { return panel + matrix.panel_bytes(unit * kUnit); };
+        call.kernels.unpack(matrix, begin(at), work.units * kUnit, panels[i]);
         if (at + step < units) {
           work.next[i] = begin(at + step);
-          work.next_bytes = panel_bytes(f, std::min(step, units - at - step) * kUnit);
+          work.next_bytes = matrix.panel_bytes(std::min(step, units - at - step) * kUnit);
         } else {
           find_next(first + work.count + i, i);
         }
@@ -238,9 +261,8 @@ struct PanelsAtOnce {
     const int64_t place = own ? panel : i;
     work.next[i] = nullptr;
     if (matrix != nullptr && place < matrix->num_panels()) {
-      const int64_t units = units_at_once(matrix->facts(), call.x.k / kUnit);
       work.next[i] = matrix->panel(place);
-      work.next_bytes = panel_bytes(matrix->facts(), units * kUnit);
+      work.next_bytes = matrix->panel_bytes(units_at_once(*matrix) * kUnit);
     }
   }
 };
@@ -257,16 +279,20 @@ void many_rows(const Call& call, const BlockMatmul& p, int64_t first, int64_t la
              reinterpret_cast<float*>(memory + l.panel_codes + l.panel_numbers)};
     memory += l.panel_codes + 2 * l.panel_numbers;
   }
-  for (int64_t at = first; at < last; at += call.kernels.panels) {
-    const int64_t count = std::min(call.kernels.panels, last - at), column = at * kPanelRows;
+  for (int64_t at = first; at < last; at += kMaxPanelsOfTile) {
+    const int64_t end = std::min(at + kMaxPanelsOfTile, last), column = at * kPanelRows;
     const bool direct =
-        !call.fine && p.bias == nullptr && column + count * kPanelRows <= p.weight.n;
+        p.result == nullptr && !call.fine && p.bias == nullptr && end * kPanelRows <= p.weight.n;
     float* out = direct ? p.out + column : tile;
-    const int64_t stride = direct ? p.out_stride : count * kPanelRows;
-    ManyRows work{p.weight.format, panels, count, 0, 0, call.x, out, stride, false, {}, 0};
-    PanelsAtOnce{call, p, panels, work, after}.run(at);
+    const int64_t stride = direct ? p.out_stride : (end - at) * kPanelRows;
+    for (int64_t panel = at; panel < end; panel += call.kernels.panels) {
+      const int64_t count = std::min(call.kernels.panels, end - panel);
+      ManyRows work{p.weight, panels, count, 0, 0, call.x, out + (panel - at) * kPanelRows,
+                    stride,   false,  {},    0};
+      PanelsAtOnce{call, p, panels, work, after}.run(panel);
+    }
     if (!direct) {
-      write(p, column, stride, tile, 0, call.x.rows, call.fine);
+      write(p, column, stride, tile, call.x.rows, call.fine);
     }
   }
 }
@@ -283,7 +309,7 @@ void group_rows(const BlockFormat& f, const Call& call) {
 // The products, whose formats group alike, with rows that are quantized. A strip is what panels are
 // taken at once.
 void multiply_rows(const Call& call, const BlockMatmul* products, int64_t count) {
-  const bool few = call.x.rows <= 2 * kMaxFewBlockRows;
+  const bool few = call.x.rows <= kMaxFewRows;
   const int64_t step = few ? 1 : call.kernels.panels;
   const auto strips = [&](int64_t i) {
     return (products[i].weight.num_panels() + step - 1) / step;
@@ -313,14 +339,15 @@ void multiply_rows(const Call& call, const BlockMatmul* products, int64_t count)
 // Without vectors: the same sums in the same order.
 void multiply_plain(const BlockMatmul& p, const BlockRows& x, bool fine) {
   const BlockFormat& f = p.weight.facts();
+  const int64_t of_block = p.weight.units_per_block();
   for (int64_t i = 0; i < x.rows; ++i) {
     for (int64_t j = 0; j < p.weight.n; ++j) {
       const uint8_t* at = p.weight.panel(j / kPanelRows);
       const int64_t row = j % kPanelRows;
       float total = 0.0f;
       for (int64_t unit = 0; unit < x.k / kUnit; ++unit) {
-        const uint8_t* block = at + unit / f.units_per_block() * block_bytes(f);
-        const uint8_t* own = block + factor_bytes(f) + unit % f.units_per_block() * unit_bytes(f);
+        const uint8_t* block = at + unit / of_block * p.weight.block_bytes();
+        const uint8_t* own = block + factor_bytes(f) + unit % of_block * unit_bytes(f);
         for (int64_t group = 0; group < f.groups_per_unit(); ++group) {
           const ScaleAndMinimum numbers = numbers_at(f, block, own, group, row);
           int32_t sum = 0, codes = 0;
@@ -329,10 +356,14 @@ void multiply_plain(const BlockMatmul& p, const BlockRows& x, bool fine) {
             sum += code * value_at(f, own + scale_bytes(f) + minima_bytes(f), c, row);
             codes += code;
           }
-          const float by = x.scales[i * x.k / kUnit + unit];
+          const float by = f.by_rows ? 1.0f : x.scales[i * x.k / kUnit + unit];
           total += static_cast<float>(sum) * (numbers.scale * by);
           total += numbers.minimum * (by * static_cast<float>(codes));
         }
+      }
+      if (p.result != nullptr) {
+        p.result->finish({i, 1, j, 1, &total, 1});
+        continue;
       }
       float& out = p.out[(fine ? i / 2 : i) * p.out_stride + j];
       out = fine && i % 2 == 1 ? out + total : total + (p.bias == nullptr ? 0.0f : p.bias[j]);
@@ -344,7 +375,7 @@ void multiply_plain(const BlockMatmul& p, const BlockRows& x, bool fine) {
 
 int find_block_format(int64_t number) {
   for (int i = 0; i < kNumBlockFormats; ++i) {
-    if (kBlockFormats[i].number == number) {
+    if (kBlockFormats[i].number == number && number != kNotOfGguf) {
       return i;
     }
   }
@@ -355,9 +386,9 @@ void read_block_row(const BlockMatrix& matrix, int64_t row, float* out) {
   const BlockFormat& f = matrix.facts();
   const uint8_t* block = matrix.panel(row / kPanelRows);
   const int64_t own = row % kPanelRows;
-  for (int64_t at = 0; at < matrix.k; block += block_bytes(f)) {
+  for (int64_t at = 0; at < matrix.k; block += matrix.block_bytes()) {
     const uint8_t* unit = block + factor_bytes(f);
-    for (int i = 0; i < f.units_per_block(); ++i, unit += unit_bytes(f), at += kUnit) {
+    for (int64_t i = 0; i < matrix.units_per_block(); ++i, unit += unit_bytes(f), at += kUnit) {
       const uint8_t* planes = unit + scale_bytes(f) + minima_bytes(f);
       for (int64_t group = 0; group < f.groups_per_unit(); ++group) {
         const ScaleAndMinimum numbers = numbers_at(f, block, unit, group, own);
@@ -409,6 +440,139 @@ void multiply_blocks(const BlockMatmul* products, int64_t count, const float* x,
         given = &format;
       }
       multiply_rows(call, same, number);
+    }
+  }
+}
+
+namespace {
+
+// Columns 8i to 8i + 7 of a row, two a byte, as a panel has them: byte c has column c, and above it
+// column c + 4.
+uint32_t two_quads(uint32_t values) {
+  constexpr uint32_t kLow = 0x0F0F0F0F;
+  const uint32_t even = values & kLow, odd = values >> 4 & kLow;
+  const uint32_t evens = even | even >> 12, odds = odd | odd >> 12;
+  return (evens & 0xFF) | (odds & 0xFF) << 8 | (evens & 0xFF00) << 8 | (odds & 0xFF00) << 16;
+}
+
+int32_t sum_of_nibbles(uint32_t values) {
+  constexpr uint32_t kLow = 0x0F0F0F0F;
+  return static_cast<int32_t>(((values & kLow) + (values >> 4 & kLow)) * 0x01010101u >> 24);
+}
+
+void pack_int4_panel(const Int4Matrix& from, const BlockMatrix& to, int64_t panel, uint8_t* block,
+                     float* sums) {
+  constexpr int64_t kWords = kUnit / 8;  // of a row's unit
+  constexpr uint16_t kOne = 0x3F80;      // bfloat16
+  const BlockFormat& f = to.facts();
+  const int64_t units = to.units_per_block(), first = panel * kPanelRows;
+  const int64_t count = std::min(kPanelRows, to.n - first);
+  const int64_t repeats = from.block_units / units;
+  std::fill_n(sums, kPanelRows, 0.0f);
+  for (int64_t at = 0; at < to.k / kUnit; at += units, block += to.block_bytes()) {
+    std::memset(block, 0, static_cast<size_t>(to.block_bytes()));
+    for (int64_t r = 0; r < count; ++r) {
+      const int64_t row = first + r;
+      const uint16_t scale =
+          from.scales == nullptr
+              ? kOne
+              : from.scales[row * (to.k / kUnit / from.block_units) + at / units / repeats];
+      std::memcpy(block + 2 * r, &scale, sizeof scale);
+      int32_t sum = -f.offset * static_cast<int32_t>(units * kUnit);
+      for (int64_t i = 0; i < units * kWords; ++i) {
+        uint32_t values;
+        std::memcpy(&values, from.values + row * (to.k / 2) + (at * kWords + i) * 4, sizeof values);
+        sum += sum_of_nibbles(values);
+        const uint32_t packed = two_quads(values);
+        std::memcpy(block + factor_bytes(f) + i * kQuadBytes + r * 4, &packed, sizeof packed);
+      }
+      sums[r] += static_cast<float>(sum) * bfloat16_at(block + 2 * r);
+    }
+  }
+}
+
+// Rows of a result that begin at `first`.
+class Shifted final : public BlockResult {
+ public:
+  Shifted(const BlockResult& result, int64_t first) : result_(result), first_(first) {}
+  void finish(const Tile& tile) const override {
+    Tile own = tile;
+    own.row += first_;
+    result_.finish(own);
+  }
+
+ private:
+  const BlockResult& result_;
+  const int64_t first_;
+};
+
+// Of blocks, each at its first unit.
+void start_blocks(const BlockMatrix& matrix, const int32_t* whole, int32_t* starts) {
+  const int64_t units = matrix.units_per_block();
+  for (int64_t at = 0; at < matrix.k / kUnit; at += units) {
+    int32_t sum = 0;
+    for (int64_t i = 2 * at; i < 2 * (at + units); ++i) {
+      sum += whole[i];
+    }
+    starts[at] = -matrix.facts().offset * sum;
+  }
+}
+
+}  // namespace
+
+bool suits_int4() {
+  return block_kernels().few_rows != nullptr;
+}
+
+BlockMatrix int4_matrix(int64_t n, int64_t k, int64_t block_units) {
+  int64_t units = std::min(block_units, kMaxUnitsOfBlock);
+  while (block_units % units != 0) {
+    --units;
+  }
+  return {kInt4Format, n, k, nullptr, units};
+}
+
+void pack_int4(const Int4Matrix& from, const BlockMatrix& to, uint8_t* panels, float* sums) {
+  const int64_t grain = std::max<int64_t>(1, kWorkPerTask / 4 / to.k);
+  parallel_for(0, to.num_panels(), grain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      pack_int4_panel(from, to, i, panels + i * to.panel_bytes(), sums + i * kPanelRows);
+    }
+  });
+}
+
+int64_t int4_matmul_bytes(int64_t k, int64_t rows) {
+  return Layout(k, rows_at_once(k, rows), /*given=*/true).bytes();
+}
+
+void multiply_int4(const BlockMatrix& weight, const int8_t* x, int64_t rows,
+                   const BlockResult& result, uint8_t* scratch) {
+  const BlockKernels& kernels = block_kernels();
+  const int64_t step = rows_at_once(weight.k, rows);
+  const Layout layout(weight.k, step, /*given=*/true);
+  const Scratch memory(scratch, layout);
+  for (int64_t first = 0; first < rows; first += step) {
+    const int64_t now = std::min(step, rows - first), units = weight.k / kUnit;
+    const int8_t* codes = x + first * weight.k;
+    const int64_t grain = std::max<int64_t>(1, kWorkPerTask / weight.k);
+    parallel_for(0, now, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int32_t* whole = memory.whole + i * 2 * units;
+        kernels.sum_codes(codes + i * weight.k, units, whole);
+        start_blocks(weight, whole, memory.starts + i * units);
+      }
+    });
+    const Call call{kernels,
+                    layout,
+                    memory,
+                    {now, weight.k, codes, nullptr, nullptr, memory.starts},
+                    /*fine=*/false};
+    const Shifted shifted(result, first);
+    const BlockMatmul product{weight, nullptr, nullptr, 0, &shifted};
+    if (kernels.few_rows == nullptr) {
+      multiply_plain(product, call.x, /*fine=*/false);
+    } else {
+      multiply_rows(call, &product, 1);
     }
   }
 }

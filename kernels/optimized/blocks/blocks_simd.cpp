@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/blocks/blocks_simd.h>
+#include <executorch/kernels/optimized/gemm/amx_tiles.h>
 #include <executorch/kernels/optimized/int8_dots/int8_dots-inl.h>
 #include <executorch/kernels/optimized/simd_table.h>
 #include <hwy/highway.h>
@@ -80,6 +81,12 @@ HWY_INLINE void sum_unit(const int8_t* codes, int32_t* sums) {
     sums[half] = sum - kHigher * static_cast<int32_t>(kUnit / 2);
   }
 #endif
+}
+
+void sum_codes(const int8_t* codes, int64_t units, int32_t* sums) {
+  for (int64_t unit = 0; unit < units; ++unit) {
+    sum_unit(codes + unit * kUnit, sums + 2 * unit);
+  }
 }
 
 // Largest magnitudes into scales, and what numbers are multiplied by.
@@ -161,6 +168,13 @@ HWY_INLINE VF load_halves(const uint8_t* from, int part) {
   hwy::float16_t halves[kLanes];
   std::memcpy(halves, from + part * 2 * kLanes, sizeof halves);
   return hn::PromoteTo(DF(), hn::LoadU(d, halves));
+}
+
+HWY_INLINE VF load_bfloat16(const uint8_t* from, int part) {
+  const hn::Rebind<uint16_t, DF> d;
+  uint16_t bits[kLanes];
+  std::memcpy(bits, from + part * 2 * kLanes, sizeof bits);
+  return hn::BitCast(DF(), hn::ShiftLeft<16>(hn::PromoteTo(DI(), hn::LoadU(d, bits))));
 }
 
 template <bool kSigned>
@@ -320,10 +334,17 @@ struct Numbers {
           minimum_factors[part] = hn::Neg(load_halves(panel + 2 * kPanelRows, part));
         }
       }
+    } else if constexpr (kFacts.by_rows) {
+#pragma GCC unroll 8
+      for (int part = 0; part < kParts; ++part) {
+        scale_factors[part] = load_bfloat16(panel, part);
+      }
     }
   }
   HWY_INLINE VF scale(const uint8_t* unit, int group, int part) const {
-    if constexpr (kFacts.byte_scales) {
+    if constexpr (kFacts.by_rows) {
+      return scale_factors[part];
+    } else if constexpr (kFacts.byte_scales) {
       return hn::Mul(scale_factors[part],
                      load_bytes<kFacts.signed_scales>(unit + group * kPanelRows, part));
     } else {
@@ -341,6 +362,46 @@ struct Numbers {
 
   VF scale_factors[kParts], minimum_factors[kParts];
 };
+
+// How far ahead weights are fetched: processors stop doing it by themselves at the end of a page.
+constexpr int64_t kAhead = 3072;
+constexpr int64_t kLine = 64;
+
+template <int kFormat, int64_t kFrom = 0>
+HWY_INLINE void fetch_ahead(const uint8_t* unit) {
+  if constexpr (kFrom < unit_bytes(kBlockFormats[kFormat])) {
+    __builtin_prefetch(unit + kAhead + kFrom);
+    fetch_ahead<kFormat, kFrom + kLine>(unit);
+  }
+}
+
+// A block of a format by rows, whose units begin at `unit`.
+template <class Dots, int kFormat, int kRows>
+HWY_INLINE void add_block(const Numbers<kFormat>& numbers, const uint8_t* unit, int64_t index,
+                          int64_t count, const BlockRows& x, const int8_t* const (&codes)[kRows],
+                          const int64_t (&rows)[kRows], VF (&totals)[kRows][kParts]) {
+  const int64_t units = x.k / kUnit;
+  VI sums[kRows][kParts];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int part = 0; part < kParts; ++part) {
+      sums[r][part] = hn::Set(DI(), x.starts[rows[r] * units + index]);
+    }
+  }
+  for (int64_t i = 0; i < count; ++i, unit += unit_bytes(kBlockFormats[kFormat])) {
+    fetch_ahead<kFormat>(unit);
+    add_stretches<Dots, kFormat, kRows, 0, kQuads>(unit, codes, (index + i) * kUnit, sums);
+  }
+#pragma GCC unroll 8
+  for (int part = 0; part < kParts; ++part) {
+    const VF scale = numbers.scale(nullptr, 0, part);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      totals[r][part] = hn::MulAdd(hn::ConvertTo(DF(), sums[r][part]), scale, totals[r][part]);
+    }
+  }
+}
 
 template <class Dots, int kFormat, int kRows, int kGroup>
 HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, int64_t index,
@@ -381,21 +442,9 @@ HWY_INLINE void add_group(const Numbers<kFormat>& numbers, const uint8_t* unit, 
   }
 }
 
-// How far ahead weights are fetched: processors stop doing it by themselves at the end of a page.
-constexpr int64_t kAhead = 3072;
-constexpr int64_t kLine = 64;
-
-template <int kFormat, int64_t kFrom = 0>
-HWY_INLINE void fetch_ahead(const uint8_t* unit) {
-  if constexpr (kFrom < unit_bytes(kBlockFormats[kFormat])) {
-    __builtin_prefetch(unit + kAhead + kFrom);
-    fetch_ahead<kFormat, kFrom + kLine>(unit);
-  }
-}
-
 template <class Dots, int kFormat, int kRows>
-void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
-                 float* out) {
+void few_rows_of(int64_t block_units, const uint8_t* panel, const BlockRows& x, int64_t first,
+                 int64_t rows, float* out, int64_t stride) {
   constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   VF totals[kRows][kParts];
   const int8_t* codes[kRows];
@@ -413,6 +462,12 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
   for (int64_t index = 0; index < x.k / kUnit;) {
     numbers.begin_block(panel);
     panel += factor_bytes(kFacts);
+    if constexpr (kFacts.by_rows) {
+      add_block<Dots, kFormat, kRows>(numbers, panel, index, block_units, x, codes, places, totals);
+      index += block_units;
+      panel += block_units * unit_bytes(kFacts);
+      continue;
+    }
     for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
       fetch_ahead<kFormat>(panel);
       add_group<Dots, kFormat, kRows, 0>(numbers, panel, index, x, codes, places, totals);
@@ -425,68 +480,71 @@ void few_rows_of(const uint8_t* panel, const BlockRows& x, int64_t first, int64_
   for (int64_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
-      hn::StoreU(totals[r][part], DF(), out + r * kPanelRows + part * kLanes);
+      hn::StoreU(totals[r][part], DF(), out + r * stride + part * kLanes);
     }
   }
 }
 
 template <class Dots, int kFormat>
-void few_rows_for(const uint8_t* panel, const BlockRows& x, int64_t first, int64_t rows,
-                  float* out) {
+void few_rows_for(int64_t block_units, const uint8_t* panel, const BlockRows& x, int64_t first,
+                  int64_t rows, float* out, int64_t stride) {
   using Own = typename DotsOf<Dots, kIsSmall<kFormat>>::OneRow;
   if (rows == 1) {
-    few_rows_of<Own, kFormat, 1>(panel, x, first, rows, out);
+    few_rows_of<Own, kFormat, 1>(block_units, panel, x, first, rows, out, stride);
   } else if (rows == 2) {
-    few_rows_of<Own, kFormat, 2>(panel, x, first, rows, out);
+    few_rows_of<Own, kFormat, 2>(block_units, panel, x, first, rows, out, stride);
   } else {
-    few_rows_of<Own, kFormat, 4>(panel, x, first, rows, out);
+    few_rows_of<Own, kFormat, 4>(block_units, panel, x, first, rows, out, stride);
   }
 }
 
 // What many rows multiply: codes as they are, or with a sign less their offset.
-template <int kFormat, int kQuad>
+template <int kFormat, bool kSigned, int kQuad>
 HWY_INLINE VB values_of(const uint8_t* planes, int part) {
   const VB codes = codes_of<kFormat, kQuad>(planes, part);
   constexpr int kOffset = kBlockFormats[kFormat].offset;
-  if constexpr (kIsSigned && kIsSmall<kFormat> && kOffset != 0) {
+  if constexpr (kSigned && kOffset != 0 && (kIsSmall<kFormat> || !kIsSigned)) {
     return hn::Sub(codes, hn::Set(DB(), uint8_t{kOffset}));
   }
   return codes;
 }
 
 // The bytes that a step takes of a column, side by side: kTogether quads.
-template <int kTogether, int kFormat, int kQuad>
+template <int kTogether, int kFormat, bool kSigned, int kQuad>
 HWY_INLINE void store_quads(const uint8_t* planes, uint8_t* codes) {
   if constexpr (kQuad < kQuads) {
 #pragma GCC unroll 8
     for (int part = 0; part < kParts; ++part) {
       uint8_t* to = codes + kQuad * kQuadBytes + part * kTogether * 4 * kLanes;
-      const VB values = values_of<kFormat, kQuad>(planes, part);
+      const VB values = values_of<kFormat, kSigned, kQuad>(planes, part);
       if constexpr (kTogether == 1) {
         hn::StoreU(values, DB(), to);
       } else {
         const DI d;
         const auto first = hn::BitCast(d, values);
-        const auto second = hn::BitCast(d, values_of<kFormat, kQuad + 1>(planes, part));
+        const auto second = hn::BitCast(d, values_of<kFormat, kSigned, kQuad + 1>(planes, part));
         hn::StoreU(hn::BitCast(DB(), hn::InterleaveLower(d, first, second)), DB(), to);
         hn::StoreU(hn::BitCast(DB(), hn::InterleaveUpper(d, first, second)), DB(), to + 4 * kLanes);
       }
     }
-    store_quads<kTogether, kFormat, kQuad + kTogether>(planes, codes);
+    store_quads<kTogether, kFormat, kSigned, kQuad + kTogether>(planes, codes);
   }
 }
 
-template <int kTogether, int kFormat>
-void unpack_for(const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
+template <int kTogether, int kFormat, bool kSigned = kIsSigned>
+void unpack_for(int64_t block_units, const uint8_t* panel, int64_t columns,
+                const UnpackedPanel& out) {
   constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   constexpr int kGroups = kFacts.groups_per_unit();
   Numbers<kFormat> numbers;
   for (int64_t index = 0; index < columns / kUnit;) {
     numbers.begin_block(panel);
     panel += factor_bytes(kFacts);
-    for (int unit = 0; unit < kFacts.units_per_block(); ++unit, ++index) {
-      store_quads<kTogether, kFormat, 0>(panel + scale_bytes(kFacts) + minima_bytes(kFacts),
-                                         out.codes + index * kUnit * kPanelRows);
+    const int64_t units = kFacts.by_rows ? block_units : kFacts.units_per_block();
+    for (int64_t unit = 0; unit < units; ++unit, ++index) {
+      store_quads<kTogether, kFormat, kSigned, 0>(
+          panel + scale_bytes(kFacts) + minima_bytes(kFacts),
+          out.codes + index * kUnit * kPanelRows);
       for (int group = 0; group < kGroups; ++group) {
         const int64_t at = (index * kGroups + group) * kPanelRows;
 #pragma GCC unroll 8
@@ -521,6 +579,7 @@ template <int kFormat>
 struct TileFacts {
   static constexpr const BlockFormat& kFacts = kBlockFormats[kFormat];
   static constexpr int kGroups = kFacts.groups_per_unit();
+  static constexpr bool kByRows = kFacts.by_rows;
   static constexpr bool kMinima = kFacts.minima != Minima::kNone;
   static constexpr bool kSmall = kIsSigned || kIsSmall<kFormat>;
   static constexpr bool kStarts = !kIsSigned && kFacts.offset != 0 && !kTakesOffset<kSmall>;
@@ -543,7 +602,7 @@ struct Fetch {
 };
 
 // A tile's sums of a group, and what their scales make of them.
-template <class Dots, int kGroups, bool kMinima, bool kStarts, int kRows>
+template <class Dots, int kGroups, bool kMinima, bool kStarts, bool kByRows, int kRows>
 struct TileGroup {
   static constexpr int kPanels = TileSize<Dots>::kPanels, kVectors = TileSize<Dots>::kVectors;
   static constexpr int kSpan = kQuads / kGroups;
@@ -555,7 +614,7 @@ struct TileGroup {
   int64_t places[kRows];
   UnpackedPanel panels[kPanels];
 
-  HWY_INLINE void multiply(int64_t group, Sums& sums) const {
+  HWY_INLINE void start(int64_t group, Sums& sums) const {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       const VI start =
@@ -565,6 +624,9 @@ struct TileGroup {
         sums[r][i] = start;
       }
     }
+  }
+
+  HWY_INLINE void multiply(int64_t group, Sums& sums) const {
     constexpr int kQuadsOfStretch = Dots::kStretch / 4, kOfPanel = kParts * Dots::kRows;
 #pragma GCC unroll 8
     for (int quad = 0; quad < kSpan; quad += kQuadsOfStretch) {
@@ -581,7 +643,6 @@ struct TileGroup {
       };
       add_stretch<Dots>(left, right, sums);
     }
-    turn_sums<Dots>(sums);
   }
 
   HWY_INLINE void scale(int64_t group, const Sums& sums, Totals& totals) const {
@@ -592,7 +653,8 @@ struct TileGroup {
       const VF scale = hn::LoadU(DF(), panel.scales + at);
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
-        const VF by = hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + group / kGroups]));
+        const VF by =
+            kByRows ? scale : hn::Mul(scale, hn::Set(DF(), x.scales[places[r] + group / kGroups]));
         totals[r][i] = hn::MulAdd(hn::ConvertTo(DF(), sums[r][i]), by, totals[r][i]);
       }
       if constexpr (kMinima) {
@@ -607,9 +669,9 @@ struct TileGroup {
   }
 };
 
-template <class Dots, int kGroups, bool kMinima, bool kStarts, int kRows>
+template <class Dots, int kGroups, bool kMinima, bool kStarts, bool kByRows, int kRows>
 HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows, Fetch fetch) {
-  using Group = TileGroup<Dots, kGroups, kMinima, kStarts, kRows>;
+  using Group = TileGroup<Dots, kGroups, kMinima, kStarts, kByRows, kRows>;
   constexpr int kPanels = Group::kPanels, kVectors = Group::kVectors;
   const BlockRows& x = call.x;
   Group tile{x, {}, {}, {}};
@@ -634,10 +696,15 @@ HWY_NOINLINE void tile_of(const ManyRows& call, int64_t first, int64_t rows, Fet
       totals[r][i] = given ? hn::LoadU(DF(), out[r] + i * kLanes) : hn::Zero(DF());
     }
   }
-  for (int64_t group = 0; group < call.units * kGroups; ++group) {
-    fetch.step();
+  const int64_t together = kByRows ? call.matrix.units_per_block() : 1;  // groups with one scale
+  for (int64_t group = 0; group < call.units * kGroups; group += together) {
     typename Group::Sums sums;
-    tile.multiply(group, sums);
+    tile.start(group, sums);
+    for (int64_t i = 0; i < together; ++i) {
+      fetch.step();
+      tile.multiply(group + i, sums);
+    }
+    turn_sums<Dots>(sums);
     tile.scale(group, sums, totals);
   }
 #pragma GCC unroll 8
@@ -662,8 +729,8 @@ void tile_for(const ManyRows& call, int64_t first, int64_t rows, const Fetch& fe
       return;
     }
   }
-  tile_of<DotsOf<Dots, Facts::kSmall>, Facts::kGroups, Facts::kMinima, Facts::kStarts, kRows>(
-      call, first, rows, fetch);
+  tile_of<DotsOf<Dots, Facts::kSmall>, Facts::kGroups, Facts::kMinima, Facts::kStarts,
+          Facts::kByRows, kRows>(call, first, rows, fetch);
 }
 
 // Rows in as few tiles as there can be, of about the same number. The first half of the tiles fetch
@@ -686,10 +753,148 @@ void many_rows_for(const ManyRows& call) {
   }
 }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL && defined(ET_HAS_TILE_INSTRUCTIONS)
+#undef ET_BLOCKS_ON_TILES
+#define ET_BLOCKS_ON_TILES 1
+
+// Products of 16 rows and a panel on AMX: codes of a panel lie as a tile has them. Sums of a group
+// become floats while those of the next are multiplied.
+template <int kFormat>
+class OnTiles {
+ public:
+  explicit OnTiles(const ManyRows& call)
+      : call_(call),
+        together_(Facts::kByRows ? call.matrix.units_per_block() : 1),
+        columns_(Facts::kByRows && together_ % 2 == 0 ? 2 * kUnit : kUnit / Facts::kGroups) {}
+
+  void run() const {
+    const int64_t rows = call_.x.rows, whole = rows / kAmxRows * kAmxRows;
+    if (whole > 0) {
+      configure(kAmxRows);
+    }
+    for (int64_t row = 0; row < whole; row += kAmxRows) {
+      multiply_rows(row, kAmxRows);
+    }
+    if (whole < rows) {
+      configure(rows - whole);
+      multiply_rows(whole, rows - whole);
+    }
+    ProcessorTiles::release();
+  }
+
+ private:
+  using Facts = TileFacts<kFormat>;
+  using Sums = int32_t[kAmxRows][kPanelRows];
+
+  // Sums of two groups: 0 and 1. Activations and codes: 2 and 3.
+  void configure(int64_t rows) const {
+    AmxConfig config;
+    for (int tile = 0; tile < 4; ++tile) {
+      config.rows[tile] = static_cast<uint8_t>(tile == 3 ? columns_ / 4 : rows);
+      config.row_bytes[tile] = static_cast<uint16_t>(tile == 2 ? columns_ : kAmxRowBytes);
+    }
+    ProcessorTiles::configure(config);
+  }
+
+  void multiply_rows(int64_t first, int64_t rows) const {
+    const int64_t tiles = (call_.x.rows + kAmxRows - 1) / kAmxRows;
+    const int64_t bytes = (call_.next_bytes / tiles / Fetch::kStep + 1) * Fetch::kStep;
+    for (int64_t i = 0; i < call_.count; ++i) {
+      Fetch fetch;
+      if (call_.next[i] != nullptr) {
+        fetch.line = call_.next[i] + first / kAmxRows * bytes;
+        fetch.end = std::min(fetch.line + bytes, call_.next[i] + call_.next_bytes);
+      }
+      multiply_panel(first, rows, call_.panels[i],
+                     call_.out + first * call_.out_stride + i * kPanelRows, fetch);
+    }
+  }
+
+  void multiply_panel(int64_t first, int64_t rows, const UnpackedPanel& panel, float* out,
+                      Fetch fetch) const {
+    alignas(64) Sums sums[2] = {};
+    VF totals[kAmxRows];
+#pragma GCC unroll 16
+    for (int64_t r = 0; r < kAmxRows; ++r) {
+      totals[r] =
+          call_.add && r < rows ? hn::LoadU(DF(), out + r * call_.out_stride) : hn::Zero(DF());
+    }
+    const int64_t groups = call_.units * Facts::kGroups / together_;
+    multiply<0>(first, 0, panel, sums[0]);
+    for (int64_t group = 0; group < groups; ++group) {
+      if (group + 1 < groups) {
+        group % 2 == 0 ? multiply<1>(first, group + 1, panel, sums[1])
+                       : multiply<0>(first, group + 1, panel, sums[0]);
+      }
+      scale(first, rows, group, panel, sums[group % 2], totals);
+      fetch.step();
+      fetch.step();
+    }
+    while (fetch.line < fetch.end) {
+      fetch.step();
+    }
+#pragma GCC unroll 16
+    for (int64_t r = 0; r < kAmxRows; ++r) {
+      if (r < rows) {
+        hn::StoreU(totals[r], DF(), out + r * call_.out_stride);
+      }
+    }
+  }
+
+  template <int kSums>
+  void multiply(int64_t first, int64_t group, const UnpackedPanel& panel, Sums& sums) const {
+    const int64_t size = together_ * kUnit / Facts::kGroups, begin = group * size;
+    const int8_t* x = call_.x.codes + first * call_.x.k + call_.first_unit * kUnit;
+    ProcessorTiles::zero<kSums>();
+    for (int64_t at = begin; at < begin + size; at += columns_) {
+      ProcessorTiles::load<2>(x + at, call_.x.k);
+      ProcessorTiles::load<3>(panel.codes + at * kPanelRows, kAmxRowBytes);
+      ProcessorTiles::dot_int8<kSums, 2, 3>();
+    }
+    ProcessorTiles::store<kSums>(sums, sizeof(sums[0]));
+  }
+
+  HWY_INLINE void scale(int64_t first, int64_t rows, int64_t group, const UnpackedPanel& panel,
+                        const Sums& sums, VF (&totals)[kAmxRows]) const {
+    const BlockRows& x = call_.x;
+    const int64_t all = x.k / kUnit, place = group * together_;
+    const VF scales = hn::LoadU(DF(), panel.scales + place * kPanelRows);
+    const VF minima =
+        Facts::kMinima ? hn::LoadU(DF(), panel.minima + place * kPanelRows) : hn::Zero(DF());
+#pragma GCC unroll 16
+    for (int64_t r = 0; r < kAmxRows; ++r) {
+      const int64_t unit = (first + std::min(r, rows - 1)) * all + call_.first_unit;
+      const int64_t own = unit * Facts::kGroups + place;
+      VF by = scales;
+      if constexpr (!Facts::kByRows) {
+        by = hn::Mul(scales, hn::Set(DF(), x.scales[unit + place / Facts::kGroups]));
+      }
+      const VF sum = hn::ConvertTo(DF(), hn::LoadU(DI(), sums[r]));
+      totals[r] = hn::MulAdd(sum, by, totals[r]);
+      if constexpr (Facts::kMinima) {
+        totals[r] = hn::MulAdd(minima, hn::Set(DF(), x.sums[own]), totals[r]);
+      }
+    }
+  }
+
+  const ManyRows& call_;
+  const int64_t together_;  // units with one scale, of a format by rows
+  const int64_t columns_;   // of a tile of activations
+};
+
+template <int kFormat>
+void many_rows_on_tiles(const ManyRows& call) {
+  OnTiles<kFormat>(call).run();
+}
+#else
+#undef ET_BLOCKS_ON_TILES
+#endif
+
 template <class... Arguments>
 using Function = void (*)(Arguments...);
-using FewRows = Function<const uint8_t*, const BlockRows&, int64_t, int64_t, float*>;
-using Unpack = Function<const uint8_t*, int64_t, const UnpackedPanel&>;
+using FewRows =
+    Function<int64_t, const uint8_t*, const BlockRows&, int64_t, int64_t, float*, int64_t>;
+using Unpack = Function<int64_t, const uint8_t*, int64_t, const UnpackedPanel&>;
 using TakeManyRows = Function<const ManyRows&>;
 
 struct Tables {
@@ -698,38 +903,52 @@ struct Tables {
   TakeManyRows many_rows[kNumBlockFormats];
 };
 
-template <class Dots, int... kFormats>
+template <class Dots, bool kOnTiles, int... kFormats>
 constexpr Tables tables_of(std::integer_sequence<int, kFormats...>) {
+#if defined(ET_BLOCKS_ON_TILES)
+  if constexpr (kOnTiles) {
+    return {{few_rows_for<Dots, kFormats>...},
+            {unpack_for<Dots::kDepth / 4, kFormats, /*kSigned=*/true>...},
+            {many_rows_on_tiles<kFormats>...}};
+  }
+#endif
   return {{few_rows_for<Dots, kFormats>...},
           {unpack_for<Dots::kDepth / 4, kFormats>...},
           {many_rows_for<Dots, kFormats>...}};
 }
 
-template <class Dots>
+template <class Dots, bool kOnTiles = false>
 struct KernelsOf {
   static constexpr Tables kTables =
-      tables_of<Dots>(std::make_integer_sequence<int, kNumBlockFormats>());
+      tables_of<Dots, kOnTiles>(std::make_integer_sequence<int, kNumBlockFormats>());
 
-  static void few_rows(int format, const uint8_t* panel, const BlockRows& x, int64_t first,
-                       int64_t rows, float* out) {
-    kTables.few_rows[format](panel, x, first, rows, out);
+  static void few_rows(const BlockMatrix& matrix, const uint8_t* panel, const BlockRows& x,
+                       int64_t first, int64_t rows, float* out, int64_t stride) {
+    kTables.few_rows[matrix.format](matrix.units_per_block(), panel, x, first, rows, out, stride);
   }
-  static void unpack(int format, const uint8_t* panel, int64_t columns, const UnpackedPanel& out) {
-    kTables.unpack[format](panel, columns, out);
+  static void unpack(const BlockMatrix& matrix, const uint8_t* panel, int64_t columns,
+                     const UnpackedPanel& out) {
+    kTables.unpack[matrix.format](matrix.units_per_block(), panel, columns, out);
   }
-  static void many_rows(const ManyRows& call) { kTables.many_rows[call.format](call); }
+  static void many_rows(const ManyRows& call) { kTables.many_rows[call.matrix.format](call); }
 
   static constexpr BlockKernels kKernels = {
-      TileSize<Dots>::kPanels, quantize, group_sums, few_rows, unpack, many_rows};
+      TileSize<Dots>::kPanels, quantize, sum_codes, group_sums, few_rows, unpack, many_rows};
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
 const BlockKernels* block_kernels_of_target() {
 #if HWY_TARGET == HWY_SCALAR
-  static constexpr BlockKernels kKernels = {1, quantize, group_sums, nullptr, nullptr, nullptr};
+  static constexpr BlockKernels kKernels = {1,       quantize, sum_codes, group_sums,
+                                            nullptr, nullptr,  nullptr};
   return &kKernels;
 #else
+#if defined(ET_BLOCKS_ON_TILES)
+  if (has_amx()) {
+    return &KernelsOf<TargetDots, /*kOnTiles=*/true>::kKernels;
+  }
+#endif
   return with_dots([](auto dots) { return &KernelsOf<decltype(dots)>::kKernels; });
 #endif
 }

@@ -4,12 +4,13 @@
 
 #include <cstdint>
 
-#include <executorch/kernels/optimized/blocks/formats.h>
+#include <executorch/kernels/optimized/blocks/blocks.h>
 
 namespace executorch::kernels::optimized {
 
 // Rows of activations as integers; per unit of 32 a scale. What a format adds per group of its own
-// (16 or 32 numbers) stands in sums and starts.
+// (16 or 32 numbers) stands in sums and starts. For a format by rows: no scales, no sums, and
+// starts of blocks, each at the block's first unit.
 struct BlockRows {
   int64_t rows, k;
   const int8_t* codes;    // rows x k
@@ -20,7 +21,7 @@ struct BlockRows {
 
 // A panel's columns as bytes and floats, for many rows: what `unpack` writes and `many_rows` reads.
 struct UnpackedPanel {
-  uint8_t* codes;  // columns x 16, quad by quad
+  uint8_t* codes;  // columns x 16, quad by quad; on tiles less their offset, with a sign
   float* scales;   // groups x 16
   float* minima;   // the same, added
 };
@@ -29,7 +30,7 @@ constexpr int64_t kMaxPanelsAtOnce = 2;
 
 // All rows with `count` unpacked panels of `units` units from `first_unit` on.
 struct ManyRows {
-  int format;
+  const BlockMatrix& matrix;
   const UnpackedPanel* panels;
   int64_t count, first_unit, units;
   const BlockRows& x;
@@ -45,13 +46,16 @@ struct BlockKernels {
   int64_t panels;  // that many_rows takes at once
   // One row of x into codes (k), scales (k / 32) and sums of codes (k / 16).
   void (*quantize)(const float* x, int64_t k, int8_t* codes, float* scales, int32_t* sums);
+  // Sums of 16 codes each.
+  void (*sum_codes)(const int8_t* codes, int64_t units, int32_t* sums);
   // Of those of a row, what a format adds: the row's sums and starts in BlockRows.
   void (*group_sums)(const BlockFormat& format, const int32_t* whole, const float* scales,
                      int64_t units, float* sums, int32_t* starts);
-  // Up to kMaxFewBlockRows rows from `first` on with a panel; out: rows x 16.
-  void (*few_rows)(int format, const uint8_t* panel, const BlockRows& x, int64_t first,
-                   int64_t rows, float* out);
-  void (*unpack)(int format, const uint8_t* panel, int64_t columns, const UnpackedPanel& out);
+  // Up to kMaxFewBlockRows rows from `first` on with a panel; out: rows x 16, `stride` apart.
+  void (*few_rows)(const BlockMatrix& matrix, const uint8_t* panel, const BlockRows& x,
+                   int64_t first, int64_t rows, float* out, int64_t stride);
+  void (*unpack)(const BlockMatrix& matrix, const uint8_t* panel, int64_t columns,
+                 const UnpackedPanel& out);
   void (*many_rows)(const ManyRows& call);
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tile file of the processor (x86-64 Linux, where a process asks the system for it), and
-// whether there is one. Instructions are written as assembly: no compiler flag, and the memory they
-// touch is declared.
-#include <executorch/kernels/optimized/gemm/gemm_amx.h>
+// Whether there is a tile file: on x86-64 Linux a process asks the system for it.
+#include <executorch/kernels/optimized/gemm/amx_tiles.h>
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
@@ -12,39 +10,18 @@
 
 namespace executorch::kernels::optimized {
 
-#if defined(__x86_64__) && defined(__linux__)
 namespace {
 
-struct ProcessorTiles {
-  static void configure(const AmxConfig& config) { asm volatile("ldtilecfg %0" ::"m"(config)); }
+bool is_forbidden = false;
 
-  static void release() { asm volatile("tilerelease" ::: "memory"); }
+}  // namespace
 
-  template <int kTile>
-  static void zero() {
-    asm volatile("tilezero %%tmm%c0" ::"i"(kTile));
-  }
+void forbid_amx(bool forbidden) {
+  is_forbidden = forbidden;
+}
 
-  template <int kTile>
-  static void load(const void* from, int64_t stride) {
-    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(stride), "i"(kTile) : "memory");
-  }
-
-  template <int kTile>
-  static void store(void* to, int64_t stride) {
-    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(stride), "i"(kTile) : "memory");
-  }
-
-  template <int kSum, int kLeft, int kRight>
-  static void dot_bfloat16() {
-    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSum), "i"(kLeft), "i"(kRight));
-  }
-
-  template <int kSum, int kLeft, int kRight>
-  static void dot_int8() {
-    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSum), "i"(kLeft), "i"(kRight));
-  }
-};
+#if defined(__x86_64__) && defined(__linux__)
+namespace {
 
 bool processor_has_tiles() {
   constexpr unsigned kXsaveInUse = 1u << 27;                   // leaf 1, ecx
@@ -71,7 +48,7 @@ bool system_permits_tiles() {
 
 bool has_amx() {
   static const bool has = processor_has_tiles() && system_permits_tiles();
-  return has;
+  return has && !is_forbidden;
 }
 
 NarrowKernels amx_kernels() {

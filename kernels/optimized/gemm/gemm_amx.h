@@ -235,6 +235,10 @@ NarrowKernels amx_kernels_over(const NarrowKernels& vectors) {
 // call asks the system for permission.
 bool has_amx();
 
+// For tests and benchmarks: as if there were none. Not while kernels run, nor between packing and
+// multiplying.
+void forbid_amx(bool forbidden);
+
 // Only if has_amx().
 NarrowKernels amx_kernels();
 

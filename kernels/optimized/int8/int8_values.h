@@ -28,8 +28,9 @@ struct Requantize {
 
 // out[j] = (sums[j] - zero * columns[j]) * scale * scales[j] + bias[j], within [min, max]. `bias`
 // may be null.
+template <typename Sum>
 struct Dequantize {
-  const int32_t* columns;
+  const Sum* columns;
   const float* scales;
   const float* bias;
   float min, max;
@@ -41,9 +42,12 @@ struct Int8ValueKernels {
                      int64_t count, int8_t* out, int64_t out_stride);
   // `rows` rows, each with its scale, of `count` columns from `first` on; `sums` and `out` begin
   // there.
-  void (*dequantize)(const Dequantize& how, const Int8Scale* scales, const int32_t* sums,
+  void (*dequantize)(const Dequantize<int32_t>& how, const Int8Scale* scales, const int32_t* sums,
                      int64_t stride, int64_t rows, int64_t first, int64_t count, float* out,
                      int64_t out_stride);
+  void (*dequantize_floats)(const Dequantize<float>& how, const Int8Scale* scales,
+                            const float* sums, int64_t stride, int64_t rows, int64_t first,
+                            int64_t count, float* out, int64_t out_stride);
   // The smallest and the largest number, and 0.
   void (*range)(const float* from, int64_t count, float& least, float& most);
   // out[j] = zero + from[j] * scale, to nearest, within int8.

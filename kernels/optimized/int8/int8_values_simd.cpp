@@ -89,23 +89,31 @@ void requantize(const Requantize& how, const int32_t* sums, int64_t stride, int6
   }
 }
 
-void dequantize(const Dequantize& how, const Int8Scale* scales, const int32_t* sums, int64_t stride,
-                int64_t rows, int64_t first, int64_t count, float* out, int64_t out_stride) {
+HWY_INLINE hn::Vec<D> to_floats(hn::Vec<D> floats) {
+  return floats;
+}
+HWY_INLINE hn::Vec<D> to_floats(hn::Vec<DSum> sums) {
+  return hn::ConvertTo(D(), sums);
+}
+
+template <typename Sum>
+void dequantize(const Dequantize<Sum>& how, const Int8Scale* scales, const Sum* sums,
+                int64_t stride, int64_t rows, int64_t first, int64_t count, float* out,
+                int64_t out_stride) {
   const D d;
-  const DSum d32;
+  const hn::Rebind<Sum, D> d_sum;
   const auto least = hn::Set(d, how.min), most = hn::Set(d, how.max);
   const float* const bias = how.bias == nullptr ? nullptr : how.bias + first;
   for_each_vector(count, [&](int64_t j, size_t valid, auto whole) HWY_ATTR {
-    const auto column = load(whole, d32, how.columns + first + j, valid);
+    const auto column = load(whole, d_sum, how.columns + first + j, valid);
     const auto scale = load(whole, d, how.scales + first + j, valid);
     const auto start = bias == nullptr ? hn::Zero(d) : load(whole, d, bias + j, valid);
-    const int32_t* from = sums + j;
+    const Sum* from = sums + j;
     float* to = out + j;
     for (int64_t i = 0; i < rows; ++i, from += stride, to += out_stride) {
-      const auto sum =
-          hn::Sub(load(whole, d32, from, valid), hn::Mul(hn::Set(d32, scales[i].zero), column));
-      const auto x =
-          hn::MulAdd(hn::Mul(hn::ConvertTo(d, sum), hn::Set(d, scales[i].scale)), scale, start);
+      const auto zero = hn::Set(d_sum, static_cast<Sum>(scales[i].zero));
+      const auto sum = hn::Sub(load(whole, d_sum, from, valid), hn::Mul(zero, column));
+      const auto x = hn::MulAdd(hn::Mul(to_floats(sum), hn::Set(d, scales[i].scale)), scale, start);
       store(whole, hn::Max(hn::Min(x, most), least), d, to, valid);
     }
   });
@@ -153,7 +161,8 @@ void quantize(const float* from, int64_t count, const Int8Scale& by, int8_t* out
 }
 
 const Int8ValueKernels* int8_value_kernels_of_target() {
-  static constexpr Int8ValueKernels kKernels = {&requantize, &dequantize, &range, &quantize};
+  static constexpr Int8ValueKernels kKernels = {&requantize, &dequantize<int32_t>,
+                                                &dequantize<float>, &range, &quantize};
   return &kKernels;
 }
 

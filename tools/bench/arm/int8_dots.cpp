@@ -66,9 +66,9 @@ void count(const char* kind, const char* name, int64_t rows, const std::vector<T
 void count_blocks(const char* kind, int format, int64_t rows) {
   BlockMatrix matrix{format, kColumns, kDepth, nullptr};
   const BlockFormat& f = matrix.facts();
-  auto bytes = random_values<uint8_t>(matrix.num_panels() * panel_bytes(f, kDepth), 1);
+  auto bytes = random_values<uint8_t>(matrix.num_panels() * matrix.panel_bytes(), 1);
   const int64_t halves = f.byte_scales ? factor_bytes(f) : scale_bytes(f) + minima_bytes(f);
-  for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(block_bytes(f))) {
+  for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(matrix.block_bytes())) {
     for (int64_t i = 1; i < halves; i += 2) {
       bytes[at + static_cast<size_t>(i)] = 0x38;  // f16 of 0.5 to 1
     }

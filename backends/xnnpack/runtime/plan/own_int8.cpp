@@ -358,7 +358,8 @@ bool takes_rows(const Graph& graph, const GraphNode& node) {
          suits_int8_conv(conv_of_layer(node, graph.shapes));
 }
 
-/// Whether steps of ours write the value, and read it.
+}  // namespace
+
 bool are_own_rows(const Graph& graph, uint32_t id) {
   if (type_of(graph, id) != XNNDatatype::xnn_datatype_qdint8) {
     return false;
@@ -374,9 +375,11 @@ bool are_own_rows(const Graph& graph, uint32_t id) {
     }
     bool reads = false;
     for_each_read(node, [&](uint32_t read) { reads = reads || read == id; });
-    return !reads || takes_rows(graph, node);
+    return !reads || takes_rows(graph, node) || takes_rows_of_int4(graph, node);
   });
 }
+
+namespace {
 
 bool suits_quantize(const Graph& graph, const GraphNode& node, const OwnChoice&) {
   return node.node->xnode_union_type() == XNodeUnion::XNNConvert &&

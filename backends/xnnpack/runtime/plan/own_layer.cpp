@@ -18,7 +18,8 @@ namespace {
 const OwnKind* const kKinds[] = {&kOwnBFloat16Matmul, &kOwnWinograd,     &kOwnMatmul,
                                  &kOwnConvolution,    &kOwnDepthwise,    &kOwnAttention,
                                  &kOwnMaxPool,        &kOwnMean,         &kOwnInt8Convolution,
-                                 &kOwnInt8Depthwise,  &kOwnQuantizeRows, &kOwnDynamicMatmul};
+                                 &kOwnInt8Depthwise,  &kOwnQuantizeRows, &kOwnDynamicMatmul,
+                                 &kOwnInt4Matmul,     &kOwnByteTable};
 
 }  // namespace
 

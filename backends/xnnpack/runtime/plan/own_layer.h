@@ -60,6 +60,11 @@ std::unique_ptr<OwnStep> make_step(const Definitions& definitions, const Segment
 }
 bool takes_nothing(const Graph& graph, const GraphNode& before, const GraphNode& node);
 
+/// Whether steps of ours write the value, rows of int8 with a scale each, and read it.
+bool are_own_rows(const Graph& graph, uint32_t id);
+/// Whether the node would read such rows as a layer with a filter of 4 bits.
+bool takes_rows_of_int4(const Graph& graph, const GraphNode& node);
+
 /// Whether nodes read and write floats where it is.
 bool is_plain_float(const Graph& graph, uint32_t id);
 /// Whether the layer's input, filter and output are, and the filter alone is known.
@@ -79,5 +84,7 @@ extern const OwnKind kOwnInt8Convolution;
 extern const OwnKind kOwnInt8Depthwise;
 extern const OwnKind kOwnQuantizeRows;
 extern const OwnKind kOwnDynamicMatmul;
+extern const OwnKind kOwnInt4Matmul;
+extern const OwnKind kOwnByteTable;
 
 }  // namespace executorch::backends::xnnpack

@@ -2,10 +2,6 @@
 // All functions of a graph are computed by one run of one subgraph.
 #include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 
-#ifdef EXECUTORCH_XNNPACK_TUNING
-
-#include <executorch/backends/xnnpack/library/unary/byte_table.h>
-
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -257,25 +253,4 @@ Error make_byte_tables(const Definitions& definitions, Graph& graph) {
   return Error::Ok;
 }
 
-xnn_status define_table(xnn_subgraph_t subgraph, const GraphNode& node, const Ids& ids) {
-  return xnn_define_byte_table(subgraph, node.table->bytes.data(), ids[node.table->input],
-                               ids[node.operands.output]);
-}
-
 }  // namespace executorch::backends::xnnpack
-
-#else
-
-namespace executorch::backends::xnnpack {
-
-runtime::Error make_byte_tables(const Definitions&, Graph&) {
-  return runtime::Error::Ok;
-}
-
-xnn_status define_table(xnn_subgraph_t, const GraphNode&, const Ids&) {
-  return xnn_status_unsupported_parameter;
-}
-
-}  // namespace executorch::backends::xnnpack
-
-#endif  // EXECUTORCH_XNNPACK_TUNING

@@ -10,11 +10,8 @@
 namespace executorch::backends::xnnpack {
 
 /// Gives the last node of each such function its table, and marks what leads to it alone as not
-/// needed. `graph` is that of `definitions`, whose constants are loaded. Without
-/// EXECUTORCH_XNNPACK_TUNING there are none.
+/// needed. `graph` is that of `definitions`, whose constants are loaded. Only a kernel of ours
+/// (kOwnByteTable) computes such a node.
 runtime::Error make_byte_tables(const Definitions& definitions, Graph& graph);
-
-/// The node's table in XNNPACK's terms.
-xnn_status define_table(xnn_subgraph_t subgraph, const GraphNode& node, const Ids& ids);
 
 }  // namespace executorch::backends::xnnpack

@@ -128,11 +128,7 @@ TEST_F(ByteTablesTest, AreEqualToTheNodesForEveryByte) {
 }
 
 TEST_F(ByteTablesTest, StandForNodesThatNobodyElseReads) {
-#ifdef EXECUTORCH_XNNPACK_TUNING
   const std::pair<size_t, size_t> one_table{1, 1};
-#else
-  const std::pair<size_t, size_t> one_table{0, 5};
-#endif
   const std::pair<size_t, size_t> none{0, 5};
   const XNNDatatype type = XNNDatatype::xnn_datatype_qint8;
   EXPECT_EQ(tables_and_nodes(function_graph(type, false)), one_table);

@@ -209,9 +209,6 @@ Error Definitions::define_segment(xnn_subgraph_t subgraph, const Segment& segmen
 }
 
 Error Definitions::define_node(xnn_subgraph_t subgraph, const GraphNode& node, const Ids& ids) {
-  if (node.table != nullptr) {
-    return check_status(define_table(subgraph, node, ids), "a table");
-  }
   return check_status(node.kind->define(subgraph, *node.node, node.operands, node.limits, ids),
                       name_of(*node.node));
 }

@@ -189,7 +189,11 @@ Error RuntimeMaker::make() {
   out_.weights = std::make_unique<PackedWeights>(
       options_.share_weights ? options_.packed_file : nullptr, options_.pool);
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
-  ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));
+#ifdef EXECUTORCH_XNNPACK_OWN_STEPS
+  if (options_.own.any) {
+    ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));
+  }
+#endif
   ET_CHECK_OK_OR_RETURN_ERROR(define_segments());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
   // What is measured is measured as it will run; what a file may hold need not be packed; a matrix
