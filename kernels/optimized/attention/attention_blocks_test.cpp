@@ -11,6 +11,7 @@
 namespace {
 
 using executorch::kernels::optimized::attend;
+using executorch::kernels::optimized::attend_side_by_side;
 using executorch::kernels::optimized::AttentionProblem;
 using executorch::kernels::optimized::AttentionRows;
 using executorch::kernels::optimized::Epilogue;
@@ -164,5 +165,55 @@ TEST_P(AttendTest, EqualsItsDefinition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, AttendTest, ::testing::ValuesIn(kCases));
+
+// Problems of other sizes, one of them empty.
+TEST(AttendSideBySide, GivesTheBitsOfEachAlone) {
+  struct Sizes {
+    int64_t heads, queries, keys, depth;
+  };
+  constexpr Sizes kSizes[] = {{4, 1, 300, 16}, {2, 3, 40, 24}, {1, 0, 9, 8},
+                              {6, 2, 7, 32},   {1, 5, 70, 8},  {3, 1, 1, 40}};
+  std::vector<std::vector<float>> rows, alone, together;
+  std::vector<AttentionProblem> problems;
+  for (const Sizes& size : kSizes) {
+    const Case c{1,          size.heads, size.queries, size.keys,
+                 size.depth, size.depth, Order::kRows, 0.5f};
+    rows.push_back(drawn(size.heads * (size.queries + 2 * size.keys) * size.depth, 0.37f));
+    const float* const key = rows.back().data() + size.heads * size.queries * size.depth;
+    alone.emplace_back(static_cast<size_t>(size.heads * size.queries * size.depth), -1.0f);
+    AttentionProblem p;
+    p.batch = 1;
+    p.heads = p.key_heads = size.heads;
+    p.queries = size.queries;
+    p.keys = size.keys;
+    p.depth = p.value_depth = size.depth;
+    p.scale = c.scale;
+    p.query = rows_of(c, size.queries, size.depth, rows.back().data());
+    p.key = rows_of(c, size.keys, size.depth, key);
+    p.value = rows_of(c, size.keys, size.depth, key + size.heads * size.keys * size.depth);
+    p.out = rows_of(c, size.queries, size.depth, nullptr);
+    problems.push_back(p);
+  }
+  together = alone;
+  std::vector<uint8_t> memory(16 << 20);
+  on_every_target([&] {
+    for (size_t i = 0; i < problems.size(); ++i) {
+      MemoryAllocator allocator(static_cast<uint32_t>(memory.size()), memory.data());
+      KernelRuntimeContext context(nullptr, &allocator);
+      problems[i].out.data = alone[i].data();
+      ASSERT_EQ(attend(context, problems[i]), Error::Ok);
+      problems[i].out.data = together[i].data();
+      std::fill(together[i].begin(), together[i].end(), -1.0f);
+    }
+    MemoryAllocator allocator(static_cast<uint32_t>(memory.size()), memory.data());
+    KernelRuntimeContext context(nullptr, &allocator);
+    ASSERT_EQ(attend_side_by_side(context, {problems.data(), problems.size()}), Error::Ok);
+    EXPECT_EQ(together, alone);
+    MemoryAllocator small(64, memory.data());
+    KernelRuntimeContext without_memory(nullptr, &small);
+    EXPECT_EQ(attend_side_by_side(without_memory, {problems.data(), problems.size()}),
+              Error::MemoryAllocationFailed);
+  });
+}
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layers of int8 beside their definition: sums of integers, times a scale, to nearest.
+#include <executorch/kernels/optimized/int8/byte_table.h>
 #include <executorch/kernels/optimized/int8/int8_conv.h>
 #include <executorch/kernels/optimized/int8/int8_depthwise.h>
 #include <executorch/kernels/optimized/int8_dots/every_dots.h>
@@ -220,4 +221,24 @@ TEST(Int8Test, ARowOfFloatsIsSpreadFromItsSmallestToItsLargestNumber) {
 }
 
 }  // namespace
+TEST(Int8Test, BytesAreLookedUpInTheirTable) {
+  std::vector<uint8_t> table(256), from(700);
+  for (size_t i = 0; i < table.size(); ++i) {
+    table[i] = static_cast<uint8_t>(i * i * 7 + 3 * i + 11);
+  }
+  for (size_t i = 0; i < from.size(); ++i) {
+    from[i] = static_cast<uint8_t>(i * 37 + i / 256);
+  }
+  on_every_target([&] {
+    for (const size_t count : {1, 15, 16, 31, 64, 65, 130, 700}) {
+      std::vector<uint8_t> to(count + 1, 99);
+      look_up_bytes(table.data(), from.data(), static_cast<int64_t>(count), to.data());
+      for (size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(to[i], table[from[i]]) << i << " of " << count;
+      }
+      EXPECT_EQ(to[count], 99);
+    }
+  });
+}
+
 }  // namespace executorch::kernels::optimized
