@@ -110,7 +110,7 @@ Error Delegate::propagate_shapes() {
                              "XNNPACK %s: inputs of these sizes do not go through the graph",
                              name_of(*node.node));
   }
-  ET_CHECK_OK_OR_RETURN_ERROR(run_.boundaries.plan(run_.graph, run_.plan, shapes_));
+  run_.boundaries.plan(run_.graph, run_.plan, shapes_);
   for (size_t place = 0; place < run_.plan.size(); ++place) {
     const SegmentRuntime& run = run_.runtimes[place];
     if (run_.plan[place].is_view) {
@@ -159,9 +159,15 @@ Error Delegate::resize_outputs(Span<EValue*> args) {
 }
 
 Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
+  const size_t bytes = run_.boundaries.size();
+  void* const block = bytes == 0 ? nullptr : run_.workspace->between_segments(bytes);
+  ET_CHECK_OR_RETURN_ERROR(bytes == 0 || block != nullptr, MemoryAllocationFailed,
+                           "XNNPACK: no memory for %zu bytes between segments", bytes);
+  const bool has_moved = is_needed || block != block_;
+  block_ = block;
   addresses_.resize(run_.graph.values.size());
-  for (uint32_t value = 0; is_needed && value < addresses_.size(); ++value) {
-    addresses_[value] = run_.boundaries.data(value);
+  for (uint32_t value = 0; has_moved && value < addresses_.size(); ++value) {
+    addresses_[value] = run_.boundaries.data(value, block);
   }
   for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
     void* data = args[place]->toTensor().mutable_data_ptr();

@@ -52,6 +52,7 @@ class Delegate final {
   std::unique_ptr<RuntimeMaker> maker_;  // while matrices are to be packed
   Shapes shapes_;                        // of this run, by value id
   Addresses addresses_;
+  void* block_ = nullptr;  // of values between segments, in the last run
   bool is_profiled_ = false;
   bool has_shapes_ = false;  // XNNPACK knows shapes_
   bool has_run_ = false;

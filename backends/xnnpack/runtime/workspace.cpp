@@ -52,11 +52,26 @@ Result<std::shared_ptr<Workspace>> Workspace::get(WorkspaceSharingMode mode, con
   return made;
 }
 
+Workspace::~Workspace() {
+  free_block(between_);
+  xnn_release_workspace(workspace_);
+}
+
+void* Workspace::between_segments(size_t bytes) {
+  if (bytes > between_bytes_) {
+    free_block(between_);
+    between_ = allocate_block(bytes);
+    between_bytes_ = between_ == nullptr ? 0 : bytes;
+  }
+  return between_;
+}
+
 void Workspace::end_first_run() {
   if (--first_runs_ > 0) {
     return;
   }
   scratch_.clear();
+  forget_block(between_);
 #ifdef EXECUTORCH_XNNPACK_LIBRARY
   forget_block(xnn_get_workspace_data(workspace_));
 #endif

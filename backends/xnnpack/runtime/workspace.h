@@ -23,13 +23,16 @@ class Workspace final {
                                                          const void* model);
 
   explicit Workspace(xnn_workspace_t workspace) : workspace_(workspace) {}
-  ~Workspace() { xnn_release_workspace(workspace_); }
+  ~Workspace();
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
   xnn_workspace_t handle() { return workspace_; }
   /// Of kernels of ours; needs `mutex`.
   Scratch& scratch() { return scratch_; }
+  /// For what lies between the segments of a delegate while it runs: `bytes` or more, where others
+  /// have had theirs; it may move when somebody asks for more. Null without memory. Needs `mutex`.
+  void* between_segments(size_t bytes);
 
   /// A first run is to come, and is over or will never be. After the last one memory goes back to
   /// the system until somebody runs again, which takes as much of it as that run needs; not with
@@ -43,6 +46,8 @@ class Workspace final {
  private:
   xnn_workspace_t workspace_;
   Scratch scratch_;
+  void* between_ = nullptr;
+  size_t between_bytes_ = 0;
   size_t first_runs_ = 0;
 };
 

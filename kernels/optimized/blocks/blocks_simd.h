@@ -21,7 +21,7 @@ struct BlockRows {
 
 // A panel's columns as bytes and floats, for many rows: what `unpack` writes and `many_rows` reads.
 struct UnpackedPanel {
-  uint8_t* codes;  // columns x 16, quad by quad; on tiles less their offset, with a sign
+  uint8_t* codes;  // columns x 16, quad by quad; for tiles less their offset, with a sign
   float* scales;   // groups x 16
   float* minima;   // the same, added
 };

@@ -197,6 +197,7 @@ TEST(Blocks, Int4ProductsAreThoseOfTheNumbers) {
     check_int4(16, 25, 1, 3, true);
     check_int4(32, 25, 2, 20, true);
     check_int4(20, 1, 9, 12, false);
+    check_int4(16, 64, 8, 50, true);  // more rows than are taken at a time
   });
 }
 

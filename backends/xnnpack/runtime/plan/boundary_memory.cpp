@@ -6,12 +6,9 @@
 #include <xnnpack.h>
 
 #include <algorithm>
-#include <new>
 #include <numeric>
 
 namespace executorch::backends::xnnpack {
-
-using runtime::Error;
 
 namespace {
 
@@ -93,35 +90,20 @@ size_t offset_beside(const Block& block, const std::vector<Block>& placed) {
 
 }  // namespace
 
-void BoundaryMemory::Free::operator()(uint8_t* bytes) const {
-  operator delete[](bytes, std::align_val_t{kAlignment});
-}
-
-Error BoundaryMemory::plan(const Graph& graph, const std::vector<Segment>& segments,
-                           const Shapes& shapes) {
+void BoundaryMemory::plan(const Graph& graph, const std::vector<Segment>& segments,
+                          const Shapes& shapes) {
   std::vector<Block> blocks = blocks_of(graph, segments, shapes);
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const Block& a, const Block& b) { return a.size > b.size; });
   offsets_.assign(graph.values.size(), kNone);
   std::vector<Block> placed;
-  size_t needed = 0;
+  size_ = 0;
   for (Block& block : blocks) {
     block.offset = offset_beside(block, placed);
     placed.push_back(block);
     offsets_[block.value] = block.offset;
-    needed = std::max(needed, block.offset + block.size);
+    size_ = std::max(size_, block.offset + block.size);
   }
-  if (needed > size_) {
-    bytes_.reset();
-    size_ = 0;
-    auto* made =
-        static_cast<uint8_t*>(operator new[](needed, std::align_val_t{kAlignment}, std::nothrow));
-    ET_CHECK_OR_RETURN_ERROR(made != nullptr, MemoryAllocationFailed,
-                             "XNNPACK: no memory for %zu bytes between segments", needed);
-    bytes_.reset(made);
-    size_ = needed;
-  }
-  return Error::Ok;
 }
 
 }  // namespace executorch::backends::xnnpack

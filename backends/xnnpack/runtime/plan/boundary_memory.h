@@ -5,35 +5,30 @@
 #include <executorch/backends/xnnpack/runtime/plan/segments.h>
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace executorch::backends::xnnpack {
 
-/// Values whose lives do not overlap share memory. One thread at a time.
+/// Where each lies in a block that the delegates of a workspace share: nothing is kept there
+/// between runs. Values whose lives do not overlap share memory. One thread at a time.
 class BoundaryMemory final {
  public:
-  /// For these shapes, by value id. MemoryAllocationFailed when there is not as much.
-  runtime::Error plan(const Graph& graph, const std::vector<Segment>& segments,
-                      const Shapes& shapes);
+  /// For these shapes, by value id.
+  void plan(const Graph& graph, const std::vector<Segment>& segments, const Shapes& shapes);
 
-  /// Of a value between segments, with the bytes behind it that XNNPACK may read; null for others.
-  /// Valid until the next plan().
-  void* data(uint32_t value) const {
-    return offsets_[value] == kNone ? nullptr : bytes_.get() + offsets_[value];
+  /// Of a value between segments in `block`, with the bytes behind it that XNNPACK may read; null
+  /// for others.
+  void* data(uint32_t value, void* block) const {
+    return offsets_[value] == kNone ? nullptr : static_cast<uint8_t*>(block) + offsets_[value];
   }
 
-  /// All of it.
+  /// Bytes of the block.
   size_t size() const { return size_; }
 
  private:
   static constexpr size_t kNone = SIZE_MAX;
-  struct Free {
-    void operator()(uint8_t* bytes) const;
-  };
 
   std::vector<size_t> offsets_;  // by value id
-  std::unique_ptr<uint8_t[], Free> bytes_;
   size_t size_ = 0;
 };
 
