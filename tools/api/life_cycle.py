@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from executorch.tools.site.api import MODULES
+from executorch.tools.site.reference.python import MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/api_life_cycle.md"

@@ -6,9 +6,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from executorch.tools.site import api, generated, notebook
+from executorch.tools.site import generated, notebook
 from executorch.tools.site.links import Links, image_name
 from executorch.tools.site.pages import HOME, Group, Site
+from executorch.tools.site.reference.pages import pages as reference
 
 SOURCES = "sources.txt"  # files and folders of the repository that pages lead to, a line each
 
@@ -16,7 +17,7 @@ SOURCES = "sources.txt"  # files and folders of the repository that pages lead t
 def assemble(site: Site, folder: Path) -> None:
     links = Links(site)
     written = generated.commands()
-    written |= {name: links.rewritten(HOME, text) for name, text in api.pages().items()}
+    written |= {name: links.rewritten(HOME, text) for name, text in reference(site.root).items()}
     added, operators = generated.of_backends()
     written |= operators
     for page in site:

@@ -20,6 +20,7 @@ pytest.importorskip("furo", reason="needs Sphinx and furo (scripts/requirements-
 
 # One of each kind: the first page, tables, pictures, code, generated pages, files, the search.
 LOOKED_AT = """index guide/index guide/debugging guide/getting_started backends commands/export api/executorch.runtime
+api/cpp api/cpp/extension/module/module
 examples/demo/mobilenet_v2 backends/xnnpack/operators-xnnpack design/020-xnnpack results/speed
 source/extension/c/executorch.h guide/errors search""".split()
 

@@ -12,9 +12,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from executorch.tools.site.assemble import SOURCES
-from executorch.tools.site.docstrings import as_rst
 from executorch.tools.site.links import SOURCE
 from executorch.tools.site.pages import ROOT
+from executorch.tools.site.reference.docstrings import as_rst
 
 FOLDER = "source"
 LEXERS = {

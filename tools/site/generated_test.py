@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pages that the build writes: of commands, of backends, of names."""
+"""Pages that the build writes: of commands and of backends."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +12,8 @@ import pytest
 
 from executorch.backends.discovery import all_backends
 from executorch.cli.table import COMMANDS
-from executorch.tools.site import api, generated, llms
-from executorch.tools.site.pages import ROOT, Site, site
+from executorch.tools.site import generated, llms
+from executorch.tools.site.pages import Site, site
 
 
 def test_every_command_has_a_page_with_its_help() -> None:
@@ -59,34 +58,6 @@ def test_operators_of_a_backend_are_rows(name: str) -> None:
     named = [each.partition("`")[2].partition("`")[0] for each in rows]
     assert named == [*map(str, table.rows_of_patterns), *table]
     assert {each.replace("\\|", "").count("|") for each in (head, line, *rows)} == {5}
-
-
-@pytest.mark.parametrize("module", api.MODULES, ids=lambda each: each.path)
-def test_public_names_of_python_are_there(module: api.Module) -> None:
-    page = api.page(module)
-    assert page.startswith(f"# {module.name}\n")
-    assert all(re.search(rf"^\.\. auto\w+:: {name}$", page, re.M) for name in module.names)
-
-
-def test_classes_are_told_from_functions_and_errors() -> None:
-    (exir,) = (each for each in api.MODULES if each.path == "exir")
-    assert ".. autofunction:: to_edge\n" in api.page(exir)
-    assert ".. autoclass:: EdgeProgramManager\n   :members:\n" in api.page(exir)
-    (error,) = (each for each in api.MODULES if each.path == "exir.error")
-    assert ".. autoexception:: ExportError\n" in api.page(error)
-
-
-def test_classes_of_cpp_are_in_their_headers() -> None:
-    cpp = api.cpp()
-    documented = """Program Method MethodMeta DataLoader MemoryAllocator HierarchicalAllocator MemoryManager EValue
-    Tensor"""
-    for name in documented.split():
-        assert f"`{name}`" in cpp
-    for names, header in api.HEADERS:
-        text = (ROOT / header).read_text()
-        assert all(each in text for each in names.split(", ") if not each.startswith("the ")), (
-            header
-        )
 
 
 def test_llms_txt_has_each_page_with_its_first_sentence(tmp_path: Path) -> None:

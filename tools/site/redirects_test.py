@@ -12,11 +12,12 @@ import pytest
 from executorch.backends.discovery import all_backends
 from executorch.cli.table import COMMANDS
 from executorch.tools.site import redirects
-from executorch.tools.site.api import CPP, MODULES
 from executorch.tools.site.check import read
 from executorch.tools.site.generated import operators_name
 from executorch.tools.site.pages import ROOT, site
 from executorch.tools.site.redirects import Name
+from executorch.tools.site.reference.cpp import CPP
+from executorch.tools.site.reference.python import MODULES
 
 ROWS = ROOT / "test/requirements/16-docs-examples-project.md"
 NAMED = re.compile(r"[a-z][a-z0-9_]*(?:[-/][a-z0-9_]+)*")

@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-SPECIAL = re.compile(r"(?P<code>`+)(?P<text>[^`]+)(?P=code)_*|(?P<char>[\\*|]|_(?!\w))")
+SPECIAL = re.compile(r"(?P<code>`+)(?P<text>[^`]+)(?P=code)_*|(?P<char>[\\*|]|_(?![A-Za-z0-9]))")
 KEY = re.compile(r"[\w.*, ]{1,60}:(?: |$)")
 LISTED = re.compile(r"(?:[-*+]|\d+\.) ")
 

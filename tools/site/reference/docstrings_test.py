@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from executorch.tools.site.docstrings import as_rst, escaped, sentence
+from executorch.tools.site.reference.docstrings import as_rst, escaped, sentence
 
 
 @pytest.mark.parametrize(
