@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from executorch.tools.site import llms, redirects
+from executorch.tools.site import llms, redirects, versions
 from executorch.tools.site.assemble import assemble
 from executorch.tools.site.check import problems
 from executorch.tools.site.pages import ROOT, site
@@ -54,6 +54,7 @@ def main(argv: list[str] | None = None) -> int:
         return status
     redirects.write(html)
     (html / "llms.txt").write_text(llms.text(pages, text))
+    versions.write_pages(html)
     if found := problems(html):
         print("\n".join(found), file=sys.stderr)
         return 1

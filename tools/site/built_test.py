@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from executorch.test.e2e.chromium import Chromium, needs_chromium
-from executorch.tools.site import check, redirects, seen
+from executorch.tools.site import check, redirects, seen, versions
 from executorch.tools.site.pages import site
 
 pytestmark = pytest.mark.full
@@ -103,3 +103,19 @@ def test_pages_can_be_read(html: Path, browser: Chromium, mode: str, width: int)
         assert seen.hard_to_read(browser) == [], name
         assert not seen.too_wide(browser), name
     assert browser.exceptions == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("mode", seen.MODES)
+def test_versions_beside_each_other_have_a_switch(
+    html: Path, browser: Chromium, tmp_path: Path, mode: str
+) -> None:
+    versions.add(tmp_path, "1.3", html)
+    assert versions.add(tmp_path, "main", html) == ["main", "1.3"]
+    seen.show(browser, tmp_path / "main/api/cpp.html", seen.WIDTHS[-1], mode)
+    browser.wait_for("document.querySelector('.versions select')?.checkVisibility()")
+    assert seen.hard_to_read(browser) == []
+    select = "document.querySelector('.versions select')"
+    browser.value(f"{select}.value = '1.3', {select}.dispatchEvent(new Event('change'))")
+    browser.wait_for("location.pathname.endsWith('/1.3/api/cpp.html')")
+    browser.wait_for(f"{select}?.value === '1.3'")
