@@ -88,7 +88,7 @@ docs: requirements api ## Regenerate the generated pages
 	@$(PYTHON_BIN) -m tools.operator_page
 	@$(PYTHON_BIN) -m tools.backend_operators --pages
 
-site: build ## The documents as pages with a search: build/site/html/index.html
+site: setup ## The documents as pages with a search: build/site/html/index.html; after make build with the texts of native modules
 	@$(PYTHON_BIN) -m executorch.tools.site
 
 release: wheel build ## Everything of a release that can be made here, with sums, in a folder (RELEASE=build/release); CONTRIBUTING.md has the steps

@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 from executorch.tools.site import llms, redirects, versions
-from executorch.tools.site.assemble import assemble
 from executorch.tools.site.check import problems
 from executorch.tools.site.pages import ROOT, site
+from executorch.tools.site.reference import native
 
 HERE = Path(__file__).resolve().parent
 
@@ -35,6 +35,10 @@ def main(argv: list[str] | None = None) -> int:
     text, html = options.out / "text", options.out / "html"
     text.mkdir(parents=True)
     pages = site()
+    if finder := native.finder(ROOT, options.out / "native"):
+        sys.meta_path.insert(0, finder)
+    from executorch.tools.site.assemble import assemble  # what it imports may need the stand-ins
+
     try:
         assemble(pages, text)
     except ValueError as problem:
@@ -58,6 +62,9 @@ def main(argv: list[str] | None = None) -> int:
     if found := problems(html):
         print("\n".join(found), file=sys.stderr)
         return 1
+    if native.lacking:
+        names = ", ".join(native.lacking)
+        print(f"site: native modules were not built (make build), so these have no text: {names}")
     print(f"wrote {html / 'index.html'}")
     return 0
 

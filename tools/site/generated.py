@@ -128,7 +128,7 @@ def of_backends() -> tuple[dict[str, str], dict[str, str]]:
         name = f"{folder_name(each)}/index"
         section = facts(each)
         if each.operators is not None:
-            if (reason := each.why_absent()) and each.operators.quantization:
+            if reason := _why_no_table(each):
                 print(f"site: no page of operators: {reason}", file=sys.stderr)
                 section = section.rpartition("Which operators")[0]
             else:
@@ -136,3 +136,15 @@ def of_backends() -> tuple[dict[str, str], dict[str, str]]:
                 section += f"\n```{{toctree}}\n:hidden:\n\n/{operators_name(each)}\n```\n"
         added[name] = added.get(name, "") + "\n" + section
     return added, pages
+
+
+def _why_no_table(manifest: BackendManifest) -> str:
+    """A backend's own packages may be missing, or what the build makes of its schema."""
+    assert manifest.operators is not None
+    if manifest.operators.quantization and (reason := manifest.why_absent()):
+        return reason
+    try:
+        manifest.rows()
+    except FileNotFoundError as missing:
+        return f"{manifest.name}: expected {missing.filename} (make build), found none"
+    return ""

@@ -7,6 +7,7 @@ import inspect
 from dataclasses import dataclass
 from importlib import import_module
 
+from executorch.tools.site.reference import native
 from executorch.tools.site.reference.docstrings import sentence
 
 
@@ -74,6 +75,10 @@ def page(module: Module) -> str:
     lines += [f".. currentmodule:: {module.name}", ""]
     for name in module.names:
         found = getattr(home, name)
+        if native.is_stand_in(found):
+            native.lacking.append(f"{module.name}.{name}")
+            lines += [f"``{name}`` is of a native module that was not built for this page.", ""]
+            continue
         if inspect.isclass(found):
             kind = "autoexception" if issubclass(found, BaseException) else "autoclass"
             lines += [f".. {kind}:: {name}", "   :members:", ""]
