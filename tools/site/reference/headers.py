@@ -98,11 +98,11 @@ def flat(path: str) -> str:
 def about(text: str) -> str:
     """What a header says of itself: its first comment."""
     first = BLOCK.match(text) or LINES.match(text)
-    words = "\n".join(_said(first[0])) if first else ""
+    words = "\n".join(_words_of(first[0])) if first else ""
     return words.partition("BSD-3-Clause\n")[2].strip()
 
 
-def _said(comment: str) -> list[str]:
+def _words_of(comment: str) -> list[str]:
     """Lines of the comment without its marks; of a block, lines after the first stand three further in."""
     lines = comment.rstrip("\n").splitlines()
     if lines[0].lstrip().startswith("/*"):
@@ -122,7 +122,7 @@ def for_doxygen(text: str) -> str:
 
 
 def _verbatim(comment: str, *, behind: bool = False) -> str:
-    lines = _said(comment)
+    lines = _words_of(comment)
     if lines[0].startswith(LEFT_OUT):
         return ""
     text = "\n".join(lines).replace("*/", "* /")
