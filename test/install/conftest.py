@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,12 @@ from executorch.test.install.commands import command
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `cmake --install` writes."""
+    """What `cmake --install` writes; EXECUTORCH_ARCHIVE: the same from a release's archive."""
     folder = tmp_path_factory.mktemp("prefix")
+    if archive := os.environ.get("EXECUTORCH_ARCHIVE"):
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+        return next(folder.iterdir())
     command("cmake", "--install", binary("executor_runner").parent, "--prefix", folder)
     return folder
 
