@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CONTRIBUTING.md's first change: its commands of Git, run from a fork to a merged branch, and what to write."""
+"""CONTRIBUTING.md's first change: its commands of Git, run from a fork to a merged branch, and what to write; branches
+that follow what passes."""
 
 from __future__ import annotations
 
@@ -33,13 +34,17 @@ def shell(script: str, folder: Path, variables: dict[str, str]) -> str:
     return done.stdout
 
 
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, str]:
+    """Of Git, whatever this machine's user has."""
+    path = tmp_path / "config"
+    path.write_text("[user]\n\tname = a\n\temail = a@b\n[init]\n\tdefaultBranch = main\n")
+    return {"GIT_CONFIG_GLOBAL": str(path), "GIT_CONFIG_NOSYSTEM": "1"}
+
+
 @pytest.mark.req("PRJ-026")
-def test_from_a_fork_to_a_merged_branch(tmp_path: Path) -> None:
-    settings = {"GIT_CONFIG_GLOBAL": str(tmp_path / "config"), "GIT_CONFIG_NOSYSTEM": "1"}
+def test_from_a_fork_to_a_merged_branch(tmp_path: Path, settings: dict[str, str]) -> None:
     places = {name: str(tmp_path / f"{name.lower()}.git") for name in ("UPSTREAM", "FORK")}
-    (tmp_path / "config").write_text(
-        "[user]\n\tname = a\n\temail = a@b\n[init]\n\tdefaultBranch = main\n"
-    )
     variables = settings | places
     shell(
         "git init -q start && cd start && touch a && git add a && git commit -qm a\n"
@@ -77,3 +82,29 @@ def test_what_it_says_to_write_is_there() -> None:
     text = (ROOT / path).read_text()
     assert "def _unary() -> list[Case]:" in text and row not in text
     assert "erfc" in text and row.startswith('case("erfc.out", t(')
+
+
+@pytest.mark.req("PRJ-032")
+def test_viable_strict_follows_what_passes_and_never_goes_back(
+    tmp_path: Path, settings: dict[str, str]
+) -> None:
+    shell(
+        "git init -q start && cd start && git commit -qm a --allow-empty\n"
+        "git clone -q --bare . ../origin.git && git remote add origin ../origin.git",
+        tmp_path,
+        settings,
+    )
+    tree, script = tmp_path / "start", ROOT / "scripts/viable_strict.sh"
+
+    def passed() -> str:
+        said = shell(str(script), tree, settings)
+        place = shell(
+            "git --git-dir ../origin.git log -1 --format=%s viable/strict", tree, settings
+        )
+        return f"{said.split()[1]} {place.strip()}"
+
+    assert passed() == "is a"
+    shell("git commit -qm b --allow-empty", tree, settings)
+    assert passed() == "is b" and passed() == "has b"
+    shell("git checkout -q HEAD~1", tree, settings)
+    assert passed() == "has b"

@@ -11,7 +11,7 @@ import pytest
 
 import executorch
 from executorch.backends.discovery import backends
-from executorch.test.repository.sources import ROOT
+from executorch.test.repository.sources import ROOT, files
 from executorch.version import __version__
 
 FILES = (
@@ -66,6 +66,49 @@ def test_the_documented_suites_are_there() -> None:
     places = ["test", *(f"{folder.replace('.', '/')}/test" for folder in folders)]
     assert len(places) > 7
     assert [each for each in places if not list((ROOT / each).rglob("*_test.py"))] == []
+
+
+@pytest.mark.req("PRJ-019")
+@pytest.mark.parametrize(
+    ("name", "folder", "words"),
+    [
+        ("mv2/python", "docs/guide/getting_started.md", "## Run in Python\n"),
+        ("mv2/cpp", "docs/guide/getting_started.md", "## Run in C++\n"),
+        ("mv3/apple/ExecuTorchDemo", "examples/demo-apps/apple", "`ExecuTorchDemo`"),
+        ("llm/apple", "examples/demo-apps/apple", "`etLLM`"),
+        ("dl3/android/DeepLabV3Demo", "examples/demo-apps/android", "`DeepLabV3Demo`"),
+        ("llm/android/LlamaDemo", "examples/demo-apps/android", "`LlamaDemo`"),
+        ("program-data-separation", "docs/guide/export_and_lowering.md", "external_constants"),
+        ("program-data-separation/cpp/lora_example", "examples/models/llama", "llama_main"),
+    ],
+)
+def test_examples_of_the_companion_repository_have_their_like(
+    name: str, folder: str, words: str
+) -> None:
+    """The row of the table leads to a page that has it; other tests run what the page says."""
+    (row,) = re.findall(
+        rf"^\|[^|\n]*`{re.escape(name)}`[^|\n]*\|(.*)\|$",
+        (ROOT / "examples/README.md").read_text(),
+        re.M,
+    )
+    links = [(ROOT / "examples" / each).resolve() for each in re.findall(r"\]\(([^)#]+)", row)]
+    (page,) = (each for each in links if each.is_relative_to(ROOT / folder))
+    assert words in page.read_text()
+
+
+ADOPTERS = "Instagram|WhatsApp|Messenger|Ray-Ban|Quest 3|Liquid AI|PrivateMind|NimbleEdge"
+
+
+@pytest.mark.req("PRJ-023")
+def test_what_others_do_with_another_product_is_not_claimed() -> None:
+    """Stories of adopters say nothing of this product: no text tells them, and the table of page names says why."""
+    texts = [
+        each for each in files() if each.suffix in (".md", ".ipynb") and each.parts[0] != "test"
+    ]
+    assert len(texts) > 100
+    assert [each for each in texts if re.search(ADOPTERS, (ROOT / each).read_text())] == []
+    names = (ROOT / "tools/site/page_names.tsv").read_text()
+    assert re.search(r"^success-stories\t-\t\w+", names, re.M)
 
 
 @pytest.mark.req("PRJ-C04")

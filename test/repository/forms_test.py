@@ -63,6 +63,19 @@ def test_a_workflow_calls_commands_of_ours_alone(workflow: Path) -> None:
     assert all(each.startswith("actions/") for each in used)
 
 
+@pytest.mark.req("PRJ-032")
+def test_each_night_has_a_release() -> None:
+    nightly = read(FOLDER / "workflows/nightly.yml")
+    assert nightly[True]["schedule"]  # YAML reads the key `on` as true
+    runs = [step.get("run") for job in nightly["jobs"].values() for step in job["steps"]]
+    assert "make release" in runs
+    steps = read(FOLDER / "workflows/test.yml")["jobs"]["test"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [
+        ".ci/run",
+        "scripts/viable_strict.sh",
+    ]
+
+
 def test_the_form_of_pull_requests_names_what_is_here() -> None:
     text = (FOLDER / "PULL_REQUEST_TEMPLATE.md").read_text()
     named = re.findall(r"docs/[\w./]+\.md|CONTRIBUTING\.md", text)

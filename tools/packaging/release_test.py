@@ -116,6 +116,7 @@ def test_wrong_words(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.req("PRJ-032")
 def test_tags_are_printed_for_a_committed_tree_of_a_released_version(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
