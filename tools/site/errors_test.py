@@ -9,6 +9,7 @@ import pytest
 
 from executorch.exir.error import ExportErrorType
 from executorch.tools.site.pages import ROOT
+from executorch.tools.site.redirects import of_errors
 
 PAGE = (ROOT / "docs/guide/errors.md").read_text()
 CODES = re.findall(
@@ -32,3 +33,13 @@ def test_a_section_has_cause_and_remedy(heading: str) -> None:
     if heading not in ("0x00 Ok", "UNINITIALIZED"):
         assert re.search(r"^Cause: \S", SECTIONS[heading]), heading
         assert "Remedy: " in SECTIONS[heading].replace("\n", " "), heading
+
+
+def test_a_message_leads_to_its_section_by_its_code() -> None:
+    """By what messages have: a number, the name of a runtime's code, or that of the compiler's."""
+    found = {each.name: each.target for each in of_errors(PAGE)}
+    assert len(found) == 2 * len(CODES) + len(ExportErrorType)
+    for value, name in ((value, name) for name, value in CODES):
+        target = f"guide/errors#0x{value}-{name.lower()}"
+        assert found[f"errors/0x{value}"] == found[f"errors/{name}"] == target
+    assert found["errors/NOT_SUPPORTED"] == "guide/errors#not_supported"

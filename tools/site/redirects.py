@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pages under the names that upstream's documents have for them, which lead to ours: page_names.tsv, read."""
+"""Pages under the names that upstream's documents have for them, which lead to ours: page_names.tsv, read. And one for
+each code of an error, which leads to its section."""
 
 from __future__ import annotations
 
 import html
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from executorch.tools.site.pages import ROOT
+
 TABLE = Path(__file__).resolve().parent / "page_names.tsv"
 ABSENT = "-"
+ERRORS = "guide/errors"
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -59,9 +64,20 @@ def text(name: Name) -> str:
     return PAGE.format(name=name.name, target=target, seconds=SECONDS.get(name.name, 0))
 
 
+def of_errors(text: str) -> list[Name]:
+    """errors/0x12 and errors/InvalidArgument for a heading of both, errors/NOT_SUPPORTED for one of a name."""
+    headings = re.findall(r"^### ((?:0x\w\w )?\w+)$", text, re.M)
+    return [
+        Name(f"errors/{word}", f"{ERRORS}#{heading.replace(' ', '-').lower()}")
+        for heading in headings
+        for word in heading.split()
+    ]
+
+
 def write(folder: Path, names: list[Name] | None = None) -> None:
     """None over a page that is there: a name may be that of our own page, too."""
-    for each in table() if names is None else names:
+    errors = of_errors((ROOT / f"docs/{ERRORS}.md").read_text())
+    for each in [*table(), *errors] if names is None else names:
         if each.target and each.name != each.page:
             path = folder / f"{each.name}.html"
             if path.exists():
