@@ -7,6 +7,7 @@ python -m executorch.tools.site            # build/site/html/index.html
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -24,6 +25,12 @@ def main(argv: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "site", help="made anew")
+    parser.add_argument(
+        "--edit",
+        default=os.environ.get("EXECUTORCH_SITE_EDIT", ""),
+        metavar="ADDRESS",
+        help="where a page's text is edited, with {path} for the file (EXECUTORCH_SITE_EDIT): pages lead there",
+    )
     options = parser.parse_args(argv)
     try:
         from sphinx.cmd.build import build_main
@@ -53,6 +60,8 @@ def main(argv: list[str] | None = None) -> int:
         str(HERE),
         "-d",
         str(options.out / "read"),
+        "-D",
+        f"site_edit={options.edit}",
     ]
     if status := build_main([*flags, str(text), str(html)]):
         return status

@@ -4,6 +4,8 @@ can be read in light and dark and on a phone."""
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,6 +32,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Warnings of Sphinx are errors, and what check.problems() finds."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "executorch.tools.site", "--out", str(folder)]
+    command += ["--edit", "https://host/edit/main/{path}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "html"
@@ -54,6 +57,43 @@ def test_names_of_the_documents_lead_to_pages(html: Path) -> None:
         if name.target:
             assert (html / f"{name.name}.html").is_file(), name
             assert (html / f"{name.page}.html").is_file(), name
+
+
+@pytest.mark.req("PRJ-005")
+@pytest.mark.skipif(not shutil.which("doxygen"), reason="needs doxygen")
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("runtime/executor/program", "Program Program::load Program::load_method"),
+        ("runtime/executor/method", "Method Method::set_input Method::execute"),
+        ("runtime/executor/method_meta", "MethodMeta MethodMeta::num_inputs TensorInfo"),
+        ("runtime/core/data_loader", "DataLoader DataLoader::load"),
+        ("runtime/core/memory_allocator", "MemoryAllocator MemoryAllocator::allocate"),
+        ("runtime/core/hierarchical_allocator", "HierarchicalAllocator"),
+        ("runtime/executor/memory_manager", "MemoryManager MemoryManager::planned_memory"),
+        ("runtime/core/evalue", "EValue EValue::toTensor"),
+        ("runtime/core/portable_type/tensor", "etensor::Tensor etensor::Tensor::sizes"),
+    ],
+)
+def test_documented_classes_of_cpp_have_pages_with_their_members(
+    html: Path, page: str, names: str
+) -> None:
+    """An anchor of Sphinx's C++ domain is the mangled name: each part after its length."""
+    anchors = "\n".join(check.read(html / f"api/cpp/{page}.html").anchors)
+    for name in names.split():
+        mangled = "".join(f"{len(each)}{each}" for each in name.split("::"))
+        assert re.search(rf"^_CPP.*7runtime{mangled}(E|$)", anchors, re.M), name
+    assert (html / "api/executorch.runtime.html").is_file()
+
+
+def test_a_page_leads_to_where_its_text_is_edited(html: Path) -> None:
+    for page, path in (
+        ("guide/errors", "docs/guide/errors.md"),
+        ("index", "README.md"),
+        ("api/cpp/runtime/core/evalue", "runtime/core/evalue.h"),
+    ):
+        assert f"https://host/edit/main/{path}" in check.read(html / f"{page}.html").addresses
+    assert "https://host" not in (html / "commands/export.html").read_text()
 
 
 def test_planted_faults_are_seen(html: Path, tmp_path: Path) -> None:

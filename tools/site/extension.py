@@ -5,6 +5,7 @@ text."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from sphinx.application import Sphinx
 
 from executorch.tools.site.assemble import SOURCES
 from executorch.tools.site.links import SOURCE
-from executorch.tools.site.pages import ROOT
+from executorch.tools.site.pages import ROOT, site
+from executorch.tools.site.reference import headers
+from executorch.tools.site.reference.cpp import page_name
 from executorch.tools.site.reference.docstrings import as_rst
 
 FOLDER = "source"
@@ -35,6 +38,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-resolved", _lead_to_files)
     app.connect("html-collect-pages", _pages_of_files)
     app.connect("autodoc-process-docstring", _as_rst)
+    app.connect("html-page-context", _edit)
+    app.add_config_value("site_edit", "", "html", (str,))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -105,6 +110,19 @@ def _file(app: Sphinx, path: Path) -> str:
         text, LEXERS.get(path.suffix, "text"), force=True, lineanchors="line", linenos=False
     )
     return f"<p>A file of the repository.</p>{shown}"
+
+
+@cache
+def texts() -> dict[str, str]:
+    """The file whose text a page has, by the page's name."""
+    of_headers = {page_name(path): path for path in headers.paths()}
+    return of_headers | {page.name: page.path.as_posix() for page in site() if page.path}
+
+
+def _edit(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """The theme draws a pencil where there is an address."""
+    path = texts().get(name) if app.config.site_edit else None
+    context["theme_source_edit_link"] = path and app.config.site_edit.replace("{path}", path)
 
 
 def _as_rst(

@@ -107,7 +107,6 @@ def test_names_of_a_header_stand_in_its_order_with_their_comments(
     assert _plain(found.of("pump.h")) == _plain(PAGE.splitlines())
 
 
-@pytest.mark.req("PRJ-005")
 def test_the_documented_classes_are_on_the_page_of_headers() -> None:
     listed = pages.cpp_index(ROOT, set())
     assert [each for each in CLASSES if f"`{each}`" not in listed] == []
