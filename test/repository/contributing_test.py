@@ -97,11 +97,11 @@ def test_viable_strict_follows_what_passes_and_never_goes_back(
     tree, script = tmp_path / "start", ROOT / "scripts/viable_strict.sh"
 
     def passed() -> str:
-        said = shell(str(script), tree, settings)
+        printed = shell(str(script), tree, settings)
         place = shell(
             "git --git-dir ../origin.git log -1 --format=%s viable/strict", tree, settings
         )
-        return f"{said.split()[1]} {place.strip()}"
+        return f"{printed.split()[1]} {place.strip()}"
 
     assert passed() == "is a"
     shell("git commit -qm b --allow-empty", tree, settings)

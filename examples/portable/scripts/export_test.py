@@ -19,13 +19,14 @@ from executorch.runtime import Runtime
 NAMES = sorted({*EXAMPLES, *MODEL_NAME_TO_MODEL})
 
 
-def eager(name: str) -> tuple[torch.nn.Module, tuple[object, ...]]:
+def eager(name: str) -> dict[str, tuple[torch.nn.Module, tuple[object, ...]]]:
+    """Its methods with their inputs."""
     torch.manual_seed(0)  # some have random weights
     if name in EXAMPLES:
-        method = make_example(name).methods["forward"]
-        return method.module, method.inputs
+        methods = make_example(name).methods
+        return {method: (each.module, each.inputs) for method, each in methods.items()}
     model, inputs, *_ = EagerModelFactory.create_model(*MODEL_NAME_TO_MODEL[name])
-    return model.eval(), inputs
+    return {"forward": (model.eval(), inputs)}
 
 
 @pytest.mark.full
@@ -50,13 +51,14 @@ def test_a_model_by_name(
         logging.disable(logging.NOTSET)
     path = tmp_path / f"{name}.pte"
     assert capsys.readouterr().out.endswith(f"wrote {path}\n")
-    module, inputs = eager(name)
-    with torch.no_grad():
-        expected = [each for each in _pytree.tree_leaves(module(*inputs)) if each is not None]
-    flat = [each for each in _pytree.tree_leaves(inputs) if each is not None]
-    found = Runtime.get().load_program(path).load_method("forward").execute(flat)
-    assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        if isinstance(other, torch.Tensor):
-            scale = other.abs().max().double().item() if other.numel() else 0.0
-            torch.testing.assert_close(one, other, atol=1e-4 * max(scale, 1e-3), rtol=1e-4)
+    for method, (module, inputs) in eager(name).items():
+        with torch.no_grad():
+            expected = [each for each in _pytree.tree_leaves(module(*inputs)) if each is not None]
+        flat = [each for each in _pytree.tree_leaves(inputs) if each is not None]
+        loaded = Runtime.get().load_program(path).load_method(method)
+        assert loaded is not None
+        found = loaded.execute(flat)
+        for one, other in zip(found, expected, strict=True):
+            if isinstance(other, torch.Tensor):
+                scale = other.abs().max().double().item() if other.numel() else 0.0
+                torch.testing.assert_close(one, other, atol=1e-4 * max(scale, 1e-3), rtol=1e-4)
