@@ -32,7 +32,9 @@ class Pump final : public Part {
   enum class State : uint8_t {
     On,   // it turns,
           // and is warm
-    Off,
+    // Without it.
+    Off = 2,
+    Gone = 3,
   };
 
   // Takes `rate__` of what_ is <there>; see @nothing.
@@ -66,7 +68,9 @@ PAGE = """\
 
          it turns, and is warm
 
-      .. cpp:enumerator:: Off
+      .. cpp:enumerator:: Off = 2
+
+      .. cpp:enumerator:: Gone = 3
 
    .. cpp:function:: Error start(int rate=3) const
 

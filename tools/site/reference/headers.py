@@ -61,6 +61,8 @@ BEHIND = re.compile(
     r"^(?P<code>[^\"/\n]*[,;{]) *(?P<comment>//[^\n]*(?:\n {8,}//[^\n]*)*|/\*(?!\*)(?:(?!\*/).)*\*/)$",
     re.M | re.S,
 )
+# Above several enumerators, of all of them: Doxygen would take it for the first one's.
+ABOVE_SEVERAL = re.compile(r"^( +)//[^\n]*\n(?=\1\w+(?: = \w+)?,\n\1\w+(?: = \w+)?,)", re.M)
 LEFT_OUT = ("----", "NOLINT", "clang-format", "namespace ")
 ATTRIBUTES = re.compile(r"\[\[nodiscard\]\] ?|\bET_NODISCARD ")
 PREDEFINED = """ET_RUNTIME_NAMESPACE=runtime ET_MODULE_NAMESPACE=module ET_BUNDLED_MODULE_NAMESPACE=bundled_module
@@ -115,6 +117,7 @@ def for_doxygen(text: str) -> str:
     """The header with its comments as those that Doxygen takes, without the first, which is of the file."""
     first = LINES.match(text) or BLOCK.match(text)
     rest = text[first.end() :] if first else text
+    rest = ABOVE_SEVERAL.sub("", rest)
     rest = BEHIND.sub(lambda m: f"{m['code']} {_verbatim(m['comment'], behind=True)}", rest)
     for kind in (LINES, BLOCK):
         rest = kind.sub(lambda m: _verbatim(m[0]) + "\n", rest)
