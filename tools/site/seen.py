@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from executorch.test.e2e.chromium import Chromium
+from executorch.test.e2e.chromium import SECONDS, Chromium
 
 WIDTHS = (390, 1280)
 HEIGHT = 900
@@ -40,6 +40,22 @@ def show(browser: Chromium, page: Path, width: int, mode: str) -> None:
     browser.call("Emulation.setEmulatedMedia", features=[feature])
     browser.open(page.resolve().as_uri())
     time.sleep(0.1)  # colours change over some milliseconds
+
+
+def choose_version(browser: Chromium, version: str, target: str) -> None:
+    """By the switch in the side bar; returns when the page is shown whose address ends with the target."""
+    select = "document.querySelector('.versions select')"
+    browser.value(f"{select}.value = '{version}', {select}.dispatchEvent(new Event('change')), 0")
+    arrived = f"location.href.endsWith({target!r}) && document.readyState === 'complete'"
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        try:
+            if browser.value(arrived):
+                return
+        except RuntimeError:  # asked of a page that is being replaced
+            pass
+        time.sleep(0.02)
+    raise TimeoutError(f"{target} is not shown after {SECONDS} s")
 
 
 def hard_to_read(browser: Chromium) -> list[str]:
