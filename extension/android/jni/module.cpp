@@ -196,23 +196,30 @@ class Ones {
   std::vector<TensorPtr> tensors_;
 };
 
+std::string failure_of(const std::string& method) {
+  return "failed to execute method " + method;
+}
+
 jobjectArray moduleExecute(JNIEnv* env, jclass, jlong handle, jstring method, jlongArray header,
                            jobjectArray objects, jboolean in_place) {
   return guarded(env, [&] {
     const std::string name = to_utf8(env, method);
-    const std::string what = "failed to execute method " + name;
     Module& module = module_of(handle);
     const auto memory = in_place == JNI_TRUE ? TensorMemory::Borrowed : TensorMemory::Copied;
     const Inputs inputs(env, header, objects);
     const UsesThreads running;
-    const MethodMeta meta = unwrap(module.method_meta(name), what);
     if (inputs.values().empty()) {
+      const std::string what = failure_of(name);
+      const MethodMeta meta = unwrap(module.method_meta(name), what);
       return to_java(env, unwrap(module.execute(name, Ones(meta).values()), what), memory);
     }
-    auto outputs = module.execute(name, inputs.values());
-    const std::string misfit = outputs.ok() ? "" : first_misfit(meta, inputs.values());
-    return to_java(env, unwrap(std::move(outputs), misfit.empty() ? what : what + ": " + misfit),
-                   memory);
+    const auto outputs = module.execute(name, inputs.values());
+    if (!outputs.ok()) {
+      const auto meta = module.method_meta(name);
+      const std::string misfit = meta.ok() ? first_misfit(*meta, inputs.values()) : "";
+      fail(outputs.error(), failure_of(name) + (misfit.empty() ? "" : ": " + misfit));
+    }
+    return to_java(env, *outputs, memory);
   });
 }
 

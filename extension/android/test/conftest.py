@@ -23,6 +23,8 @@ def write_programs(folder: Path, add: Path) -> None:
     llama = tiny_llama.make(folder / "llama")
     programs.write_answers(folder, llama, PROMPTS, ANSWER)
     programs.write_speech(folder, llama.tokenizer)
+    (folder / "multimodal").mkdir()
+    programs.write_multimodal(folder / "multimodal", llama, "The quick", " fox?", ANSWER)
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,11 @@ def test_language_models(java: Jvm) -> None:
     java.junit("extension.llm.LlmModuleTest")
 
 
+@pytest.mark.req("AND-004")
+def test_images_and_sound(java: Jvm) -> None:
+    java.junit("extension.llm.MultimodalTest")
+
+
 @pytest.mark.full
 @pytest.mark.req("AND-004")
 def test_real_weights(java: Jvm, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from torch.export import Dim, export
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.exir import ExecutorchBackendConfig, to_edge, to_edge_transform_and_lower
-from executorch.extension.llm.runner.test.tiny_llama import TinyLlama
+from executorch.extension.llm.runner.test import tiny_multimodal
+from executorch.extension.llm.runner.test.tiny_llama import END, TinyLlama
 from executorch.extension.training.examples.XOR.export_model import export_xor
 from executorch.extension.training.examples.XOR.model import Net
 
@@ -135,11 +136,34 @@ def write_speech(folder: Path, tokenizer: Path) -> None:
 
 def write_answers(folder: Path, llama: TinyLlama, prompts: Sequence[str], count: int) -> None:
     """answers.properties: the most probable tokens after each prompt, by transformers, as text."""
-    lines = []
-    for prompt in prompts:
-        text = llama.decode(llama.greedy(llama.encode(prompt), count))
-        lines.append(f"{_escaped(prompt)}={_escaped(text)}\n")
-    (folder / "answers.properties").write_text("".join(lines))
+    answers = {
+        prompt: llama.decode(llama.greedy(llama.encode(prompt), count)) for prompt in prompts
+    }
+    _write_properties(folder / "answers.properties", answers)
+
+
+@torch.no_grad()
+def write_multimodal(folder: Path, llama: TinyLlama, before: str, after: str, count: int) -> None:
+    """Programs of images as floats and as bytes, an image and sound for them, and what eager PyTorch answers."""
+    floats = tiny_multimodal.make(folder / "floats.pte")
+    pixels = tiny_multimodal.make(folder / "bytes.pte", of_bytes=True)
+    image, sound = tiny_multimodal.IMAGE, tiny_multimodal.AUDIO
+    colors = (torch.arange(image.numel()) * 5 % 256).to(torch.uint8).reshape(image.shape)
+    for name, values in (("image.floats", image), ("image.bytes", colors), ("sound.floats", sound)):
+        (folder / name).write_bytes(values.numpy().tobytes())
+    first, last = (floats.ids(llama.encode(text)) for text in (before, after))
+    rows = {
+        "all": floats.greedy([first, floats.vision(image[None]), floats.audio(sound), last], count),
+        "bytes": pixels.greedy([pixels.vision(colors[None]), last], count),
+        "text": floats.greedy([first, last], count),
+    }
+    answers = {name: llama.decode(ids) for name, ids in rows.items()}
+    assert len(set(answers.values())) == len(answers) and END not in "".join(answers.values())
+    _write_properties(folder / "answers.properties", answers)
+
+
+def _write_properties(path: Path, texts: dict[str, str]) -> None:
+    path.write_text("".join(f"{_escaped(key)}={_escaped(text)}\n" for key, text in texts.items()))
 
 
 def _escaped(text: str) -> str:

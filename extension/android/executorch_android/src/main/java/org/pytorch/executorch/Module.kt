@@ -47,7 +47,7 @@ open class Module internal constructor(address: Long) : Closeable {
       try {
         read(outputs)
       } finally {
-        outputs.filter { output -> output.isTensor }.forEach { output -> output.toTensor().invalidate() }
+        for (output in outputs) if (output.isTensor) output.toTensor().invalidate()
       }
     }
   }

@@ -145,6 +145,13 @@ abstract class Tensor internal constructor(private val dtype: DType, data: Buffe
   }
 
   /** The memory is not the tensor's any more. */
+  internal val rank: Int
+    get() = shape.size
+
+  internal fun copyShapeInto(numbers: LongArray, at: Int) {
+    shape.copyInto(numbers, at)
+  }
+
   internal fun invalidate() {
     memory = null
   }

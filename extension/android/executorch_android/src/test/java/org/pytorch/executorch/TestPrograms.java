@@ -3,6 +3,7 @@
 package org.pytorch.executorch;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 
@@ -13,11 +14,11 @@ public final class TestPrograms {
     return new File(System.getProperty("executorch.test.programs"), name).getPath();
   }
 
-  public static byte[] bytes(String name) throws Exception {
+  public static byte[] bytes(String name) throws IOException {
     return Files.readAllBytes(new File(path(name)).toPath());
   }
 
-  public static ByteBuffer direct(String name) throws Exception {
+  public static ByteBuffer direct(String name) throws IOException {
     byte[] bytes = bytes(name);
     ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length);
     buffer.put(bytes).flip();

@@ -14,7 +14,9 @@ import org.pytorch.executorch.Tensor
 internal class Values private constructor(@JvmField val header: LongArray, @JvmField val objects: Array<Any?>) {
   companion object {
     fun pack(values: Array<out EValue>): Values {
-      val header = LongArray(values.map { lengthOf(it) }.sum())
+      var length = 0
+      for (value in values) length += lengthOf(value)
+      val header = LongArray(length)
       val objects = arrayOfNulls<Any?>(values.size)
       var at = 0
       values.forEachIndexed { i, value ->
@@ -22,11 +24,10 @@ internal class Values private constructor(@JvmField val header: LongArray, @JvmF
         when (value.mTypeCode) {
           EValue.TYPE_CODE_TENSOR -> {
             val tensor = value.toTensor()
-            val shape = tensor.shape()
             header[at++] = tensor.dtypeJniCode().toLong()
-            header[at++] = shape.size.toLong()
-            shape.copyInto(header, at)
-            at += shape.size
+            header[at++] = tensor.rank.toLong()
+            tensor.copyShapeInto(header, at)
+            at += tensor.rank
             objects[i] = tensor.getRawDataBuffer()
           }
           EValue.TYPE_CODE_INT -> header[at++] = value.toInt()
@@ -63,7 +64,7 @@ internal class Values private constructor(@JvmField val header: LongArray, @JvmF
     }
 
     private fun lengthOf(value: EValue): Int = when (value.mTypeCode) {
-      EValue.TYPE_CODE_TENSOR -> 3 + value.toTensor().shape().size
+      EValue.TYPE_CODE_TENSOR -> 3 + value.toTensor().rank
       EValue.TYPE_CODE_INT, EValue.TYPE_CODE_DOUBLE, EValue.TYPE_CODE_BOOL -> 2
       else -> 1
     }
