@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints what one call of add.pte costs on a JVM beside ONNX Runtime's classes, in turns in one process, and beside C++:
-`python -m tools.bench.jvm_calls [--onnxruntime FILE.jar]`
+"""Prints what one call of add.pte costs on a JVM, beside ONNX Runtime's classes in turns in one process, and beside
+C++: `python -m tools.bench.jvm_calls [--onnxruntime FILE.jar]`
 
 ONNX Runtime's jar is not on PyPI by itself; the source archive of pyserini has its classes and libraries in a jar of
 its own, which pip fetches once (160 MB)."""
@@ -56,7 +56,9 @@ def add_onnx() -> bytes:
     graph = field(1, node) + field(2, b"add")
     for number, name in ((11, b"x"), (11, b"y"), (12, b"z")):
         graph += field(number, field(1, name) + field(2, one_float))
-    return field(1, 8) + field(7, graph) + field(8, field(2, 13))  # version 8 of the format, 13 of operators
+    return (
+        field(1, 8) + field(7, graph) + field(8, field(2, 13))
+    )  # version 8 of the format, 13 of operators
 
 
 def in_java(onnxruntime: Path) -> str:
@@ -77,7 +79,9 @@ def in_cpp() -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--onnxruntime", type=Path, help="a jar of com.microsoft.onnxruntime")
     given = parser.parse_args().onnxruntime
     jar = given or cache_folder() / "onnxruntime-java.jar"

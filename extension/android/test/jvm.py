@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,20 +77,28 @@ class Jvm:
     classes: Path  # what write_classes() wrote
     programs: Path
 
-    def java(self, *words: str, library: str = f"-Djava.library.path={LIBRARY.parent}") -> str:
-        """What a program prints; JNI's own checks are on, and a warning of them is a failure."""
+    def run(
+        self, *words: str, environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """A program that ends well; JNI's own checks are on, and a warning of them is a failure."""
         path = class_path(
             [self.classes / "main", self.classes / "test", kotlin_library(), *junit()]
         )
-        options = [library, f"-Dexecutorch.test.programs={self.programs}", "-Xcheck:jni", "-ea"]
+        places = {"java.library.path": LIBRARY.parent, "executorch.test.programs": self.programs}
+        options = [f"-D{name}={place}" for name, place in places.items()]
+        variables = {"LC_ALL": "C.UTF-8"} | sanitizer() | (environment or {})
         done = subprocess.run(
-            ["java", *options, "-Dfile.encoding=UTF-8", "-cp", path, *words],
-            capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C.UTF-8"} | sanitizer(),
+            ["java", *options, "-Xcheck:jni", "-ea", "-Dfile.encoding=UTF-8", "-cp", path, *words],
+            capture_output=True, text=True, check=False, env=os.environ | variables,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr[-4000:]
         warnings = [line for line in done.stdout.splitlines() if line.startswith("WARNING")]
         assert not warnings, done.stdout[:4000]
-        return done.stdout
+        return done
+
+    def java(self, *words: str) -> str:
+        """What it prints."""
+        return self.run(*words).stdout
 
     def junit(self, name: str) -> None:
         out = self.java("org.junit.runner.JUnitCore", f"org.pytorch.executorch.{name}")
