@@ -113,4 +113,7 @@ OF_BACKENDS = (
              "openvino_names_test program_test cases_test openvino_calls_test"),
          _of(f"{_OPENVINO}/aot", "compiler graph ops options pools quantized static"), _ALL,
          tier="fast", at_import=True),
+    Kind("android-archives", "archives, flavours and Maven folders of Android, and jars",
+         ("extension/android/test/archives_test.py",), _of("tools/android", "archive publish"), _ALL, tier="fast",
+         at_import=True),
 )  # fmt: skip

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <executorch/extension/android/jni/java_locks.h>
 #include <executorch/extension/android/jni/log_ring.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
@@ -96,6 +97,7 @@ T unwrap(runtime::Result<T>&& result, const std::string& what) {
 template <typename Body>
 std::invoke_result_t<Body> guarded(JNIEnv* env, Body&& body) {
   const LogScope messages;
+  const CallOrder order;
   try {
     return body();
   } catch (const PendingException&) {
@@ -118,6 +120,7 @@ class Peer {
 };
 
 inline jlong to_handle(std::unique_ptr<Peer> peer) {
+  CallOrder::uses(peer.get());
   return static_cast<jlong>(reinterpret_cast<intptr_t>(peer.release()));
 }
 inline Peer* to_peer(jlong handle) {
@@ -125,6 +128,7 @@ inline Peer* to_peer(jlong handle) {
 }
 template <typename T>
 T& from_handle(jlong handle) {
+  CallOrder::uses(to_peer(handle));
   return static_cast<T&>(*to_peer(handle));
 }
 

@@ -208,8 +208,8 @@ void llmPrefillRawAudio(JNIEnv* env, jclass, jlong handle, jobject buffer, jint 
   });
 }
 
-void llmStop(JNIEnv*, jclass, jlong handle) {
-  runner_of(handle).stop();
+void llmStop(JNIEnv* env, jclass, jlong handle) {
+  guarded(env, [&] { runner_of(handle).stop(); });
 }
 
 void llmReset(JNIEnv* env, jclass, jlong handle) {

@@ -55,8 +55,8 @@ jobjectArray logBuffer(JNIEnv* env, jclass) {
   return guarded(env, [&] { return to_java(env, last_messages()); });
 }
 
-void free_peer(JNIEnv*, jclass, jlong handle) {
-  delete to_peer(handle);
+void free_peer(JNIEnv* env, jclass, jlong handle) {
+  guarded(env, [&] { delete &from_handle<Peer>(handle); });
 }
 
 }  // namespace

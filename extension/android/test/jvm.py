@@ -68,8 +68,13 @@ def sanitizer() -> dict[str, str]:
         for name in (preloaded[0], "libstdc++.so.6")
     ]  # fmt: skip
     # The JVM reads protected pages on purpose and frees nothing at its end.
-    quiet = "handle_segv=0:detect_leaks=0:allow_user_segv_handler=1:quarantine_size_mb=1"
-    return {"LD_PRELOAD": ":".join(libraries), "ASAN_OPTIONS": quiet}
+    options = "handle_segv=0:allow_user_segv_handler=1"
+    if preloaded[0] == "libtsan.so":
+        suppressed = Path(__file__).with_name("tsan_suppressions.txt")
+        own = {"TSAN_OPTIONS": f"{options}:report_signal_unsafe=0:suppressions={suppressed}"}
+    else:
+        own = {"ASAN_OPTIONS": f"{options}:detect_leaks=0:quarantine_size_mb=1"}
+    return {"LD_PRELOAD": ":".join(libraries), **own}
 
 
 @dataclass(frozen=True)
