@@ -113,7 +113,7 @@ def test_the_llama_tutorial(root: Path) -> None:
     assert "Write me a short poem." in shown and "PyTorchObserver" in shown, shown[-3000:]
 
 
-@pytest.mark.req("AND-022", "BLD-048", "VK-014", "VK-015")
+@pytest.mark.req("AND-022", "AND-C04", "BLD-048", "VK-014", "VK-015")
 @pytest.mark.parametrize("name", ["060.6", "061.5"])
 def test_the_builds_for_android_configure(name: str, tmp_path: Path) -> None:
     """With a toolchain that only says what it is asked for: every option is accepted."""
@@ -128,6 +128,8 @@ def test_the_builds_for_android_configure(name: str, tmp_path: Path) -> None:
     code, text = in_root(configure, ANDROID_NDK=str(tmp_path / "ndk"))
     assert code == 0 and "NDK for arm64-v8a, android-28, pages ON" in text, text[-3000:]
     assert "Manually-specified variables were not used" not in text, text[-3000:]
+    targets = (tmp_path / "build" / "build.ninja").read_text()
+    assert ("build executor_runner:" in targets) == (name == "061.5")
 
 
 def in_root(command: str, **environment: str) -> tuple[int, str]:

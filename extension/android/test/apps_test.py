@@ -37,7 +37,7 @@ def test_the_screens_compile(java: Jvm) -> None:
         assert (java.classes / "test/org/pytorch" / f"{name}Activity.class").exists()
 
 
-@pytest.mark.req("AND-015", "AND-027")
+@pytest.mark.req("AND-015", "AND-027", "AND-C03")
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)
 def test_the_projects_take_the_documented_archives(project: Path) -> None:
     build = (project / "app" / "build.gradle.kts").read_text()

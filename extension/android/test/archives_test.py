@@ -48,7 +48,7 @@ def libraries(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.req("AND-010", "AND-016")
+@pytest.mark.req("AND-010", "AND-016", "AND-C04")
 def test_the_archive_has_the_documented_layout(
     classes: Path, libraries: Path, tmp_path: Path
 ) -> None:

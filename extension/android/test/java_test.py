@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from executorch.examples.demo import smollm2
-from executorch.extension.android.test.jvm import LIBRARY, Jvm
+from executorch.extension.android.test.jvm import LIBRARY, Jvm, sanitizer
 from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
 from executorch.tools.android.__main__ import main
 from executorch.tools.android.classes import ROOT
@@ -86,7 +87,8 @@ def test_the_guide_from_an_empty_folder(java: Jvm, tmp_path: Path) -> None:
     (command, expected) = re.findall(r"^(java -cp \S+ Add\.java) \S+ +# (\S+)$", page, re.M)[0]
     program = java.programs / "add.pte"
     done = subprocess.run(
-        [*command.split(), program], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+        [*command.split(), program], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | sanitizer(),
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == expected

@@ -127,6 +127,32 @@ def test_what_may_change_says_so() -> None:
     )
 
 
+def test_a_caller_in_java_is_told_what_is_deprecated(java: jvm.Jvm, tmp_path: Path) -> None:
+    caller = tmp_path / "Caller.java"
+    caller.write_text(
+        "class Caller { void call(org.pytorch.executorch.extension.llm.LlmModule module)"
+        " { module.close(); module.resetNative(); } }"
+    )
+    path = os.pathsep.join(map(str, [java.classes / "main", kotlin_library()]))
+    words = ["javac", "-Xlint:deprecation", "-d", tmp_path, "-cp", path, caller]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    (line,) = [line for line in done.stderr.splitlines() if "[deprecation]" in line]
+    assert "resetNative() in LlmModule has been deprecated" in line
+
+
+def test_the_comments_of_java_make_pages(java: jvm.Jvm, tmp_path: Path) -> None:
+    """By javadoc, of what callers see; it cannot read Kotlin, whose pages are Dokka's, by Gradle."""
+    shown = [file for file in SOURCES.rglob("*.java") if file.parent.name != "internal"]
+    path = os.pathsep.join(map(str, [java.classes / "main", kotlin_library()]))
+    words = ["javadoc", "-quiet", "-Xdoclint:all,-missing", "-Werror", "-cp", path, "-d", tmp_path]
+    done = subprocess.run([*words, *shown], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = tmp_path / "org/pytorch/executorch/extension/llm/LlmCallback.html"
+    assert "onStats" in page.read_text() and "may change without notice" in page.read_text()
+    build = (jvm.PROJECT / "build.gradle").read_text()
+    assert re.search(r'singleVariant\("release"\) \{[^}]*withJavadocJar\(\)', build)
+
+
 def test_a_library_that_is_missing_is_said_with_the_places(java: jvm.Jvm, tmp_path: Path) -> None:
     caller = tmp_path / "Caller.java"
     caller.write_text(
