@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Java's locks put the calls of a handle into an order, one behind the other. ThreadSanitizer sees no lock of Java's: a
-// build with it is told here (java_locks_tsan.cpp), others do nothing (java_locks.cpp).
+// Java's locks put the calls of a handle into an order, one behind the other. ThreadSanitizer sees
+// no lock of Java's: a build with it is told here (java_locks_tsan.cpp), others do nothing
+// (java_locks.cpp).
 #pragma once
 
 namespace executorch::extension::jni {
 
-// While the outermost one of a thread lives, a native method runs; nested where a callback calls another one.
+// While the outermost one of a thread lives, a native method runs; nested where a callback calls
+// another one.
 class CallOrder {
  public:
   CallOrder();
