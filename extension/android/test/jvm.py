@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,7 @@ class Jvm:
         )
         places = {"java.library.path": LIBRARY.parent, "executorch.test.programs": self.programs}
         options = [f"-D{name}={place}" for name, place in places.items()]
+        options.append(f"-XX:ErrorFile={tempfile.gettempdir()}/hs_err_%p.log")
         variables = {"LC_ALL": "C.UTF-8"} | sanitizer() | (environment or {})
         done = subprocess.run(
             ["java", *options, "-Xcheck:jni", "-ea", "-Dfile.encoding=UTF-8", "-cp", path, *words],

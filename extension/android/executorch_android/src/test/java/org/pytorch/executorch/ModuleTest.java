@@ -348,6 +348,41 @@ public class ModuleTest {
     }
   }
 
+  /** Its own module, numbers of its own, and an error whose message is of its own call. */
+  private static Void useOneOfMany(int thread) {
+    Tensor wrong = Tensor.fromBlob(new float[thread + 4], new long[] {1, thread + 4});
+    float[] values = {thread, thread + 1, thread + 2};
+    for (int round = 0; round < 10; ++round) {
+      try (Module module = Module.load(path("doubled.pte"), Module.LOAD_MODE_MMAP, 1 + thread % 2)) {
+        EValue rows = EValue.from(Tensor.fromBlob(values, new long[] {1, 3}));
+        assertArrayEquals(
+            new float[] {2 * thread, 2 * thread + 2, 2 * thread + 4},
+            module.forward(rows)[0].toTensor().getDataAsFloatArray(),
+            0);
+        String message =
+            assertThrows(ExecutorchRuntimeException.class, () -> module.forward(EValue.from(wrong))).getMessage();
+        assertTrue(message, message.contains("got Float [1, " + (thread + 4) + "]"));
+        assertTrue(message, message.contains("expected 3, found " + (thread + 4) + "."));
+        assertTrue(Module.readLogBufferStatic().length > 0);
+      }
+    }
+    return null;
+  }
+
+  @Test
+  public void manyModulesAtOnce() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(8);
+    List<Future<Void>> done = new ArrayList<>();
+    for (int i = 0; i < 8; ++i) {
+      final int thread = i;
+      done.add(threads.submit(() -> useOneOfMany(thread)));
+    }
+    threads.shutdown();
+    for (Future<Void> result : done) {
+      result.get();
+    }
+  }
+
   @Test
   public void destroyedUnderThreadsThatCall() throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(4);
