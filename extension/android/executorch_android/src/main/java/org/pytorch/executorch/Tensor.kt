@@ -144,7 +144,6 @@ abstract class Tensor internal constructor(private val dtype: DType, data: Buffe
     else "Tensor($sizes, dtype=torch.${dtype.torchName})"
   }
 
-  /** The memory is not the tensor's any more. */
   internal val rank: Int
     get() = shape.size
 
@@ -152,6 +151,7 @@ abstract class Tensor internal constructor(private val dtype: DType, data: Buffe
     shape.copyInto(numbers, at)
   }
 
+  /** The memory is not the tensor's any more. */
   internal fun invalidate() {
     memory = null
   }
