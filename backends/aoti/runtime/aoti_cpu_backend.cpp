@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/backends/aoti/runtime/aoti_backend.h>
 #include <executorch/backends/aoti/runtime/aoti_cpu_backend.h>
 #include <executorch/backends/aoti/runtime/delegate.h>
-#include <executorch/runtime/backend/delegate_backend.h>
 
 namespace executorch::backends::aoti {
 
@@ -10,47 +10,18 @@ using runtime::Result;
 
 namespace {
 
-const DeviceRow& cpu_row() {
+Result<std::unique_ptr<Delegate>> create(runtime::Span<const uint8_t> payload,
+                                         const runtime::NamedDataMap* named_data,
+                                         const AotiOptions& options) {
   static const DeviceRow row{"AotiCpuBackend", "aoti_cpu_blob.ptd", {tensor_shims(), cpu_shims()}};
-  return row;
+  return Delegate::create(row, payload, named_data, options);
 }
-
-class AotiCpuBackend final : public runtime::DelegateBackend<Delegate> {
- public:
-  bool is_available() const override { return true; }
-
-  Result<runtime::DelegateHandle*> init(
-      runtime::BackendInitContext& context, runtime::FreeableBuffer* processed,
-      runtime::ArrayRef<runtime::CompileSpec> specs) const override {
-    AotiOptions options;
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        defaults_.read(kAotiTable, specs, context.runtime_specs(), options));
-    auto made = Delegate::create(
-        cpu_row(), {static_cast<const uint8_t*>(processed->data()), processed->size()},
-        context.get_named_data_map(), options);
-    processed->Free();
-    return handle_of(std::move(made));
-  }
-
-  Error set_option(runtime::BackendOptionContext&,
-                   const runtime::Span<runtime::BackendOption>& options) override {
-    return defaults_.set({options.data(), options.size()}, kAotiTable);
-  }
-  Error get_option(runtime::BackendOptionContext&,
-                   runtime::Span<runtime::BackendOption>& options) override {
-    defaults_.get(options);
-    return Error::Ok;
-  }
-
- private:
-  runtime::DefaultOptions defaults_;
-};
 
 }  // namespace
 
 Error register_aoti_cpu_backend() {
-  static AotiCpuBackend backend;
-  return runtime::register_backend({"AotiCpuBackend", &backend});
+  static AotiBackend<Delegate, AotiOptions> backend({kAotiTable, create});
+  return backend.register_once();
 }
 
 }  // namespace executorch::backends::aoti

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/backends/aoti/runtime/aoti_backend.h>
 #include <executorch/backends/cuda/runtime/cuda_allocator.h>
 #include <executorch/backends/cuda/runtime/cuda_backend.h>
 #include <executorch/backends/cuda/runtime/cuda_delegate.h>
-#include <executorch/runtime/backend/delegate_backend.h>
 
 namespace executorch::backends::cuda {
 
@@ -24,52 +24,28 @@ void say_what_has_no_effect(const CudaOptions& options) {
   }
 }
 
-class CudaBackend final : public runtime::DelegateBackend<CudaDelegate> {
- public:
-  /// With CUDA's runtime, a driver and a GPU.
-  bool is_available() const override {
-    const auto api = cuda_library();
-    int count = 0;
-    return api.ok() &&
-           check_cuda(**api, (*api)->cudaGetDeviceCount(&count), "cudaGetDeviceCount") ==
-               Error::Ok &&
-           count > 0;
-  }
+Result<std::unique_ptr<CudaDelegate>> create(runtime::Span<const uint8_t> payload,
+                                             const runtime::NamedDataMap* named_data,
+                                             const CudaOptions& options) {
+  say_what_has_no_effect(options);
+  return CudaDelegate::create(payload, named_data, options);
+}
 
-  Result<runtime::DelegateHandle*> init(
-      runtime::BackendInitContext& context, runtime::FreeableBuffer* processed,
-      runtime::ArrayRef<runtime::CompileSpec> specs) const override {
-    CudaOptions options;
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        defaults_.read(kCudaTable, specs, context.runtime_specs(), options));
-    say_what_has_no_effect(options);
-    auto made =
-        CudaDelegate::create({static_cast<const uint8_t*>(processed->data()), processed->size()},
-                             context.get_named_data_map(), options);
-    processed->Free();
-    return handle_of(std::move(made));
-  }
-
-  Error set_option(runtime::BackendOptionContext&,
-                   const runtime::Span<runtime::BackendOption>& options) override {
-    return defaults_.set({options.data(), options.size()}, kCudaTable);
-  }
-  Error get_option(runtime::BackendOptionContext&,
-                   runtime::Span<runtime::BackendOption>& options) override {
-    defaults_.get(options);
-    return Error::Ok;
-  }
-
- private:
-  runtime::DefaultOptions defaults_;
-};
+/// With CUDA's runtime, a driver and a GPU.
+bool is_available() {
+  const auto api = cuda_library();
+  int count = 0;
+  return api.ok() &&
+         check_cuda(**api, (*api)->cudaGetDeviceCount(&count), "cudaGetDeviceCount") == Error::Ok &&
+         count > 0;
+}
 
 }  // namespace
 
 Error register_cuda_backend() {
-  static CudaBackend backend;
+  static aoti::AotiBackend<CudaDelegate, CudaOptions> backend({kCudaTable, create, is_available});
   aoti::register_device(&CudaAllocator::instance());
-  return runtime::register_backend({"CudaBackend", &backend});
+  return backend.register_once();
 }
 
 }  // namespace executorch::backends::cuda

@@ -44,40 +44,75 @@ Error check_operand(const char* kernel, const Operand& operand) {
   return Error::Ok;
 }
 
-struct Weights {
+struct Format {
   const char* kernel;
-  SlimTensor *low, *high, *scale, *scale_step, *zero, *zero_step;
   int low_bits, high_bits;
-  ScalarType low_dtype, scale_dtype, zero_dtype;
+  ScalarType low, scale, zero;
 };
 
+/// A matrix; null is what its format does not have.
+struct Weights {
+  const Format& format;
+  const SlimTensor *low, *high, *scale, *scale_step, *zero, *zero_step;
+};
+
+/// A format, and what a shim's arguments are, in their order.
+template <size_t count>
+struct Kind {
+  Format format;
+  const SlimTensor* Weights::* members[count];
+};
+
+constexpr Kind<5> kInt4 = {
+    {"int4_plain_mm", 4, 0, ScalarType::Byte, ScalarType::Byte, ScalarType::Byte},
+    {&Weights::low, &Weights::scale, &Weights::scale_step, &Weights::zero, &Weights::zero_step}};
+constexpr Kind<6> kInt5 = {
+    {"int5_plain_mm", 4, 1, ScalarType::Byte, ScalarType::Byte, ScalarType::Byte},
+    {&Weights::low, &Weights::high, &Weights::scale, &Weights::scale_step, &Weights::zero,
+     &Weights::zero_step}};
+constexpr Kind<4> kInt6 = {
+    {"int6_plain_mm", 4, 2, ScalarType::Byte, ScalarType::Char, ScalarType::Char},
+    {&Weights::low, &Weights::high, &Weights::scale, &Weights::scale_step}};
+constexpr Kind<3> kInt8 = {
+    {"int8_plain_mm", 8, 0, ScalarType::Char, ScalarType::BFloat16, ScalarType::Char},
+    {&Weights::low, &Weights::scale, &Weights::zero}};
+
+template <typename... Tensors>
+Weights weights_of(const Kind<sizeof...(Tensors)>& kind, const Tensors*... arguments) {
+  Weights weights = {kind.format};
+  const auto* member = kind.members;
+  ((weights.*(*member++) = arguments), ...);
+  return weights;
+}
+
 template <typename T>
-T* data_of(SlimTensor* tensor) {
+T* data_of(const SlimTensor* tensor) {
   return tensor == nullptr ? nullptr : static_cast<T*>(tensor->data());
 }
 
 Result<std::unique_ptr<SlimTensor>> multiply(const SlimTensor& x, const Weights& w, int64_t group) {
+  const Format& format = w.format;
   ET_CHECK_OR_RETURN_ERROR(x.dim() == 2 && w.low->dim() == 2, InvalidArgument,
-                           "%s: expected matrices, found %zu and %zu dimensions", w.kernel, x.dim(),
-                           w.low->dim());
+                           "%s: expected matrices, found %zu and %zu dimensions", format.kernel,
+                           x.dim(), w.low->dim());
   const int64_t m = x.sizes()[0], k = x.sizes()[1], n = w.low->sizes()[0];
   const bool has_steps = w.scale_step != nullptr;
   ET_CHECK_OR_RETURN_ERROR(group > 0 && k % group == 0 && k % 8 == 0 &&
                                (!has_steps || (k % kSuperGroup == 0 && kSuperGroup % group == 0)),
                            InvalidArgument, "%s: %" PRId64 " columns in groups of %" PRId64,
-                           w.kernel, k, group);
+                           format.kernel, k, group);
   const Operand operands[] = {
       {"x", &x, ScalarType::BFloat16, m, k},
-      {"the weight", w.low, w.low_dtype, n, k * w.low_bits / 8},
-      {"the high bits", w.high, ScalarType::Byte, n, k * w.high_bits / 8},
-      {"scale", w.scale, w.scale_dtype, n, k / group},
-      {"zero", w.zero, w.zero_dtype, n, k / group},
+      {"the weight", w.low, format.low, n, k * format.low_bits / 8},
+      {"the high bits", w.high, ScalarType::Byte, n, k * format.high_bits / 8},
+      {"scale", w.scale, format.scale, n, k / group},
+      {"zero", w.zero, format.zero, n, k / group},
       {"the step of scale", w.scale_step, ScalarType::Half, n, k / kSuperGroup},
       {"the step of zero", w.zero_step, ScalarType::Half, n, k / kSuperGroup},
   };
   for (const Operand& each : operands) {
     if (each.tensor != nullptr) {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_operand(w.kernel, each));
+      ET_CHECK_OK_OR_RETURN_ERROR(check_operand(format.kernel, each));
     }
   }
   const int64_t sizes[] = {m, n};
@@ -99,8 +134,18 @@ Result<std::unique_ptr<SlimTensor>> multiply(const SlimTensor& x, const Weights&
                            group};
   const Grid grid = {static_cast<uint32_t>((n + kColumns - 1) / kColumns),
                      static_cast<uint32_t>((m + kRows - 1) / kRows), kLanes, kColumns};
-  ET_CHECK_OK_OR_RETURN_ERROR(launch(w.kernel, grid, &arguments));
+  ET_CHECK_OK_OR_RETURN_ERROR(launch(format.kernel, grid, &arguments));
   return out;
+}
+
+/// What the shims of matmuls do.
+template <typename... Tensors>
+int32_t plain_mm(const char* shim, const Kind<sizeof...(Tensors)>& kind, const SlimTensor* x,
+                 int64_t group, SlimTensor** out, const Tensors*... arguments) {
+  if (!are_given(shim, x, out, arguments...)) {
+    return kInvalid;
+  }
+  return aoti::give(multiply(*x, weights_of(kind, arguments...), group), out);
 }
 
 const char* kernel_of(ScalarType dtype) {
@@ -169,85 +214,25 @@ AOTI_SHIM int32_t aoti_torch_cuda_int4_plain_mm(SlimTensor* x, SlimTensor* q, Sl
                                                 SlimTensor* scale_step, SlimTensor* zero,
                                                 SlimTensor* zero_step, int64_t group,
                                                 SlimTensor** out) {
-  if (!are_given(__func__, x, q, scale, scale_step, zero, zero_step, out)) {
-    return kInvalid;
-  }
-  const Weights weights = {"int4_plain_mm",
-                           q,
-                           nullptr,
-                           scale,
-                           scale_step,
-                           zero,
-                           zero_step,
-                           4,
-                           0,
-                           ScalarType::Byte,
-                           ScalarType::Byte,
-                           ScalarType::Byte};
-  return aoti::give(multiply(*x, weights, group), out);
+  return plain_mm(__func__, kInt4, x, group, out, q, scale, scale_step, zero, zero_step);
 }
 
 AOTI_SHIM int32_t aoti_torch_cuda_int5_plain_mm(SlimTensor* x, SlimTensor* low, SlimTensor* high,
                                                 SlimTensor* scale, SlimTensor* scale_step,
                                                 SlimTensor* zero, SlimTensor* zero_step,
                                                 int64_t group, SlimTensor** out) {
-  if (!are_given(__func__, x, low, high, scale, scale_step, zero, zero_step, out)) {
-    return kInvalid;
-  }
-  const Weights weights = {"int5_plain_mm",
-                           low,
-                           high,
-                           scale,
-                           scale_step,
-                           zero,
-                           zero_step,
-                           4,
-                           1,
-                           ScalarType::Byte,
-                           ScalarType::Byte,
-                           ScalarType::Byte};
-  return aoti::give(multiply(*x, weights, group), out);
+  return plain_mm(__func__, kInt5, x, group, out, low, high, scale, scale_step, zero, zero_step);
 }
 
 AOTI_SHIM int32_t aoti_torch_cuda_int6_plain_mm(SlimTensor* x, SlimTensor* low, SlimTensor* high,
                                                 SlimTensor* scale, SlimTensor* steps, int64_t group,
                                                 SlimTensor** out) {
-  if (!are_given(__func__, x, low, high, scale, steps, out)) {
-    return kInvalid;
-  }
-  const Weights weights = {"int6_plain_mm",
-                           low,
-                           high,
-                           scale,
-                           steps,
-                           nullptr,
-                           nullptr,
-                           4,
-                           2,
-                           ScalarType::Byte,
-                           ScalarType::Char,
-                           ScalarType::Char};
-  return aoti::give(multiply(*x, weights, group), out);
+  return plain_mm(__func__, kInt6, x, group, out, low, high, scale, steps);
 }
 
 AOTI_SHIM int32_t aoti_torch_cuda_int8_plain_mm(SlimTensor* x, SlimTensor* q, SlimTensor* scale,
                                                 SlimTensor* zero, int64_t group, SlimTensor** out) {
-  if (!are_given(__func__, x, q, scale, zero, out)) {
-    return kInvalid;
-  }
-  const Weights weights = {"int8_plain_mm",
-                           q,
-                           nullptr,
-                           scale,
-                           nullptr,
-                           zero,
-                           nullptr,
-                           8,
-                           0,
-                           ScalarType::Char,
-                           ScalarType::BFloat16,
-                           ScalarType::Char};
-  return aoti::give(multiply(*x, weights, group), out);
+  return plain_mm(__func__, kInt8, x, group, out, q, scale, zero);
 }
 
 AOTI_SHIM int32_t aoti_torch_cuda_sort_stable(SlimTensor* self, int32_t* /*stable*/, int64_t dim,

@@ -171,6 +171,9 @@ TEST_F(KernelsTest, BitsAreWhereTheFormatsHaveThem) {
             aoti::kInvalid);
   EXPECT_EQ(call("aoti_torch_cuda_int6_plain_mm", none, none, none, none, none, int64_t{32}, &out),
             aoti::kInvalid);
+  EXPECT_EQ(call("aoti_torch_cuda_int6_plain_mm", x.get(), ql.get(), q6.get(), signed_scale.get(),
+                 none, int64_t{32}, &out),
+            aoti::kInvalid);
 }
 
 TEST_F(KernelsTest, EqualElementsKeepTheirOrder) {
