@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 
 from executorch.devtools.commands.output.report import (
     Folded,
@@ -14,20 +15,8 @@ from executorch.devtools.commands.output.report import (
     is_numeric,
 )
 
-_STYLE = """
-:root { color-scheme: light dark; --line: #8885; --bar: #4a7dcf66; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-td { overflow-wrap: anywhere; }
-td.n { white-space: nowrap; overflow-wrap: normal; } td.n, th.n { text-align: right; }
-td.bar { background: linear-gradient(var(--bar), var(--bar)) no-repeat; }
-td.code { font-family: ui-monospace, monospace; font-size: .85rem; }
-td.code, td.long { min-width: 11rem; } td.short { white-space: nowrap; }
-svg { max-width: 100%; height: auto; } svg text { fill: currentColor; font: 12px system-ui, sans-serif; }
-"""
+# Of all pages; the viewer adds its own to it.
+STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 
 
 def page(report: Report) -> str:
@@ -40,10 +29,12 @@ def page(report: Report) -> str:
         for each in report.pictures
     ]
     parts += [first, *pictures, *others]
+    body = "\n".join(parts)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(report.title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
+        f"<style>\n{STYLE}</style></head>\n"
+        f'<body><main class="page">\n{body}\n</main></body></html>\n'
     )
 
 
@@ -52,7 +43,7 @@ def table_html(table: Table) -> str:
     largest = max((row[table.bars] or 0 for row in table.rows), default=0) if table.bars else 0
     kinds = [_kind(table, column) for column in columns]
     head = "".join(
-        f'<th class="{kind}">{escape(column)}</th>'
+        f'<th scope="col" class="{kind}">{escape(column)}</th>'
         for column, kind in zip(columns, kinds, strict=True)
     )
     rows = []
@@ -62,13 +53,16 @@ def table_html(table: Table) -> str:
                 _content(row, column),
                 kind,
                 (row[column] or 0) / largest if column == table.bars and largest else None,
+                is_first=column == columns[0],
             )
             for column, kind in zip(columns, kinds, strict=True)
         )
         rows.append(f"<tr>{cells}</tr>")
     body = "\n".join(rows)
+    title = escape(table.title)
     return (
-        f"<h2>{escape(table.title)}</h2>\n<div class=wide><table><thead><tr>{head}</tr></thead>\n"
+        f'<div class="wide" tabindex="0" role="region" aria-label="{title}">'
+        f"<table><caption><h2>{title}</h2></caption>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -90,8 +84,11 @@ def _cells(row: Row) -> list[str]:
     return [cell_of(row, column) for column in row]
 
 
-def _cell(text: str, kind: str, share: float | None) -> str:
-    if share is not None:
-        return f'<td class="n bar" style="background-size: {100 * share:.1f}% 100%">{text}</td>'
+def _cell(text: str, kind: str, share: float | None, is_first: bool) -> str:
+    """The first names its row."""
     by_length = "long" if len(text) > 40 else "short" if len(text) < 20 else ""
-    return f'<td class="{kind or by_length}">{text}</td>'
+    kinds, style = kind or by_length, ""
+    if share is not None:
+        kinds, style = "n bar", f' style="background-size: {100 * share:.1f}% 100%"'
+    tag, scope = ("th", ' scope="row"') if is_first else ("td", "")
+    return f'<{tag}{scope} class="{kinds}"{style}>{text}</{tag}>'

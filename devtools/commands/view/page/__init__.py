@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from executorch.devtools.commands.output.page import table_html
+from executorch.devtools.commands.output.page import STYLE, table_html
 from executorch.devtools.commands.output.report import Table
 from executorch.devtools.commands.view.graph import Graph, GraphNode
 
@@ -26,7 +26,7 @@ def graph_page(
     sentences = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary)
     parts = {
         "TITLE": escape(title),
-        "STYLE": (HERE / "viewer.css").read_text(encoding="utf-8"),
+        "STYLE": STYLE + (HERE / "viewer.css").read_text(encoding="utf-8"),
         "REPORT": sentences + "\n".join(table_html(table) for table in tables),
         "DATA": json.dumps(packed(graphs), separators=(",", ":")).replace("</", "<\\/"),
         "SCRIPT": "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
