@@ -405,9 +405,8 @@ int64_t block_matmul_bytes(int64_t k, int64_t rows, bool fine) {
   return Layout(k, rows_at_once(k, fine ? 2 * rows : rows)).bytes();
 }
 
-void multiply_blocks(const BlockMatmul* products, int64_t count, const float* x, int64_t rows,
-                     bool fine, uint8_t* scratch) {
-  const BlockKernels& kernels = block_kernels();
+void multiply_blocks_by(const BlockKernels& kernels, const BlockMatmul* products, int64_t count,
+                        const float* x, int64_t rows, bool fine, uint8_t* scratch) {
   const int64_t k = products[0].weight.k, twice = fine ? 2 : 1;
   const int64_t step = rows_at_once(k, twice * rows);
   const Layout layout(k, step);
@@ -521,7 +520,7 @@ void start_blocks(const BlockMatrix& matrix, const int32_t* whole, int32_t* star
 }  // namespace
 
 bool suits_int4() {
-  return block_kernels().few_rows != nullptr;
+  return int4_kernels().few_rows != nullptr;
 }
 
 BlockMatrix int4_matrix(int64_t n, int64_t k, int64_t block_units) {
@@ -547,7 +546,7 @@ int64_t int4_matmul_bytes(int64_t k, int64_t rows) {
 
 void multiply_int4(const BlockMatrix& weight, const int8_t* x, int64_t rows,
                    const BlockResult& result, uint8_t* scratch) {
-  const BlockKernels& kernels = block_kernels();
+  const BlockKernels& kernels = int4_kernels();
   const int64_t step = rows_at_once(weight.k, rows);
   const Layout layout(weight.k, step, /*given=*/true);
   const Scratch memory(scratch, layout);

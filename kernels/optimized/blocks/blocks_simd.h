@@ -61,7 +61,13 @@ struct BlockKernels {
 
 constexpr int64_t kMaxFewBlockRows = 4;
 
-// Of the processor; chosen at every call, so that tests can go through all instruction sets.
+// Of the processor; chosen at every call, so that tests can go through all instruction sets. Of all
+// formats but kInt4Format, and of that one.
 const BlockKernels& block_kernels();
+const BlockKernels& int4_kernels();
+
+// What multiply_blocks() does.
+void multiply_blocks_by(const BlockKernels& kernels, const BlockMatmul* products, int64_t count,
+                        const float* x, int64_t rows, bool fine, uint8_t* scratch);
 
 }  // namespace executorch::kernels::optimized
