@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from executorch.extension.android.test import jvm
-from executorch.tools.android.classes import ROOT, SOURCES, kotlin_library
+from executorch.tools.android.classes import ROOT, SOURCES, class_path, kotlin_library
 
 JNI = ROOT / "extension" / "android" / "jni"
 NATIVES = SOURCES / "org/pytorch/executorch/internal/Natives.java"
@@ -133,7 +132,7 @@ def test_a_caller_in_java_is_told_what_is_deprecated(java: jvm.Jvm, tmp_path: Pa
         "class Caller { void call(org.pytorch.executorch.extension.llm.LlmModule module)"
         " { module.close(); module.resetNative(); } }"
     )
-    path = os.pathsep.join(map(str, [java.classes / "main", kotlin_library()]))
+    path = class_path([java.classes / "main", kotlin_library()])
     words = ["javac", "-Xlint:deprecation", "-d", tmp_path, "-cp", path, caller]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     (line,) = [line for line in done.stderr.splitlines() if "[deprecation]" in line]
@@ -143,7 +142,7 @@ def test_a_caller_in_java_is_told_what_is_deprecated(java: jvm.Jvm, tmp_path: Pa
 def test_the_comments_of_java_make_pages(java: jvm.Jvm, tmp_path: Path) -> None:
     """By javadoc, of what callers see; it cannot read Kotlin, whose pages are Dokka's, by Gradle."""
     shown = [file for file in SOURCES.rglob("*.java") if file.parent.name != "internal"]
-    path = os.pathsep.join(map(str, [java.classes / "main", kotlin_library()]))
+    path = class_path([java.classes / "main", kotlin_library()])
     words = ["javadoc", "-quiet", "-Xdoclint:all,-missing", "-Werror", "-cp", path, "-d", tmp_path]
     done = subprocess.run([*words, *shown], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -159,7 +158,7 @@ def test_a_library_that_is_missing_is_said_with_the_places(java: jvm.Jvm, tmp_pa
         "public class Caller { public static void main(String[] a) {"
         " org.pytorch.executorch.ExecuTorchRuntime.getRuntime(); } }"
     )
-    path = os.pathsep.join(map(str, [java.classes / "main", kotlin_library()]))
+    path = class_path([java.classes / "main", kotlin_library()])
     words = ["java", f"-Djava.library.path={tmp_path}", "-cp", path, str(caller)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -10,8 +10,8 @@
 #define EXECUTORCH_KERNELS_OPTIMIZED_BLOCKS_SIMD_INL_H_
 #endif
 
-#include <executorch/kernels/optimized/blocks/blocks_simd.h>
-#include <executorch/kernels/optimized/gemm/amx_tiles.h>
+#include <executorch/kernels/optimized/blocks/block_rows-inl.h>
+#include <executorch/kernels/optimized/blocks/block_tiles-inl.h>
 #include <executorch/kernels/optimized/int8_dots/int8_dots-inl.h>
 #include <hwy/highway.h>
 
@@ -25,134 +25,6 @@ namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
-
-#if HWY_TARGET == HWY_SCALAR
-using DF = hn::FixedTag<float, 1>;
-#else
-using DF = hn::CappedTag<float, kPanelRows>;
-#endif
-using VF = hn::Vec<DF>;
-
-using DI = hn::Rebind<int32_t, DF>;
-
-constexpr uint8_t kHigher = 128;  // what bytes without a sign are higher than those with one
-
-// The largest magnitude of each unit; of one with a number that is not finite, such a number.
-void find_largest(const float* x, int64_t units, float* largest) {
-  const DF d;
-  const DI di;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t unit = 0; unit < units; ++unit) {
-    auto most =
-        hn::Zero(di);  // bits of magnitudes are in the order of their numbers, NaN above all
-    for (int64_t i = 0; i < kUnit; i += lanes) {
-      most = hn::Max(most, hn::BitCast(di, hn::Abs(hn::LoadU(d, x + unit * kUnit + i))));
-    }
-    const int32_t bits = hn::ReduceMax(di, most);
-    std::memcpy(largest + unit, &bits, sizeof bits);
-  }
-}
-
-HWY_INLINE void round_unit(const float* x, float inverse, int8_t* codes) {
-  const DF d;
-  const hn::Rebind<int8_t, DF> d8;
-  const VF by = hn::Set(d, inverse);
-  for (int64_t i = 0; i < kUnit; i += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto near = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), by));
-    hn::StoreU(hn::DemoteTo(d8, near), d8, codes + i);
-  }
-}
-
-// Sums of 16 codes each.
-HWY_INLINE void sum_unit(const int8_t* codes, int32_t* sums) {
-#if HWY_TARGET == HWY_SCALAR
-  for (int64_t half = 0; half < 2; ++half) {
-    sums[half] = 0;
-    for (int64_t i = 0; i < kUnit / 2; ++i) {
-      sums[half] += codes[half * kUnit / 2 + i];
-    }
-  }
-#else
-  const hn::CappedTag<uint8_t, kUnit / 2> d;
-  const hn::RepartitionToWideX3<decltype(d)> d64;
-  for (int64_t half = 0; half < 2; ++half) {
-    const auto* at = reinterpret_cast<const uint8_t*>(codes) + half * kUnit / 2;
-    const auto moved = hn::Xor(hn::LoadU(d, at), hn::Set(d, uint8_t{kHigher}));
-    const auto sum = static_cast<int32_t>(hn::ReduceSum(d64, hn::SumsOf8(moved)));
-    sums[half] = sum - kHigher * static_cast<int32_t>(kUnit / 2);
-  }
-#endif
-}
-
-void sum_codes(const int8_t* codes, int64_t units, int32_t* sums) {
-  for (int64_t unit = 0; unit < units; ++unit) {
-    sum_unit(codes + unit * kUnit, sums + 2 * unit);
-  }
-}
-
-// Largest magnitudes into scales, and what numbers are multiplied by.
-void find_scales(int64_t units, float* scales, float* inverse) {
-  const DF d;
-  const VF most = hn::Set(d, 127.0f);
-  const VF least = hn::Set(d, 1e-30f);  // below which 127 / largest overflows
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < units; i += lanes) {
-    const auto count = static_cast<size_t>(std::min(lanes, units - i));
-    const VF largest = hn::LoadN(d, scales + i, count);
-    const auto is_zero = hn::Lt(largest, least);
-    hn::StoreN(hn::IfThenZeroElse(is_zero, hn::Div(most, largest)), d, inverse + i, count);
-    // An infinite scale is none.
-    const VF scale = hn::Add(hn::Div(largest, most), hn::Sub(largest, largest));
-    hn::StoreN(hn::IfThenZeroElse(is_zero, scale), d, scales + i, count);
-  }
-}
-
-void quantize(const float* x, int64_t k, int8_t* codes, float* scales, int32_t* sums) {
-  constexpr int64_t kUnits = 64;  // at a time
-  float inverse[kUnits];
-  for (int64_t first = 0; first < k / kUnit; first += kUnits) {
-    const int64_t count = std::min(kUnits, k / kUnit - first);
-    find_largest(x + first * kUnit, count, scales + first);
-    find_scales(count, scales + first, inverse);
-    for (int64_t unit = first; unit < first + count; ++unit) {
-      round_unit(x + unit * kUnit, inverse[unit - first], codes + unit * kUnit);
-      sum_unit(codes + unit * kUnit, sums + 2 * unit);
-    }
-  }
-}
-
-void group_sums(const BlockFormat& f, const int32_t* whole, const float* scales, int64_t units,
-                float* sums, int32_t* starts) {
-  const DF d;
-  const DI di;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const bool halves = f.groups_per_unit() == 2;
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const auto offset = hn::Set(di, -f.offset);
-  for (; i + lanes <= units; i += lanes) {
-    hn::Vec<DI> first, second;
-    hn::LoadInterleaved2(di, whole + 2 * i, first, second);
-    const VF scale = hn::LoadU(d, scales + i);
-    const auto scaled = [&](hn::Vec<DI> sum)
-                            HWY_ATTR { return hn::Mul(hn::ConvertTo(d, sum), scale); };
-    if (halves) {
-      hn::StoreInterleaved2(scaled(first), scaled(second), d, sums + 2 * i);
-      hn::StoreInterleaved2(hn::Mul(first, offset), hn::Mul(second, offset), di, starts + 2 * i);
-    } else {
-      const auto sum = hn::Add(first, second);
-      hn::StoreU(scaled(sum), d, sums + i);
-      hn::StoreU(hn::Mul(sum, offset), di, starts + i);
-    }
-  }
-#endif
-  const int64_t groups = halves ? 2 : 1;
-  for (int64_t at = i * groups; at < units * groups; ++at) {
-    const int32_t sum = halves ? whole[at] : whole[2 * at] + whole[2 * at + 1];
-    sums[at] = scales[at / groups] * static_cast<float>(sum);
-    starts[at] = -f.offset * sum;
-  }
-}
 
 #if HWY_TARGET != HWY_SCALAR
 
@@ -366,7 +238,6 @@ struct Numbers {
 
 // How far ahead weights are fetched: processors stop doing it by themselves at the end of a page.
 constexpr int64_t kAhead = 3072;
-constexpr int64_t kLine = 64;
 
 template <int kFormat, int64_t kFrom = 0>
 HWY_INLINE void fetch_ahead(const uint8_t* unit) {
@@ -586,22 +457,6 @@ struct TileFacts {
   static constexpr bool kStarts = !kIsSigned && kFacts.offset != 0 && !kTakesOffset<kSmall>;
 };
 
-// Of what is unpacked next, the part that a tile has fetched, two lines at a time.
-struct Fetch {
-  const uint8_t* line = nullptr;
-  const uint8_t* end = nullptr;
-
-  HWY_INLINE void step() {
-    if (line < end) {
-      __builtin_prefetch(line);
-      __builtin_prefetch(line + kLine);
-      line += kStep;
-    }
-  }
-
-  static constexpr int64_t kStep = 2 * kLine;
-};
-
 // A tile's sums of a group, and what their scales make of them.
 template <class Dots, int kGroups, bool kMinima, bool kStarts, bool kByRows, int kRows>
 struct TileGroup {
@@ -753,121 +608,6 @@ void many_rows_for(const ManyRows& call) {
     first += count;
   }
 }
-
-#undef ET_BLOCKS_ON_TILES
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL && defined(ET_HAS_TILE_INSTRUCTIONS)
-#define ET_BLOCKS_ON_TILES 1
-
-// Products of 16 rows of int8 and a panel of int4 on AMX. Codes of a panel lie as a tile has them.
-// Sums of a block become floats while those of the next are multiplied. Other formats multiply each
-// sum by two scales and add a minimum: with that, vectors alone were faster (0.85 of the time).
-class OnTiles {
- public:
-  static bool suits(const BlockMatrix& matrix) { return matrix.format == kInt4Format && has_amx(); }
-
-  explicit OnTiles(const ManyRows& call)
-      : call_(call), columns_(call.matrix.int4_units % 2 == 0 ? 2 * kUnit : kUnit) {}
-
-  void run() const {
-    const int64_t rows = call_.x.rows, whole = rows / kAmxRows * kAmxRows;
-    if (whole > 0) {
-      configure(kAmxRows);
-    }
-    for (int64_t row = 0; row < whole; row += kAmxRows) {
-      multiply_rows(row, kAmxRows);
-    }
-    if (whole < rows) {
-      configure(rows - whole);
-      multiply_rows(whole, rows - whole);
-    }
-    ProcessorTiles::release();
-  }
-
- private:
-  using Sums = int32_t[kAmxRows][kPanelRows];
-  using Totals = VF[kAmxRows];
-
-  // Sums of two blocks: 0 and 1. Activations and codes: 2 and 3.
-  void configure(int64_t rows) const {
-    AmxConfig config;
-    for (int tile = 0; tile < 4; ++tile) {
-      config.rows[tile] = static_cast<uint8_t>(tile == 3 ? columns_ / 4 : rows);
-      config.row_bytes[tile] = static_cast<uint16_t>(tile == 2 ? columns_ : kAmxRowBytes);
-    }
-    ProcessorTiles::configure(config);
-  }
-
-  void multiply_rows(int64_t first, int64_t rows) const {
-    const int64_t tiles = (call_.x.rows + kAmxRows - 1) / kAmxRows;
-    const int64_t bytes = (call_.next_bytes / tiles / Fetch::kStep + 1) * Fetch::kStep;
-    for (int64_t i = 0; i < call_.count; ++i) {
-      Fetch fetch;
-      if (call_.next[i] != nullptr) {
-        fetch.line = call_.next[i] + first / kAmxRows * bytes;
-        fetch.end = std::min(fetch.line + bytes, call_.next[i] + call_.next_bytes);
-      }
-      multiply_panel(first, rows, call_.panels[i],
-                     call_.out + first * call_.out_stride + i * kPanelRows, fetch);
-    }
-  }
-
-  void multiply_panel(int64_t first, int64_t rows, const UnpackedPanel& panel, float* out,
-                      Fetch fetch) const {
-    alignas(64) Sums sums[2] = {};
-    Totals totals;
-#pragma GCC unroll 16
-    for (int64_t r = 0; r < kAmxRows; ++r) {
-      totals[r] =
-          call_.add && r < rows ? hn::LoadU(DF(), out + r * call_.out_stride) : hn::Zero(DF());
-    }
-    const int64_t blocks = call_.units / call_.matrix.int4_units;
-    multiply<0>(first, 0, panel, sums[0]);
-    for (int64_t block = 0; block < blocks; ++block) {
-      if (block + 1 < blocks) {
-        block % 2 == 0 ? multiply<1>(first, block + 1, panel, sums[1])
-                       : multiply<0>(first, block + 1, panel, sums[0]);
-      }
-      scale(block, panel, sums[block % 2], totals);
-      fetch.step();
-      fetch.step();
-    }
-    while (fetch.line < fetch.end) {
-      fetch.step();
-    }
-#pragma GCC unroll 16
-    for (int64_t r = 0; r < kAmxRows; ++r) {
-      if (r < rows) {
-        hn::StoreU(totals[r], DF(), out + r * call_.out_stride);
-      }
-    }
-  }
-
-  template <int kSums>
-  void multiply(int64_t first, int64_t block, const UnpackedPanel& panel, Sums& sums) const {
-    const int64_t size = call_.matrix.block_columns(), begin = block * size;
-    const int8_t* x = call_.x.codes + first * call_.x.k + call_.first_unit * kUnit;
-    ProcessorTiles::zero<kSums>();
-    for (int64_t at = begin; at < begin + size; at += columns_) {
-      ProcessorTiles::load<2>(x + at, call_.x.k);
-      ProcessorTiles::load<3>(panel.codes + at * kPanelRows, kAmxRowBytes);
-      ProcessorTiles::dot_int8<kSums, 2, 3>();
-    }
-    ProcessorTiles::store<kSums>(sums, sizeof(sums[0]));
-  }
-
-  HWY_INLINE void scale(int64_t block, const UnpackedPanel& panel, const Sums& sums,
-                        Totals& totals) const {
-    const VF scale = hn::LoadU(DF(), panel.scales + block * call_.matrix.int4_units * kPanelRows);
-#pragma GCC unroll 16
-    for (int64_t r = 0; r < kAmxRows; ++r) {
-      totals[r] = hn::MulAdd(hn::ConvertTo(DF(), hn::LoadU(DI(), sums[r])), scale, totals[r]);
-    }
-  }
-
-  const ManyRows& call_;
-  const int64_t columns_;  // of a tile of activations
-};
-#endif
 
 template <class... Arguments>
 using Function = void (*)(Arguments...);
