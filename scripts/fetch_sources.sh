@@ -78,7 +78,7 @@ tarball() { # component -> path of its tarball on stdout
 }
 
 patches() { # component: its patches, and their sums
-  find "$root/third-party/patches/$1" -name '*.patch' 2>/dev/null | sort
+  [ ! -d "$root/third-party/patches/$1" ] || find "$root/third-party/patches/$1" -name '*.patch' | sort
 }
 sums() {
   patches "$1" | while read -r file; do sha256sum <"$file"; done

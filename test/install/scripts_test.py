@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import shutil
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -120,6 +123,39 @@ def test_the_devtools_need_model_explorer(asked: Path) -> None:
     script = ROOT / "devtools" / "install_requirements.sh"
     (line,) = lines_of(asked, script, "--upgrade", PYTHON_EXECUTABLE=sys.executable)
     assert line.startswith("install ai-edge-model-explorer>=") and "--upgrade" in line
+
+
+def test_sources_are_unpacked_with_the_patches_that_there_are(copy: Path) -> None:
+    """One component has a patch and one has none; a patch that does not fit is an error that names it."""
+    rows = []
+    archives = copy / "third-party/archives"
+    archives.mkdir(parents=True)
+    for name in ("bare", "mended"):
+        (copy / name).mkdir()
+        (copy / name / "text").write_text("old\n")
+        archive = archives / f"{name}_1.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(copy / name, arcname=name)
+        rows.append(
+            f"{name} pool/{archive.name} {hashlib.sha256(archive.read_bytes()).hexdigest()} MIT"
+        )
+    patch = copy / "third-party/patches/mended/new.patch"
+    patch.parent.mkdir(parents=True)
+    patch.write_text("--- a/text\n+++ b/text\n@@ -1 +1 @@\n-old\n+new\n")
+    script = copy / "scripts/fetch_sources.sh"
+    table = "table='\n" + "\n".join(rows) + "\n'\n"
+    script.write_text(re.sub(r"(?ms)^table='.*?^'\n", table, script.read_text()))
+    unpacked = copy / "third-party/.cache/src"
+
+    assert (done := attempt(script, cwd=copy)).returncode == 0, done.stderr
+    assert [(unpacked / name / "text").read_text() for name in ("bare", "mended")] == [
+        "old\n",
+        "new\n",
+    ]
+    patch.write_text(patch.read_text().replace("-old", "-older"))
+    refused = attempt(script, cwd=copy)
+    assert refused.returncode != 0
+    assert "third-party/patches/mended/new.patch does not fit mended_1.tar.gz" in refused.stderr
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "scripts").glob("*.sh")), ids=lambda p: p.name)
