@@ -50,8 +50,9 @@ class CudaBackend(AotiBackend, BackendDetails):
 
     @classmethod
     def get_supported_fallback_kernels(cls) -> Collection[str]:
-        """Those that the runtime has: the documents' but `_weight_int4pack_mm` and `randint_low_out`."""
+        """Those that the runtime has: the documents' but `_weight_int4pack_mm`."""
         return (
+            "aoti_torch_cuda_randint_low_out",
             "at::_ops::sort_stable::call",
             *(f"executorch_cuda::{name}" for name in _PLAIN_MATMULS),
             *(f"aoti_torch_cuda_{name}" for name in _PLAIN_MATMULS),

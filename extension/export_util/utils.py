@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from executorch.exir import (
     ExecutorchProgramManager,
     to_edge,
 )
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
 _EDGE_COMPILE_CONFIG = EdgeCompileConfig(_check_ir_validity=True, _skip_dim_order=True)
 
@@ -117,3 +119,12 @@ def save_pte_program(prog: ExecutorchProgramManager, model_name: str, output_dir
     prog.write_tensor_data_to_file(os.path.dirname(path))
     logging.info("Saved exported program to %s", path)
     return path
+
+
+def save_processed_bytes(edge: EdgeProgramManager, base: str | os.PathLike[str]) -> None:
+    """Writes the payloads of the first method's delegates as `base`.bin, `base`_1.bin and so on."""
+    modules = get_lowered_backend_modules(edge.exported_program().graph_module)
+    for place, each in enumerate(modules):
+        Path(f"{os.fspath(base)}{f'_{place}' if place else ''}.bin").write_bytes(
+            each.processed_bytes
+        )

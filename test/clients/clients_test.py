@@ -14,7 +14,7 @@ from torch import nn
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Runtime
-from executorch.test.clients.environment import Environment, needs_wheel, run
+from executorch.test.clients.environment import PROGRAMS, Environment, needs_wheel, run
 
 # torchvision on the package index goes with this build of torch alone
 VISION = ("torch==2.14.1 torchvision==0.29.1",)
@@ -123,6 +123,17 @@ def test_optimum_writes_what_transformers_writes(
         assert row["decibels"] > 12, row
     else:
         assert row["found"] == row["expected"] and row["decibels"] > 90, row
+
+
+@needs_wheel
+@pytest.mark.full
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here")
+def test_optimums_recipe_for_cuda_says_what_is_missing(tmp_path: Path) -> None:
+    """LLM-029: its classes are found and called; the rest needs the GPU."""
+    command = [OPTIMUM.interpreter(), PROGRAMS / "optimum_export.py", "llama", "cuda"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "missing here: a torch with CUDA" in done.stderr, done.stderr
 
 
 @needs_wheel

@@ -305,6 +305,7 @@ UNNAMED = {
     "convolutions.cpp offset out_multiplier out_shift": "documented: the scales say the same; nothing has an offset",
     "cuda_shims.cpp index": "a thread has one stream, whatever the device",
     "kernel_shims.cpp stable": "the sort is",
+    "kernel_shims.cpp layout device pinned": "numbers are dense, on the GPU of the index",
     "elementwise.cpp quant_min quant_max": "stored values are within them",
     "data_movement.cpp task_num channel": "copies are done when they return",
     "matmul.cpp offset": "documented: nothing has one",

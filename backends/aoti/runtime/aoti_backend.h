@@ -42,6 +42,8 @@ class AotiBackend final : public runtime::DelegateBackend<Delegate> {
       runtime::BackendInitContext& context, runtime::FreeableBuffer* processed,
       runtime::ArrayRef<runtime::CompileSpec> specs) const override {
     Options options;
+    common_of(options).method_name =
+        context.get_method_name() == nullptr ? "" : context.get_method_name();
     ET_CHECK_OK_OR_RETURN_ERROR(
         defaults_.read(row_.options, specs, context.runtime_specs(), options));
     auto made = row_.create({static_cast<const uint8_t*>(processed->data()), processed->size()},

@@ -154,7 +154,7 @@ Error Delegate::enter_session() {
   return Error::Ok;
 }
 
-Error Delegate::execute(Span<EValue*> args, void* stream) {
+Error Delegate::execute(Span<EValue*> args, void* stream, MethodRunner* runner) {
   ET_CHECK_OK_OR_RETURN_ERROR(enter_session());
   const size_t num_inputs = container_->num_inputs(), num_outputs = container_->num_outputs();
   const auto arguments =
@@ -165,7 +165,9 @@ Error Delegate::execute(Span<EValue*> args, void* stream) {
         arguments.input(i, {dtype_of(*args[i]), runtime::kAnyRank, /*is_contiguous=*/false}));
     inputs.push_back(ET_UNWRAP(view_of(row_, view)));
   }
-  const auto outputs = ET_UNWRAP(container_->run(std::move(inputs), stream));
+  const auto outputs =
+      ET_UNWRAP(runner != nullptr && session_ == 0 ? runner->run(*container_, std::move(inputs))
+                                                   : container_->run(std::move(inputs), stream));
   for (size_t i = 0; i < num_outputs; ++i) {
     ET_CHECK_OR_RETURN_ERROR(outputs[i] != nullptr, Internal, "%s: output %zu was not made",
                              row_.backend, i);

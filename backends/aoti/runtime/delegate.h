@@ -31,6 +31,16 @@ struct DeviceRow {
   Place place = {};
 };
 
+/// How a backend runs a compiled method, where not as it is.
+class MethodRunner {
+ public:
+  using Tensors = Container::Tensors;
+
+  virtual ~MethodRunner() = default;
+  /// As Container::run(). The outputs are read before the next call.
+  virtual runtime::Result<Tensors> run(Container& container, Tensors inputs) = 0;
+};
+
 /// Any thread may run it, one at a time.
 class Delegate final {
  public:
@@ -43,8 +53,10 @@ class Delegate final {
                                                            const AotiOptions& options);
 
   /// `args`: inputs, then outputs. Queued on the device's `stream`, whose work may go on behind
-  /// this. InvalidArgument when they are not what was compiled for.
-  runtime::Error execute(runtime::Span<runtime::EValue*> args, void* stream = nullptr);
+  /// this. `runner` runs the method where it uses its own buffers, and not a session's.
+  /// InvalidArgument when they are not what was compiled for.
+  runtime::Error execute(runtime::Span<runtime::EValue*> args, void* stream = nullptr,
+                         MethodRunner* runner = nullptr);
 
  private:
   Delegate(DeviceRow row, std::shared_ptr<Container> container)

@@ -22,6 +22,11 @@ struct AotiOptions {
   bool shares_constants = false;
 };
 
+/// Those that every backend's options have.
+inline AotiOptions& common_of(AotiOptions& options) {
+  return options;
+}
+
 inline constexpr runtime::Option<AotiOptions> kAotiOptions[] = {
     {"method_name", runtime::read_option<&AotiOptions::method_name>},
     {"allow_native_code", runtime::read_option<&AotiOptions::allow_native_code>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels that a program loads by their names, for several kinds of GPUs in one file.
 #include <executorch/backends/cuda/kernels/plain_matmul.h>
+#include <executorch/backends/cuda/kernels/random.h>
 #include <executorch/backends/cuda/kernels/sort.h>
 
 namespace executorch::backends::cuda {
@@ -40,6 +41,21 @@ PLAIN_MATMUL(8)
     merge_element<type>(arguments, static_cast<int64_t>(blockIdx.x) * kSortThreads + threadIdx.x); \
   }
 CUDA_SORT_TYPES(SORT)
+
+/// Numbers made on this device. It is here, and counted by a kernel, so that each launch of a graph
+/// has others.
+__device__ uint64_t numbers_made;
+
+#define RANDOM(name, type)                                                                   \
+  __global__ void random_##name(const RandomFill arguments) {                                \
+    random_element<type>(arguments, numbers_made,                                            \
+                         static_cast<int64_t>(blockIdx.x) * kRandomThreads + threadIdx.x);   \
+  }
+CUDA_RANDOM_TYPES(RANDOM)
+
+__global__ void count_random(const RandomFill arguments) {
+  numbers_made += arguments.count;
+}
 
 }  // extern "C"
 

@@ -12,10 +12,6 @@ using runtime::Result;
 namespace {
 
 void say_what_has_no_effect(const CudaOptions& options) {
-  if (!options.graph_methods.empty()) {
-    ET_LOG(Info, "CudaBackend: enable_cuda_graph_for_method=%s: methods run without graphs",
-           options.graph_methods.c_str());
-  }
   if (!options.skipped_copies.empty()) {
     ET_LOG(Info,
            "CudaBackend: skip_copy_output_to_cpu_for_method=%s has no effect: export with "

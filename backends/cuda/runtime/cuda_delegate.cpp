@@ -49,6 +49,9 @@ Result<std::unique_ptr<CudaDelegate>> CudaDelegate::create(runtime::Span<const u
   const StreamScope on_stream(made->stream_->handle());
   made->delegate_ =
       ET_UNWRAP(aoti::Delegate::create(row_of(device), payload, named_data, options.common));
+  if (options.runs_as_graph()) {
+    made->graph_ = std::make_unique<GraphRunner>(api, made->stream_);
+  }
   // Methods that share constants have streams of their own.
   ET_CHECK_OK_OR_RETURN_ERROR(made->stream_->wait());
   return made;
@@ -58,6 +61,7 @@ CudaDelegate::~CudaDelegate() {
   const auto on_device = DeviceScope::enter(api_, device_);
   const StreamScope on_stream(stream_->handle());
   (void)stream_->wait();
+  graph_.reset();
   delegate_.reset();
 }
 
@@ -66,7 +70,11 @@ Error CudaDelegate::execute(runtime::Span<runtime::EValue*> args) {
   const auto of_caller = extension::cuda::getCallerStream();
   const cudaStream_t stream = of_caller.value_or(stream_->handle());
   const StreamScope on_stream(stream);
-  const Error error = delegate_->execute(args, stream);
+  ET_CHECK_OR_RETURN_ERROR(graph_ == nullptr || !of_caller.has_value(), NotSupported,
+                           "CudaBackend: a method that runs as a graph has a stream of its own: "
+                           "call it without CallerStreamGuard, or leave it out of "
+                           "enable_cuda_graph_for_method");
+  const Error error = delegate_->execute(args, stream, graph_.get());
   if (of_caller.has_value()) {
     return error;
   }

@@ -2,8 +2,7 @@
 // One delegated part of a method on a GPU: what runs anywhere, and its stream.
 #pragma once
 
-#include <executorch/backends/aoti/runtime/delegate.h>
-#include <executorch/backends/cuda/runtime/cuda_stream.h>
+#include <executorch/backends/cuda/runtime/cuda_graph.h>
 #include <executorch/backends/cuda/runtime/options.h>
 
 #include <memory>
@@ -20,7 +19,8 @@ class CudaDelegate final {
       const CudaOptions& options);
   ~CudaDelegate();
 
-  /// Done when it returns; on the stream of a CallerStreamGuard, queued.
+  /// Done when it returns; on the stream of a CallerStreamGuard, queued. NotSupported for the
+  /// stream of a caller where the method runs as a graph.
   runtime::Error execute(runtime::Span<runtime::EValue*> args);
 
  private:
@@ -31,6 +31,7 @@ class CudaDelegate final {
   int device_;
   std::shared_ptr<Stream> stream_;
   std::unique_ptr<aoti::Delegate> delegate_;
+  std::unique_ptr<GraphRunner> graph_;  // null: runs without
 };
 
 }  // namespace executorch::backends::cuda

@@ -42,6 +42,9 @@ constexpr Advice kAdvice[] = {
      "export again on a GPU of this kind: the program has no code for this one"},
     {kCudaIllegalAddress, Error::Internal,
      "start the process again: nothing runs on its GPU after this"},
+    {kCudaNotInGraph, Error::NotSupported,
+     "leave the method out of enable_cuda_graph_for_method: it waits for the GPU, or copies to or "
+     "from the host"},
 };
 constexpr Advice kOther = {0, Error::Internal, "CUDA's documentation of cudaError_t says more"};
 

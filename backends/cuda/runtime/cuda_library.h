@@ -12,6 +12,9 @@
 #include <string>
 #include <vector>
 
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
+
 namespace executorch::backends::cuda {
 
 /// cudaError_t's numbers that have advice of their own.
@@ -23,9 +26,12 @@ enum : int {
   kCudaInvalidDevice = 101,
   kCudaNoKernelImage = 209,
   kCudaIllegalAddress = 700,
+  kCudaNotInGraph = 900,
 };
 inline constexpr int kCudaCopyToDevice = 1, kCudaCopyToHost = 2, kCudaCopyWithin = 3;
 inline constexpr uint32_t kCudaStreamNonBlocking = 1;
+/// Of captures: calls that belong to no stream are allowed beside one.
+inline constexpr int kCudaCaptureRelaxed = 2;
 inline constexpr int kCudaMemoryDevice = 2, kCudaMemoryManaged = 3;
 
 /// cudaPointerAttributes, with the room that newer versions fill.
@@ -50,6 +56,12 @@ struct CudaPointer {
   X(cudaStreamCreateWithFlags, (cudaStream_t*, uint32_t))                           \
   X(cudaStreamDestroy, (cudaStream_t))                                              \
   X(cudaStreamSynchronize, (cudaStream_t))                                          \
+  X(cudaStreamBeginCapture, (cudaStream_t, int))                                    \
+  X(cudaStreamEndCapture, (cudaStream_t, cudaGraph_t*))                             \
+  X(cudaGraphInstantiateWithFlags, (cudaGraphExec_t*, cudaGraph_t, uint64_t)) \
+  X(cudaGraphLaunch, (cudaGraphExec_t, cudaStream_t))                               \
+  X(cudaGraphDestroy, (cudaGraph_t))                                                \
+  X(cudaGraphExecDestroy, (cudaGraphExec_t))                                        \
   X(cudaPointerGetAttributes, (CudaPointer*, const void*))
 // clang-format on
 

@@ -84,7 +84,7 @@ class CudaTest : public ::testing::Test {
     fail_("", 0, 0);
   }
   void TearDown() override {
-    for (const char* left : {"blocks", "bytes", "streams", "wrong"}) {
+    for (const char* left : {"blocks", "bytes", "streams", "graphs", "wrong"}) {
       EXPECT_EQ(count_(left), 0) << left;
     }
   }
@@ -326,8 +326,110 @@ TEST_F(CudaTest, TwoHundredLoadsLeaveNothing) {
   EXPECT_LE(aoti::mappings(), before + 2);
 }
 
+CudaOptions as_graph() {
+  CudaOptions options;
+  options.common.method_name = "decode";
+  options.graph_methods = "prefill,decode";
+  return options;
+}
+
+TEST_F(CudaTest, GraphsAreRecordedOnceAndHaveTheNumbersOfCalls) {
+  auto delegate = load(as_graph());
+  ASSERT_TRUE(delegate.ok());
+  const int recorded = count_("cudaStreamBeginCapture"), launched = count_("cudaGraphLaunch"),
+            allocated = count_("cudaMallocAsync");
+  int allocated_before_replays = 0;
+  for (int call = 0; call < 7; ++call) {
+    const auto value = static_cast<float>(call);
+    OnDevice x({value, 10 * value}), y({0, 0});  // elsewhere each time
+    ASSERT_EQ(run(**delegate, x.tensor(), y.tensor()), Error::Ok);
+    EXPECT_EQ(y.values(), (std::vector<float>{4 * value, 31 * value})) << call;
+    EXPECT_EQ(count_("cudaStreamBeginCapture"), recorded + (call < kWarmUpCalls ? 0 : 1));
+    EXPECT_EQ(count_("cudaGraphLaunch"), launched + std::max(0, call + 1 - kWarmUpCalls));
+    if (call == kWarmUpCalls) {
+      allocated_before_replays = count_("cudaMallocAsync");
+    }
+  }
+  EXPECT_GT(allocated_before_replays, allocated);
+  EXPECT_EQ(count_("cudaMallocAsync"), allocated_before_replays);
+}
+
+TEST_F(CudaTest, GraphsAreForTheMethodsThatAreNamed) {
+  const int before = count_("cudaStreamBeginCapture");
+  for (const char* name : {"code", "decode2", ""}) {
+    CudaOptions options = as_graph();
+    options.common.method_name = name;
+    auto delegate = load(options);
+    ASSERT_TRUE(delegate.ok());
+    for (int call = 0; call <= kWarmUpCalls; ++call) {
+      EXPECT_EQ(first_of(**delegate), 3 + static_cast<float>(call)) << name;
+    }
+  }
+  EXPECT_EQ(count_("cudaStreamBeginCapture"), before);
+}
+
+TEST_F(CudaTest, GraphsRefuseOtherShapesStreamsAndCopiesToTheHost) {
+  auto delegate = load(as_graph());
+  ASSERT_TRUE(delegate.ok());
+  OnDevice x({1, 2}), y({0, 0}), far({100, 2});
+  for (int call = 0; call < kWarmUpCalls; ++call) {
+    EXPECT_EQ(first_of(**delegate), 3 + static_cast<float>(call));
+  }
+  expect_error(
+      [&] { return run(**delegate, far.tensor(), y.tensor()); }, Error::Internal,
+      "cudaErrorStreamCaptureUnsupported (900): as the stand-in was told: leave the method "
+      "out of enable_cuda_graph_for_method");
+  EXPECT_EQ(first_of(**delegate), 6);  // recorded now; the call that failed counted nothing
+  aten::SizesType one[] = {1};
+  const auto sized = [&](aten::Tensor tensor) {
+    EXPECT_EQ(runtime::resize_tensor(tensor, {one, 1}), Error::Ok);
+  };
+  aten::SizesType sizes[] = {2};
+  aten::DimOrderType order[] = {0};
+  aten::StridesType strides[] = {1};
+  aten::TensorImpl shorter(aten::ScalarType::Float, 1, sizes, x.tensor().mutable_data_ptr(), order,
+                           strides, aten::TensorShapeDynamism::DYNAMIC_BOUND, DeviceType::CUDA, 0);
+  sized(aten::Tensor(&shorter));
+  expect_error([&] { return run(**delegate, aten::Tensor(&shorter), y.tensor()); },
+               Error::InvalidArgument,
+               "expected tensor 0 to have the shape and strides that it had");
+  cudaStream_t mine = nullptr;
+  ASSERT_EQ((*cuda_library())->cudaStreamCreateWithFlags(&mine, kCudaStreamNonBlocking), 0);
+  {
+    const extension::cuda::CallerStreamGuard guard(mine);
+    expect_error([&] { return run(**delegate, x.tensor(), y.tensor()); }, Error::NotSupported,
+                 "has a stream of its own");
+  }
+  EXPECT_EQ((*cuda_library())->cudaStreamDestroy(mine), 0);
+  EXPECT_EQ(first_of(**delegate), 7);
+}
+
+TEST_F(CudaTest, SessionsRunBesideTheGraph) {
+  MutableStateContextOwner owner;
+  ASSERT_EQ(owner.register_fqns({"model.count"}), Error::Ok);
+  auto delegate = owner.with_load_scope([&] { return load(as_graph()); });
+  ASSERT_TRUE(delegate.ok());
+  const auto session = owner.create_session();
+  ASSERT_TRUE(session.ok());
+  const auto in_session = [&] {
+    return owner.with_active_session(*session, [&] { return first_of(**delegate); });
+  };
+  for (int call = 0; call < 6; ++call) {
+    EXPECT_EQ(first_of(**delegate), 3 + static_cast<float>(call));
+    EXPECT_EQ(in_session(), 3 + static_cast<float>(call));
+  }
+}
+
 /// Loads, runs, has a session, unloads. Memory of the arguments is there already.
 TEST_F(CudaTest, EachCallThatFailsIsNamedAndLeavesNothing) {
+  const auto graph = [&](OnDevice& x, OnDevice& y) {
+    auto loaded = load(as_graph());
+    Error error = loaded.error();
+    for (int call = 0; error == Error::Ok && call <= kWarmUpCalls; ++call) {
+      error = run(**loaded, x.tensor(), y.tensor());
+    }
+    return error;
+  };
   const auto whole = [&](OnDevice& x, OnDevice& y) {
     MutableStateContextOwner owner;
     ET_CHECK_OK_OR_RETURN_ERROR(owner.register_fqns({"model.count"}));
@@ -340,6 +442,10 @@ TEST_F(CudaTest, EachCallThatFailsIsNamedAndLeavesNothing) {
     return owner.with_active_session(*session,
                                      [&] { return run(**loaded, x.tensor(), y.tensor()); });
   };
+  const char* const of_graphs[] = {
+      "cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiateWithFlags",
+      "cudaGraphLaunch",        "cudaGraphDestroy",     "cudaGraphExecDestroy",
+      "cudaMallocAsync",        "cudaMemcpyAsync"};
   const char* const functions[] = {"cudaGetDevice",
                                    "cudaMalloc",
                                    "cudaFree",
@@ -350,7 +456,7 @@ TEST_F(CudaTest, EachCallThatFailsIsNamedAndLeavesNothing) {
                                    "cudaStreamDestroy",
                                    "cudaStreamSynchronize",
                                    "cudaPointerGetAttributes"};
-  for (const std::string function : functions) {
+  const auto expect_named = [&](const std::string& function, auto whole, float expected) {
     int failed = 0;
     for (int count = 1;; ++count) {
       OnDevice x({1, 2}), y({0, 0});
@@ -362,10 +468,10 @@ TEST_F(CudaTest, EachCallThatFailsIsNamedAndLeavesNothing) {
       const bool was_called = count_("to fail") == 0;
       fail_("", 0, 0);
       ASSERT_EQ(count_("blocks"), blocks) << function << " " << count;
-      ASSERT_EQ(count_("streams"), 0) << function << " " << count;
+      ASSERT_EQ(count_("streams") + count_("graphs"), 0) << function << " " << count;
       if (!was_called) {
         EXPECT_EQ(error, Error::Ok);
-        EXPECT_EQ(y.values()[0], 3);
+        EXPECT_EQ(y.values()[0], expected);
         break;
       }
       ++failed;
@@ -376,6 +482,12 @@ TEST_F(CudaTest, EachCallThatFailsIsNamedAndLeavesNothing) {
           << function << " " << count << ": " << log;
     }
     EXPECT_GT(failed, 0) << function;
+  };
+  for (const char* function : functions) {
+    expect_named(function, whole, 3);
+  }
+  for (const char* function : of_graphs) {
+    expect_named(function, graph, 3 + kWarmUpCalls);
   }
 }
 
@@ -410,18 +522,27 @@ TEST_F(CudaTest, ProgramsSetOptions) {
   const std::string key = aoti::sha256_of(bytes_of(compiled())) + "_so_blob",
                     text = key + "\nweights";
   data_.by_key = {{key, compiled()}, {"weights", constants_of(5)}};
-  const auto init = [&](runtime::Span<const runtime::BackendOption> options) {
+  OnDevice x({1, 2}), y({0, 0});
+  const auto init = [&](runtime::Span<const runtime::BackendOption> options, int calls = 0) {
     runtime::BackendInitContext context(nullptr, nullptr, "forward", &data_, options);
     runtime::FreeableBuffer payload(text.data(), text.size(), nullptr);
     const auto made = backend->init(context, &payload, {});
     if (made.ok()) {
+      runtime::EValue values[] = {x.tensor(), y.tensor()};
+      runtime::EValue* pointers[] = {&values[0], &values[1]};
+      runtime::BackendExecutionContext call;
+      for (int i = 0; i < calls; ++i) {
+        EXPECT_EQ(backend->execute(call, *made, {pointers, 2}), Error::Ok);
+      }
       backend->destroy(*made);
     }
     return made.error();
   };
   runtime::BackendOption graphs{"enable_cuda_graph_for_method", {}};
   graphs.value = std::array<char, runtime::kMaxOptionValueLength>{"forward"};
-  EXPECT_EQ(init({&graphs, 1}), Error::Ok);  // and runs without
+  const int launched = count_("cudaGraphLaunch");
+  EXPECT_EQ(init({&graphs, 1}, kWarmUpCalls + 1), Error::Ok);
+  EXPECT_EQ(count_("cudaGraphLaunch"), launched + 1);
   for (const char* name : {"use_shared_cuda_stream", "weight_sharing_across_methods"}) {
     runtime::BackendOption right{"", true}, wrong{"", 1};
     std::strncpy(right.key, name, sizeof(right.key) - 1);

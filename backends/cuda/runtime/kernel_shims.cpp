@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shims that run kernels of ours: matmuls by weights of few bits, and sort.
+// Shims that run kernels of ours: matmuls by weights of few bits, sort, and random numbers.
 #include <executorch/backends/cuda/kernels/plain_matmul.h>
+#include <executorch/backends/cuda/kernels/random.h>
 #include <executorch/backends/cuda/kernels/sort.h>
 #include <executorch/backends/cuda/runtime/cuda_kernels.h>
 #include <executorch/backends/cuda/runtime/cuda_shims.h>
 
 #include <algorithm>
 #include <initializer_list>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -208,6 +210,60 @@ Result<Sorted> sort(const SlimTensor& self, int64_t dim, bool is_descending) {
   return from;
 }
 
+const char* random_kernel_of(ScalarType dtype) {
+  switch (dtype) {
+    case ScalarType::Float:
+      return "random_f32";
+    case ScalarType::BFloat16:
+      return "random_bf16";
+    case ScalarType::Long:
+      return "random_i64";
+    default:
+      return nullptr;
+  }
+}
+
+uint64_t seed_of_process() {
+  static const uint64_t seed = [] {
+    std::random_device device;
+    return device() | static_cast<uint64_t>(device()) << 32;
+  }();
+  return seed;
+}
+
+/// Integers of [low, high), floats of [0, 1).
+Error fill(const char* shim, SlimTensor& out, int64_t low, int64_t high) {
+  const char* kernel = random_kernel_of(out.dtype());
+  ET_CHECK_OR_RETURN_ERROR(
+      kernel != nullptr && low < high && out.is_contiguous() &&
+          out.place().type == aoti::DeviceType::CUDA,
+      InvalidArgument,
+      "%s: expected dense float, bfloat16 or int64 numbers on the GPU, from %" PRId64
+      " to a higher one, found %s to %" PRId64,
+      shim, low, runtime::toString(out.dtype()), high);
+  if (out.numel() == 0) {
+    return Error::Ok;
+  }
+  const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  RandomFill arguments = {out.data(), out.numel(), low, range, seed_of_process()};
+  const auto blocks = static_cast<uint32_t>((out.numel() + kRandomThreads - 1) / kRandomThreads);
+  ET_CHECK_OK_OR_RETURN_ERROR(launch(kernel, {blocks, 1, kRandomThreads, 1}, &arguments));
+  return launch("count_random", {1, 1, 1, 1}, &arguments);
+}
+
+Result<std::unique_ptr<SlimTensor>> uniform(const char* shim, SlimTensor::Numbers sizes,
+                                            ScalarType dtype, int32_t index) {
+  const CudaApi& api = *ET_UNWRAP(cuda_library());
+  int device = index;
+  if (index < 0) {
+    ET_CHECK_OK_OR_RETURN_ERROR(check_cuda(api, api.cudaGetDevice(&device), "cudaGetDevice"));
+  }
+  auto out = ET_UNWRAP(SlimTensor::empty(
+      {sizes, {}, 0, dtype}, {aoti::DeviceType::CUDA, static_cast<aoti::DeviceIndex>(device)}));
+  ET_CHECK_OK_OR_RETURN_ERROR(fill(shim, *out, 0, 1));
+  return out;
+}
+
 }  // namespace
 
 AOTI_SHIM int32_t aoti_torch_cuda_int4_plain_mm(SlimTensor* x, SlimTensor* q, SlimTensor* scale,
@@ -249,12 +305,38 @@ AOTI_SHIM int32_t aoti_torch_cuda_sort_stable(SlimTensor* self, int32_t* /*stabl
   return aoti::status_of(sorted.error());
 }
 
+/// Float without a dtype, on the thread's device without an index.
+AOTI_SHIM int32_t aoti_torch_cuda_rand(const int64_t* sizes, int64_t rank, int32_t* dtype,
+                                       int32_t* /*layout*/, int32_t* /*device*/, int32_t index,
+                                       int32_t* /*pinned*/, SlimTensor** out) {
+  if (!are_given(__func__, sizes, out) || rank < 0) {
+    return kInvalid;
+  }
+  const auto wanted = dtype == nullptr ? ScalarType::Float : static_cast<ScalarType>(*dtype);
+  return aoti::give(uniform(__func__, {sizes, static_cast<size_t>(rank)}, wanted, index), out);
+}
+
+AOTI_SHIM int32_t aoti_torch_cuda_randint_low_out(SlimTensor* out, int64_t low, int64_t high,
+                                                  const int64_t* sizes, int64_t rank) {
+  if (!are_given(__func__, out, sizes)) {
+    return kInvalid;
+  }
+  const SlimTensor::Numbers found = out->sizes();
+  if (rank != static_cast<int64_t>(found.size()) ||
+      !std::equal(found.begin(), found.end(), sizes) || out->dtype() != ScalarType::Long) {
+    ET_LOG(Error, "%s: expected int64 numbers of the sizes that are asked for", __func__);
+    return kInvalid;
+  }
+  return aoti::status_of(fill(__func__, *out, low, high));
+}
+
 runtime::Span<const aoti::Shim> kernel_shims() {
 #define SHIM(name) {#name, reinterpret_cast<void*>(&name)}
   static const aoti::Shim shims[] = {
-      SHIM(aoti_torch_cuda_int4_plain_mm), SHIM(aoti_torch_cuda_int5_plain_mm),
-      SHIM(aoti_torch_cuda_int6_plain_mm), SHIM(aoti_torch_cuda_int8_plain_mm),
-      SHIM(aoti_torch_cuda_sort_stable),
+      SHIM(aoti_torch_cuda_int4_plain_mm),   SHIM(aoti_torch_cuda_int5_plain_mm),
+      SHIM(aoti_torch_cuda_int6_plain_mm),   SHIM(aoti_torch_cuda_int8_plain_mm),
+      SHIM(aoti_torch_cuda_sort_stable),     SHIM(aoti_torch_cuda_rand),
+      SHIM(aoti_torch_cuda_randint_low_out),
   };
 #undef SHIM
   return {shims, sizeof(shims) / sizeof(shims[0])};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shims of our kernels, whose code stand_in/cuda_driver.cpp runs: numbers beside sums written here,
 // arguments that are refused, and a driver that fails. test/kernels_test.py has PyTorch's numbers.
-#include <executorch/backends/cuda/kernels/plain_matmul.h>
+#include <executorch/backends/cuda/kernels/random.h>
 #include <executorch/backends/cuda/runtime/cuda_allocator.h>
 #include <executorch/backends/cuda/runtime/cuda_backend.h>
 #include <executorch/backends/cuda/runtime/cuda_kernels.h>
@@ -206,6 +206,73 @@ TEST_F(KernelsTest, EqualElementsKeepTheirOrder) {
   EXPECT_EQ(taken<int64_t>(places).size() + taken<int64_t>(values).size(), 0u);
   expect_error([&] { return sort(x.get(), 2, 0); }, Error::InvalidArgument, "dim 2 of 2");
   EXPECT_EQ(sort(nullptr, 0, 0), aoti::kInvalid);
+}
+
+/// The known answers of Random123, which the authors of Philox published with it.
+TEST_F(KernelsTest, RandomWordsArePhilox) {
+  const auto words = [](Words counter, uint32_t key0, uint32_t key1) {
+    const Words made = philox(counter, key0, key1);
+    return std::vector<uint32_t>(made.word, made.word + 4);
+  };
+  const uint32_t all = 0xffffffff;
+  EXPECT_EQ(words({{0, 0, 0, 0}}, 0, 0),
+            (std::vector<uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(words({{all, all, all, all}}, all, all),
+            (std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(words({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0),
+            (std::vector<uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST_F(KernelsTest, RandomNumbersAreSpreadOverTheirRangeAndNewInEachCall) {
+  const int64_t sizes[] = {50, 40};
+  SlimTensor* made = nullptr;
+  int32_t dtype = static_cast<int32_t>(ScalarType::BFloat16);
+  int32_t* const none = nullptr;
+  const auto rand = [&](int32_t* wanted) {
+    return call("aoti_torch_cuda_rand", static_cast<const int64_t*>(sizes), int64_t{2}, wanted,
+                none, none, int32_t{-1}, none, &made);
+  };
+  std::vector<float> values[3];
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(rand(nullptr), 0);
+    values[i] = taken<float>(made);
+  }
+  EXPECT_NE(values[0], values[1]);
+  ASSERT_EQ(rand(&dtype), 0);
+  for (const uint16_t bits : taken<uint16_t>(made)) {
+    values[2].push_back(float_of_bfloat16(bits));
+  }
+  // 2000 numbers: a mean of 1/2 with a deviation of 1 / sqrt(12 * 2000) = 0.0065; half a step of
+  // bfloat16 lower.
+  for (const auto& each : values) {
+    double sum = 0;
+    for (const float value : each) {
+      EXPECT_TRUE(value >= 0 && value < 1) << value;
+      sum += static_cast<double>(value);
+    }
+    EXPECT_NEAR(sum / 2000, 0.5, 0.05);
+  }
+  const Tensor out = on_gpu(Sizes{50, 40}, ScalarType::Long, std::vector<int64_t>(2000));
+  const auto randint = [&](int64_t low, int64_t high, int64_t rank = 2) {
+    return call("aoti_torch_cuda_randint_low_out", out.get(), low, high,
+                static_cast<const int64_t*>(sizes), rank);
+  };
+  ASSERT_EQ(randint(-2, 3), 0);
+  std::map<int64_t, int> counts;
+  for (const int64_t value : taken<int64_t>(new SlimTensor(*out))) {
+    ++counts[value];
+  }
+  EXPECT_EQ(counts.size(), 5u);
+  for (const auto& [value, count] : counts) {
+    EXPECT_TRUE(value >= -2 && value < 3) << value;
+    EXPECT_NEAR(count, 400, 120) << value;  // a deviation of 18
+  }
+  ASSERT_EQ(randint(INT64_MIN, INT64_MAX), 0);  // inductor's seeds
+  expect_error([&] { return randint(3, 3); }, Error::InvalidArgument, "from 3 to a higher one");
+  expect_error([&] { return randint(0, 3, 1); }, Error::InvalidArgument,
+               "int64 numbers of the sizes that are asked for");
+  dtype = static_cast<int32_t>(ScalarType::Double);
+  expect_error([&] { return rand(&dtype); }, Error::InvalidArgument, "found Double");
 }
 
 TEST_F(KernelsTest, ADriverThatFailsIsNamed) {

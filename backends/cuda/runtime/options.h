@@ -14,9 +14,20 @@ struct CudaOptions {
   std::string target_device = "cuda:0";
   /// Whether methods are queued on one stream, else each on its own.
   bool shares_stream = false;
+  /// Methods that run as CUDA graphs: "decode,forward".
+  std::string graph_methods;
   /// Taken and said to be without effect: see the README.
-  std::string graph_methods, skipped_copies;
+  std::string skipped_copies;
+
+  bool runs_as_graph() const {
+    return ("," + graph_methods + ",").find("," + common.method_name + ",") != std::string::npos &&
+           !common.method_name.empty();
+  }
 };
+
+inline aoti::AotiOptions& common_of(CudaOptions& options) {
+  return options.common;
+}
 
 inline constexpr runtime::Option<CudaOptions> kCudaOptions[] = {
     {"method_name", runtime::read_option<&CudaOptions::common, &aoti::AotiOptions::method_name>},

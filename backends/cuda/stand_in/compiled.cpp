@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A library as AOTInductor writes them for CUDA, for tests: y = x * scale[0] + count[0], and count,
-// a mutable buffer, is one more behind each run. Its "kernels" are what follows the pointers of
-// stand_in/cudart.cpp. Fails where x is negative. Constants whose last value is 7 are matrices.
+// a mutable buffer, is one more behind each run. Its kernel is queued with stand_in/cudart.cpp,
+// whose pointers it alone follows. Fails where x is negative, copies to the host where it is 100.
+// Constants whose last value is 7 are matrices.
+#include <dlfcn.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -80,7 +84,39 @@ int32_t load(Container& container, int index, const float* values) {
   return status == 0 ? 0 : fail("a constant was not copied");
 }
 
-int32_t compute(Container& container, Tensor* input, Tensor** out) {
+struct Arguments {
+  const float *x, *scale;
+  float *y, *count;
+  int64_t numel;
+};
+
+void kernel(const void* arguments) {
+  const auto& a = *static_cast<const Arguments*>(arguments);
+  for (int64_t i = 0; i < a.numel; ++i) {
+    a.y[i] = a.x[i] * a.scale[0] + a.count[0];
+  }
+  a.count[0] += 1;
+}
+
+void launch(void* stream, const Arguments& arguments) {
+  void* cuda = dlopen(std::getenv("EXECUTORCH_CUDA_RUNTIME"), RTLD_NOW);
+  using Launch = void (*)(void*, void (*)(const void*), const void*, size_t);
+  reinterpret_cast<Launch>(dlsym(cuda, "cudart_stand_in_launch"))(stream, kernel, &arguments,
+                                                                  sizeof(arguments));
+  dlclose(cuda);
+}
+
+int32_t copy_to_host(Tensor* input) {
+  const int64_t sizes[] = {2};
+  Tensor* host = nullptr;
+  aoti_torch_empty_strided(1, sizes, nullptr, aoti_torch_dtype_float32(),
+                           aoti_torch_device_type_cpu(), 0, &host);
+  const int32_t status = aoti_torch_copy_(host, input, 0);
+  aoti_torch_delete_tensor_object(host);
+  return status == 0 ? 0 : fail("an input was not copied");
+}
+
+int32_t compute(Container& container, Tensor* input, Tensor** out, void* stream) {
   int64_t *sizes = nullptr, numel = 0, dim = 0;
   int32_t device = 0;
   aoti_torch_get_sizes(input, &sizes);
@@ -95,12 +131,9 @@ int32_t compute(Container& container, Tensor* input, Tensor** out) {
   if (numel > 0 && x[0] < 0) {
     return fail("a kernel failed");
   }
-  float *y = on_device(*out), *count = on_device(container.constants[1]);
-  for (int64_t i = 0; i < numel; ++i) {
-    y[i] = x[i] * on_device(container.constants[0])[0] + count[0];
-  }
-  count[0] += 1;
-  return 0;
+  launch(stream, {x, on_device(container.constants[0]), on_device(*out),
+                  on_device(container.constants[1]), numel});
+  return numel > 0 && x[0] == 100 ? copy_to_host(input) : 0;
 }
 
 /// Between the guards that inductor's code has.
@@ -116,7 +149,8 @@ int32_t run(Container& container, Tensor** inputs, Tensor** outputs, void* strea
   } else {
     void* current = nullptr;
     aoti_torch_get_current_cuda_stream(0, &current);
-    status = current == stream ? compute(container, input, &outputs[0]) : fail("another stream");
+    status =
+        current == stream ? compute(container, input, &outputs[0], stream) : fail("another stream");
   }
   aoti_torch_delete_tensor_object(input);
   if (stream_guard != nullptr) {

@@ -2,6 +2,7 @@
 // In the place of NVIDIA's driver, for tests: runs the kernels' own code in loops over blocks and
 // threads. Memory is that of stand_in/cudart.cpp, or the host's.
 #include <executorch/backends/cuda/kernels/plain_matmul.h>
+#include <executorch/backends/cuda/kernels/random.h>
 #include <executorch/backends/cuda/kernels/sort.h>
 
 #include <map>
@@ -54,15 +55,35 @@ void sort(const void* argument, uint32_t grid_x, uint32_t) {
   }
 }
 
+uint64_t numbers_made = 0;
+
+template <typename Type>
+void random(const void* argument, uint32_t grid_x, uint32_t) {
+  RandomFill a = *static_cast<const RandomFill*>(argument);
+  see(a.out);
+  for (int64_t i = 0; i < static_cast<int64_t>(grid_x) * kRandomThreads; ++i) {
+    random_element<Type>(a, numbers_made, i);
+  }
+}
+
+void count_random(const void* argument, uint32_t, uint32_t) {
+  numbers_made += static_cast<uint64_t>(static_cast<const RandomFill*>(argument)->count);
+}
+
 using Kernel = void (*)(const void* argument, uint32_t grid_x, uint32_t grid_y);
 const std::map<std::string, Kernel>& kernels() {
-  static const std::map<std::string, Kernel> all = {{"int4_plain_mm", matmul<Int4>},
-                                                    {"int5_plain_mm", matmul<Int5>},
-                                                    {"int6_plain_mm", matmul<Int6>},
-                                                    {"int8_plain_mm", matmul<Int8>},
+  static const std::map<std::string, Kernel> all = {
+      {"int4_plain_mm", matmul<Int4>},
+      {"int5_plain_mm", matmul<Int5>},
+      {"int6_plain_mm", matmul<Int6>},
+      {"int8_plain_mm", matmul<Int8>},
 #define SORT_KERNEL(name, number, type) {"sort_" #name, sort<type>},
-                                                    CUDA_SORT_TYPES(SORT_KERNEL)
+      CUDA_SORT_TYPES(SORT_KERNEL)
 #undef SORT_KERNEL
+#define RANDOM_KERNEL(name, type) {"random_" #name, random<type>},
+          CUDA_RANDOM_TYPES(RANDOM_KERNEL)
+#undef RANDOM_KERNEL
+              {"count_random", count_random},
   };
   return all;
 }

@@ -1,22 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In the place of NVIDIA's CUDA runtime, for tests: two devices whose memory is the host's, at
 // addresses that the host cannot follow. It counts, checks each pointer, and fails when it is told
-// to.
+// to. What is queued is done at once, or, on a stream that is captured, in each launch of the
+// graph.
 #include <executorch/backends/cuda/runtime/cuda_library.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
+
+/// Work that was captured; its memory lives as long as the last graph of it.
+struct CUgraph_st {
+  std::vector<std::function<void()>> work;
+  std::vector<std::shared_ptr<void>> memory;
+  std::set<uintptr_t> blocks;  // not given back yet
+  bool is_broken = false;
+};
+struct CUgraphExec_st {
+  CUgraph_st graph;
+};
 
 namespace {
 
 // stand_in/compiled.cpp, whose code is "on the device", takes it away.
 constexpr uintptr_t kDeviceBit = uintptr_t{1} << 50;
-constexpr int kInvalidValue = 1, kDevices = 2;
+constexpr int kInvalidValue = 1, kDevices = 2, kNotInGraph = 900, kBrokenCapture = 901;
 
 struct Block {
   size_t size;
@@ -27,6 +42,8 @@ struct Block {
 std::mutex mutex;
 std::map<uintptr_t, Block> blocks;
 std::set<cudaStream_t> streams;
+std::map<cudaStream_t, std::unique_ptr<CUgraph_st>> captures;
+int graphs = 0;
 std::map<std::string, int> calls;
 std::string failing;
 int calls_left = 0, failing_status = 0;
@@ -64,8 +81,28 @@ const Block* block_of(const void* pointer, size_t size) {
   return address_of(pointer) + size <= start + block.size ? &block : nullptr;
 }
 
+/// That of a stream that is captured. `mutex` is held.
+CUgraph_st* capture_of(cudaStream_t stream) {
+  const auto found = captures.find(stream);
+  return found == captures.end() ? nullptr : found->second.get();
+}
+
+/// A call that no graph can have.
+int break_capture(CUgraph_st& capture) {
+  capture.is_broken = true;
+  return kNotInGraph;
+}
+
+/// Does it, or has the graph do it. `mutex` is held.
+void queue(cudaStream_t stream, std::function<void()> work) {
+  if (CUgraph_st* capture = capture_of(stream)) {
+    capture->work.push_back(std::move(work));
+  } else {
+    work();
+  }
+}
+
 int allocate(const char* function, void** out, size_t size, bool is_queued) {
-  const std::lock_guard<std::mutex> lock(mutex);
   const int status = status_of(function);
   if (status == 0) {
     const uintptr_t made = address_of(std::malloc(size)) | kDeviceBit;
@@ -76,7 +113,6 @@ int allocate(const char* function, void** out, size_t size, bool is_queued) {
 }
 
 int release(const char* function, void* pointer, bool is_queued) {
-  const std::lock_guard<std::mutex> lock(mutex);
   const int status = status_of(function);
   const auto found = blocks.find(address_of(pointer));
   if (found == blocks.end() || (is_queued && !found->second.is_queued)) {
@@ -86,6 +122,29 @@ int release(const char* function, void* pointer, bool is_queued) {
   // Freed even where it is told to fail, so that what is left is the caller's leak.
   blocks.erase(found);
   std::free(host_of(pointer));
+  return status;
+}
+
+int allocate_captured(CUgraph_st& capture, const char* function, void** out, size_t size) {
+  const int status = status_of(function);
+  if (status == 0) {
+    capture.memory.emplace_back(std::malloc(size), std::free);
+    const uintptr_t made = address_of(capture.memory.back().get()) | kDeviceBit;
+    blocks[made] = {size, current_device, true};
+    capture.blocks.insert(made);
+    *out = reinterpret_cast<void*>(made);
+  }
+  return status;
+}
+
+/// Memory of the capture alone: a graph that keeps some, or takes others', is "wrong" here.
+int release_captured(CUgraph_st& capture, const char* function, void* pointer) {
+  const int status = status_of(function);
+  if (capture.blocks.erase(address_of(pointer)) == 0) {
+    ++calls["wrong"];
+    return kInvalidValue;
+  }
+  blocks.erase(address_of(pointer));
   return status;
 }
 
@@ -105,7 +164,7 @@ void cudart_stand_in_fail(const char* function, int count, int status) {
   failing_status = status;
 }
 /// Calls of a function, or "wrong" ones; 1 for "to fail" while that is to come; "blocks", "bytes"
-/// and "streams" that are not given back.
+/// and "streams" and "graphs" that are not given back.
 int cudart_stand_in_count(const char* what) {
   const std::lock_guard<std::mutex> lock(mutex);
   const std::string name = what;
@@ -119,7 +178,17 @@ int cudart_stand_in_count(const char* what) {
   if (name == "to fail") {
     return failing.empty() ? 0 : 1;
   }
+  if (name == "graphs") {
+    return graphs + static_cast<int>(captures.size());
+  }
   return name == "streams" ? static_cast<int>(streams.size()) : calls[name];
+}
+/// A kernel, which gets a copy of its arguments.
+void cudart_stand_in_launch(cudaStream_t stream, void (*kernel)(const void*), const void* arguments,
+                            size_t size) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto* bytes = static_cast<const char*>(arguments);
+  queue(stream, [kernel, copy = std::vector<char>(bytes, bytes + size)] { kernel(copy.data()); });
 }
 
 const char* cudaGetErrorName(int status) {
@@ -136,6 +205,8 @@ const char* cudaGetErrorName(int status) {
       return "cudaErrorInvalidDevice";
     case 700:
       return "cudaErrorIllegalAddress";
+    case kNotInGraph:
+      return "cudaErrorStreamCaptureUnsupported";
     default:
       return "cudaErrorUnknown";
   }
@@ -165,16 +236,24 @@ int cudaSetDevice(int device) {
 }
 
 int cudaMalloc(void** out, size_t size) {
+  const std::lock_guard<std::mutex> lock(mutex);
   return allocate(__func__, out, size, false);
 }
 int cudaFree(void* pointer) {
+  const std::lock_guard<std::mutex> lock(mutex);
   return release(__func__, pointer, false);
 }
-int cudaMallocAsync(void** out, size_t size, cudaStream_t) {
-  return allocate(__func__, out, size, true);
+int cudaMallocAsync(void** out, size_t size, cudaStream_t stream) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  CUgraph_st* capture = capture_of(stream);
+  return capture == nullptr ? allocate(__func__, out, size, true)
+                            : allocate_captured(*capture, __func__, out, size);
 }
-int cudaFreeAsync(void* pointer, cudaStream_t) {
-  return release(__func__, pointer, true);
+int cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  CUgraph_st* capture = capture_of(stream);
+  return capture == nullptr ? release(__func__, pointer, true)
+                            : release_captured(*capture, __func__, pointer);
 }
 
 int cudaMemcpyAsync(void* to, const void* from, size_t size, int kind, cudaStream_t stream) {
@@ -187,8 +266,12 @@ int cudaMemcpyAsync(void* to, const void* from, size_t size, int kind, cudaStrea
                         (!is_from || block_of(from, size) != nullptr) && is_stream(stream);
   calls["wrong"] += is_right ? 0 : 1;
   calls["on the default stream"] += stream == nullptr ? 1 : 0;
+  CUgraph_st* capture = capture_of(stream);
+  if (capture != nullptr && !(is_to && is_from)) {
+    return break_capture(*capture);
+  }
   if (status == 0 && is_right) {
-    std::memmove(host_of(to), host_of(from), size);
+    queue(stream, [=] { std::memmove(host_of(to), host_of(from), size); });
   }
   return is_right ? status : kInvalidValue;
 }
@@ -211,6 +294,66 @@ int cudaStreamDestroy(cudaStream_t stream) {
 int cudaStreamSynchronize(cudaStream_t stream) {
   const std::lock_guard<std::mutex> lock(mutex);
   calls["wrong"] += is_stream(stream) ? 0 : 1;
+  CUgraph_st* capture = capture_of(stream);
+  return capture == nullptr ? status_of(__func__) : break_capture(*capture);
+}
+
+int cudaStreamBeginCapture(cudaStream_t stream, int mode) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const int status = status_of(__func__);
+  const bool is_right = stream != nullptr && is_stream(stream) && capture_of(stream) == nullptr &&
+                        mode == executorch::backends::cuda::kCudaCaptureRelaxed;
+  calls["wrong"] += is_right ? 0 : 1;
+  if (status == 0 && is_right) {
+    captures[stream] = std::make_unique<CUgraph_st>();
+  }
+  return is_right ? status : kInvalidValue;
+}
+int cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const int status = status_of(__func__);
+  if (capture_of(stream) == nullptr) {
+    ++calls["wrong"];
+    return kInvalidValue;
+  }
+  std::unique_ptr<CUgraph_st> made = std::move(captures[stream]);
+  captures.erase(stream);
+  calls["wrong"] += static_cast<int>(made->blocks.size());
+  if (made->is_broken || status != 0) {
+    return status == 0 ? kBrokenCapture : status;
+  }
+  *out = made.release();
+  ++graphs;
+  return 0;
+}
+int cudaGraphInstantiateWithFlags(cudaGraphExec_t* out, cudaGraph_t graph, uint64_t) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const int status = status_of(__func__);
+  if (status == 0) {
+    *out = new CUgraphExec_st{*graph};
+    ++graphs;
+  }
+  return status;
+}
+int cudaGraphLaunch(cudaGraphExec_t recorded, cudaStream_t stream) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const int status = status_of(__func__);
+  calls["wrong"] += is_stream(stream) ? 0 : 1;
+  for (size_t i = 0; status == 0 && i < recorded->graph.work.size(); ++i) {
+    recorded->graph.work[i]();
+  }
+  return status;
+}
+int cudaGraphDestroy(cudaGraph_t graph) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  delete graph;
+  --graphs;
+  return status_of(__func__);
+}
+int cudaGraphExecDestroy(cudaGraphExec_t recorded) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  delete recorded;
+  --graphs;
   return status_of(__func__);
 }
 

@@ -177,3 +177,5 @@ def test_kernels_compile_for_the_gpus_that_the_build_names(tmp_path: Path) -> No
             assert f"int{bits}_plain_mm".encode() in code
         for name in DTYPES:
             assert f"sort_{name}".encode() in code
+        for name in ("f32", "bf16", "i64"):
+            assert f"random_{name}".encode() in code

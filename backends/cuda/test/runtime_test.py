@@ -107,6 +107,23 @@ def test_methods_share_weights_and_state_when_asked(gpu: ctypes.CDLL) -> None:
     assert count(gpu, "blocks") == 0
 
 
+def test_the_methods_that_are_named_run_as_graphs(gpu: ctypes.CDLL) -> None:
+    program, data = lowered()
+    launched = count(gpu, "cudaGraphLaunch")
+    _set_backend_options({"CudaBackend": {"enable_cuda_graph_for_method": "decode"}})
+    try:
+        loaded = _load_for_executorch_from_buffer(program, data)
+        for call in range(6):
+            x = torch.tensor([float(call), 2.0])
+            for method in ("prefill", "decode"):
+                assert torch.equal(loaded.run_method(method, (x,))[0], 3 * x + call)
+    finally:
+        _set_backend_options({"CudaBackend": {"enable_cuda_graph_for_method": ""}})
+    assert count(gpu, "cudaGraphLaunch") == launched + 3  # the fourth call of decode is the first
+    del loaded
+    assert count(gpu, "graphs") == count(gpu, "blocks") == 0
+
+
 def test_weights_that_are_missing_are_named(gpu: ctypes.CDLL) -> None:
     program, _ = lowered()
     loaded = _load_for_executorch_from_buffer(program)

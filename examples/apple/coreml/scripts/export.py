@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
-from pathlib import Path
 
 import coremltools as ct
 import torch
@@ -21,8 +20,8 @@ from executorch.exir import (
     ExecutorchProgramManager,
     to_edge_transform_and_lower,
 )
-from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.export_util import save_pte_program
+from executorch.extension.export_util.utils import save_processed_bytes
 
 UNITS = [unit.name.lower() for unit in ct.ComputeUnit]
 PRECISIONS = [precision.value for precision in ct.precision]
@@ -97,10 +96,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.generate_etrecord:
         program.get_etrecord().save(f"{base}_coreml_etrecord.bin")
     if args.save_processed_bytes:
-        for place, each in enumerate(
-            get_lowered_backend_modules(edge.exported_program().graph_module)
-        ):
-            Path(f"{name}{f'_{place}' if place else ''}.bin").write_bytes(each.processed_bytes)
+        save_processed_bytes(edge, name)
     if args.run_with_pybindings:
         run(program, method)
     return 0

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program for NVIDIA's GPUs."""
