@@ -12,7 +12,10 @@ Result<DeviceMemoryBuffer> DeviceMemoryBuffer::create(size_t size, etensor::Devi
                                                       size_t alignment) {
   DeviceAllocator* const allocator = get_device_allocator(type);
   ET_CHECK_OR_RETURN_ERROR(allocator != nullptr, NotFound,
-                           "no allocator is registered for device type %d", static_cast<int>(type));
+                           "no allocator is registered for device type %d%s: link the backend of "
+                           "that device, which brings one",
+                           static_cast<int>(type),
+                           type == etensor::DeviceType::CUDA ? " (CUDA)" : "");
   const auto data = allocator->allocate(size, index, alignment);
   if (!data.ok()) {
     return data.error();
