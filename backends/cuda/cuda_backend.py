@@ -17,6 +17,9 @@ from executorch.backends.aoti.passes.replace_int64_floor_div_with_float import (
 from executorch.backends.cuda import readiness
 from executorch.backends.cuda.options import inductor_options, is_on
 from executorch.backends.cuda.passes.move_cond_predicate_to_cpu import MoveCondPredicateToCpuPass
+from executorch.backends.cuda.triton.replace_edge_op_with_triton_op_pass import (
+    ReplaceEdgeOpWithTritonOpPass,
+)
 from executorch.exir.backend.backend_details import BackendDetails
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 
@@ -69,11 +72,11 @@ class CudaBackend(AotiBackend, BackendDetails):
 
     @classmethod
     def get_custom_passes(cls, compile_specs: Sequence[CompileSpec]) -> list[Any]:
-        """Without the Triton kernels of triton_kernel_mode=ON, which are a later part, as is what
-        low_memory_mode saves; their values are checked."""
-        is_on(compile_specs, "triton_kernel_mode", default=True)
+        """`low_memory_mode` changes nothing; its value is checked."""
         is_on(compile_specs, "low_memory_mode", default=False)
-        return [ReplaceInt64FloorDivWithFloatPass()]
+        has_kernels = is_on(compile_specs, "triton_kernel_mode", default=True)
+        kernels = [ReplaceEdgeOpWithTritonOpPass()] if has_kernels else []
+        return [ReplaceInt64FloorDivWithFloatPass(), *kernels]
 
     @classmethod
     def save_data_externally(cls) -> bool:

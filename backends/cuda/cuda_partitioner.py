@@ -12,7 +12,8 @@ from torch.fx import Node
 from executorch.backends.aoti.aoti_partitioner import AotiPartitioner
 from executorch.backends.aoti.fallbacks import why_not_compiled
 from executorch.backends.cuda.cuda_backend import CudaBackend
-from executorch.backends.cuda.options import TARGET_DEVICE, text_of
+from executorch.backends.cuda.options import TARGET_DEVICE, is_on, text_of
+from executorch.backends.cuda.triton.replacement import replacement_of
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.passes.propagate_device_pass import _parse_device_spec_value
 
@@ -38,6 +39,9 @@ class CudaPartitioner(AotiPartitioner):
         # Refused here rather than by the pass that reads it, behind the compiler.
         _parse_device_spec_value((given or "cuda:0").encode())
         super().__init__(CudaBackend.__name__, specs)
+        self._has_kernels = is_on(specs, "triton_kernel_mode", default=True)
 
     def why_not(self, node: Node) -> str:
+        if self._has_kernels and replacement_of(node):
+            return ""
         return why_not_compiled(node, CudaBackend.get_supported_fallback_kernels(), _COMPILED)

@@ -99,6 +99,7 @@ NOT_READ: dict[str, list[str]] = {
         "matmul:linalg_svd driver",
         "reductions:softmax_f32_f32 half_to_float",
         "reductions:quantized_softmax mask",
+        "topk:topk sorted",
     ],
     "says what a checkpoint is; nothing that is computed depends on it": [
         "args:ModelArgs base_model_name_or_path",
