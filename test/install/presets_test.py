@@ -19,6 +19,7 @@ from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install.options_test import REFUSED, configure
 
 OURS = "linux debug asan ubsan tsan minsize pybind".split()
+WORKFLOWS = "llm-release llm-debug llm-release-cuda llm-debug-cuda llm-debug-vulkan".split()
 DOCUMENTED = """android-arm64-v8a android-armeabi-v7a android-x86_64 arm-baremetal ios macos linux llm profiling
     zephyr""".split()
 
@@ -71,7 +72,7 @@ def run(*words: object, cwd: Path = ROOT, **env: str) -> tuple[int, str]:
 def test_the_documented_presets_are_listed() -> None:
     presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
     names = {preset["name"] for preset in presets if not preset.get("hidden")}
-    assert {*OURS, *DOCUMENTED} <= names
+    assert {*OURS, *DOCUMENTED, *WORKFLOWS} <= names
     code, text = run("cmake", "--list-presets")
     assert code == 0 and all(f'"{name}"' in text for name in names), text
 
@@ -94,6 +95,32 @@ def test_a_preset_file_asks_for_what_is_documented_and_names_what_is_left_out(
         else:
             assert values[option] == "ON", option
     assert {values[full_name(option)] for option in off.split()} <= {"OFF"}
+
+
+def test_workflows_configure_and_install_into_the_build_folder(tmp_path: Path) -> None:
+    """`cmake --workflow llm-release`, of which each step is a preset of its own."""
+    code, text = run("cmake", "--workflow", "--list-presets")
+    assert code == 0 and all(f'"{name}"' in text for name in WORKFLOWS), text
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())
+    steps = {each["name"]: each["steps"] for each in presets["workflowPresets"]}
+    builds = {each["name"]: each for each in presets["buildPresets"]}
+    assert set(steps) == set(WORKFLOWS)
+    for name, (configured, built) in steps.items():
+        assert configured == {"type": "configure", "name": name}
+        assert built == {"type": "build", "name": f"{name}-install"}
+        wanted = {"name": built["name"], "configurePreset": name, "targets": ["install"]}
+        assert builds[built["name"]] == wanted
+    code, text = run("cmake", "--preset", "llm-debug-cuda", "-B", tmp_path)
+    assert code == 0, text[-2000:]
+    cache = (tmp_path / "CMakeCache.txt").read_text()
+    for line in (
+        f"CMAKE_INSTALL_PREFIX:PATH={ROOT / 'cmake-out'}",
+        "CMAKE_BUILD_TYPE:STRING=Debug",
+        "EXECUTORCH_BUILD_CUDA:BOOL=ON",
+    ):
+        assert line in cache.splitlines(), line
+    rules = (tmp_path / "build.ninja").read_text()
+    assert "libaoti_cuda_backend.a" in rules and "libextension_llm_runner.a" in rules
 
 
 def test_the_command_line_wins_over_a_preset(tmp_path: Path) -> None:
