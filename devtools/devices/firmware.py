@@ -32,6 +32,7 @@ class Firmware:
         self.name = f"qemu:{board}"
         self.title = self.name
         self.processor = f"QEMU's {board} on {processor()}"
+        self.identity = ""
         self._board = BOARDS[board]
 
     def use_folder(self, folder: str) -> None:

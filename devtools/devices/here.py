@@ -18,6 +18,7 @@ class Here:
 
     name = "local"
     title = "the runtime of this package"
+    identity = ""
     is_here = True
 
     @property

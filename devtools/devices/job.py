@@ -75,11 +75,13 @@ class ProgramError(RuntimeError):
 
 
 class Device(Protocol):
-    """`name`: as --device says it. `title`: for reports. `processor`: what its speeds depend on. `is_here`: whether it is this process's own runtime."""
+    """`name`: as --device says it. `title`: for reports. `processor`, `identity`: what its speeds depend
+    on, the second for the program that runs there. `is_here`: whether it is this process's own runtime."""
 
     name: str
     title: str
     processor: str
+    identity: str
     is_here: bool
 
     def describe(self) -> Runner: ...

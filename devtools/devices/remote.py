@@ -30,6 +30,7 @@ _KEEP += "pwd; cat >/dev/null"
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "Cannot write")
 _NOT_STARTED = (126, 127)
 _SECONDS_TO_REMOVE = 20
+_PIECE = 1 << 20
 
 
 class Remote:
@@ -43,7 +44,7 @@ class Remote:
         self.title = wire.name
         self._keeper: subprocess.Popen[bytes] | None = None
         self._folder = ""
-        self._pushed: dict[Any, str] = {}
+        self._pushed: dict[tuple[bytes, str], str] = {}
 
     def use_folder(self, folder: str) -> None:
         """Where the temporary folder is made."""
@@ -57,6 +58,7 @@ class Remote:
             raise DeviceError(f"{self.name}: programs of {machine.name} are unknown here")
         self._system = system
         self.runner = runner_for(system, self._wire.is_android, runner)
+        self.identity = _digest(self.runner).hex()[:12]
         self._folder = self._made_folder()
         self._push(self.runner, RUNNER)
         self._expect(self._run(f"chmod 755 {RUNNER}"), f"the mode of {RUNNER} was set")
@@ -148,10 +150,11 @@ class Remote:
 
     def _execute(self, job: Job, words: Sequence[str]) -> bytes:
         """Standard output of the runner."""
-        words = [f"--model_path={self._program(job.program)}", f"--method_name={job.method}", *words]
+        program = self._once(job.program, ".pte")
+        words = [f"--model_path={program}", f"--method_name={job.method}", *words]
         words += ["--print_output=none"]
         if job.data is not None:
-            words.append(f"--data_path={self._file(job.data)}")
+            words.append(f"--data_path={self._once(job.data, '.ptd')}")
         if job.threads:
             words.append(f"--cpu_threads={job.threads}")
         done = self._run(f"{self._runner_words()} {shlex.join(words)}; exit $?")
@@ -171,13 +174,7 @@ class Remote:
             if not hasattr(value, "shape"):
                 texts.append(_text(value))
                 continue
-            data, suffix = file_of(value, known[number].dim_order)
-            key = (number, hashlib.sha256(data).digest())
-            if key not in self._pushed:
-                name = f"input-{len(self._pushed)}{suffix}"
-                self._push_bytes(data, name)
-                self._pushed[key] = name
-            texts.append(self._pushed[key])
+            texts.append(self._once(*file_of(value, known[number].dim_order)))
         return [f"--inputs={','.join(texts)}"] if texts else []
 
     def _outputs(self, job: Job, described: Sequence[Any], folder: Path) -> list[Any]:
@@ -196,31 +193,20 @@ class Remote:
             raise DeviceError(f"{self.name}: the runner ended without its report; run it again")
         return json.loads(lines[-1])
 
-    def _program(self, program: Path | bytes) -> str:
-        if isinstance(program, Path):
-            return self._file(program)
-        key = hashlib.sha256(program).digest()
+    def _once(self, content: Path | bytes, suffix: str) -> str:
+        """The name there of what is pushed once for all jobs."""
+        key = (_digest(content), suffix)
         if key not in self._pushed:
-            name = f"program-{len(self._pushed)}.pte"
-            self._push_bytes(program, name)
+            name = f"file-{len(self._pushed)}{suffix}"
+            if isinstance(content, Path):
+                self._push(content, name)
+            else:
+                with tempfile.NamedTemporaryFile() as file:
+                    file.write(content)
+                    file.flush()
+                    self._push(Path(file.name), name)
             self._pushed[key] = name
         return self._pushed[key]
-
-    def _file(self, path: Path) -> str:
-        """Pushed once."""
-        status = path.stat()
-        key = (path.resolve(), status.st_mtime_ns, status.st_size)
-        if key not in self._pushed:
-            name = f"file-{len(self._pushed)}{path.suffix}"
-            self._push(path, name)
-            self._pushed[key] = name
-        return self._pushed[key]
-
-    def _push_bytes(self, data: bytes, name: str) -> None:
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(data)
-            file.flush()
-            self._push(Path(file.name), name)
 
     def _push(self, source: Path, name: str) -> None:
         size = source.stat().st_size
@@ -263,6 +249,15 @@ def _plan(job: Job) -> schema.ExecutionPlan:
     if isinstance(job.program, Path):
         return plan_of(job.program, job.method)
     return ProgramFile(Path("program"), job.program).plan(job.method)
+
+
+def _digest(content: Path | bytes) -> bytes:
+    found = hashlib.sha256(b"" if isinstance(content, Path) else content)
+    if isinstance(content, Path):
+        with content.open("rb") as file:
+            while piece := file.read(_PIECE):
+                found.update(piece)
+    return found.digest()
 
 
 def _words(done: Finished) -> str:
