@@ -45,6 +45,7 @@ class Remote:
         self._keeper: subprocess.Popen[bytes] | None = None
         self._folder = ""
         self._pushed: dict[tuple[bytes, str], str] = {}
+        self._meant: dict[str, str] = {}  # the user's names of pushed files
 
     def use_folder(self, folder: str) -> None:
         """Where the temporary folder is made."""
@@ -130,6 +131,8 @@ class Remote:
     def _describe(self) -> Runner:
         done = self._run(f"{self._runner_words()} --describe; exit $?")
         self._expect_started(done)
+        if self._wire.is_cut(done):
+            self._expect(done, f"{RUNNER} started")
         try:
             found = json.loads(done.out)
             return Runner(
@@ -166,7 +169,10 @@ class Remote:
         if done.code > 128:
             why = f"it was ended by signal {done.code - 128}"
             raise ProgramError(f"{self.name}: {why}" + (", as when memory is short" if done.code == 137 else ""))
-        raise ProgramError(f"{self.name}: {_words(done)}")
+        words = _words(done)
+        for name, meant in self._meant.items():
+            words = words.replace(name, meant)
+        raise ProgramError(f"{self.name}: {words}")
 
     def _inputs(self, job: Job) -> list[str]:
         texts, known = [], declared(_plan(job))
@@ -206,6 +212,8 @@ class Remote:
                     file.flush()
                     self._push(Path(file.name), name)
             self._pushed[key] = name
+        if isinstance(content, Path):
+            self._meant[self._pushed[key]] = str(content)
         return self._pushed[key]
 
     def _push(self, source: Path, name: str) -> None:

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands on devices that stand-ins are: the numbers of this machine, one sentence for what fails, nothing left."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from executorch.cli import main
+from executorch.devtools.costs import probes, rates
+from executorch.devtools.costs.machine import KERNELS, Engine
+from executorch.devtools.devices import systems
+from executorch.devtools.devices.job import DeviceError
+from executorch.devtools.devices.systems import SYSTEMS, built_for, runner_for
+from executorch.devtools.devices.test.stand_ins import StandIns
+from executorch.exir import to_edge
+from executorch.test.e2e.build_tree import binary
+
+WIRES = ("ssh:board", "adb:ABC")
+WIRED = pytest.mark.parametrize("wire", WIRES)
+
+
+class Model(torch.nn.Module):
+    """Outputs that cannot be taken for each other, one that lies in memory in another order, and a number."""
+
+    def forward(self, x: torch.Tensor, count: int):
+        image = (x * 2).to(memory_format=torch.channels_last)
+        return image, x[0, 0, 0].to(torch.float64) + count, count
+
+
+X = np.arange(48, dtype=np.float32).reshape(1, 3, 4, 4)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """model.pte, its record, and its input."""
+    folder = tmp_path_factory.mktemp("model")
+    exported = torch.export.export(Model(), (torch.from_numpy(X), 3))
+    program = to_edge(exported, generate_etrecord=True).to_executorch()
+    program.save(str(folder / "model.pte"))
+    program.get_etrecord().save(folder / "model.etrecord")
+    np.save(folder / "x.npy", X)
+    return folder
+
+
+@pytest.fixture
+def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIns:
+    made = StandIns.made(tmp_path)
+    monkeypatch.setenv("PATH", str(made.programs), prepend=":")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return made
+
+
+def given(wire: str, device: StandIns, runner: Path | None = None) -> list[str]:
+    """Options; the runner is this machine's unless another is asked for."""
+    return ["--device", f"{wire}:{device.folder}", "--runner", str(runner or binary("executor_runner"))]
+
+
+def refused(words: list[str], capsys: pytest.CaptureFixture[str], status: int = main.FAILED) -> str:
+    """The one sentence on standard error."""
+    assert main.main(words) == status
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1, said
+    return said.err
+
+
+@WIRED
+def test_a_run_gives_the_outputs_of_this_machine(
+    wire: str, device: StandIns, files: Path, tmp_path: Path
+) -> None:
+    words = ["run", str(files / "model.pte"), "--inputs", str(files / "x.npy")]
+    found = {}
+    for name, more in (("here", []), ("there", given(wire, device))):
+        path = tmp_path / f"{name}.npz"
+        assert main.main([*words, *more, "--output", str(path)]) == main.DONE
+        with np.load(path) as file:
+            found[name] = [file[key] for key in file.files]
+    image, row, count = found["there"]
+    np.testing.assert_array_equal(image, X * 2)
+    np.testing.assert_array_equal(row, np.array([3.0, 4, 5, 6]))
+    assert row.dtype == np.float64 and count == 3
+    for here, there in zip(found["here"], found["there"], strict=True):
+        assert here.dtype == there.dtype and here.tobytes() == there.tobytes()
+    assert device.left == []
+
+
+@WIRED
+def test_bench_measures_there_and_reads_the_events(
+    wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bench", str(files / "model.pte"), "--rounds", "2", "--runs", "3", "--cold", "1", "--json"]
+    record = ["--etrecord", str(files / "model.etrecord")]
+    assert main.main([*words, *record, *given(wire, device)]) == main.DONE
+    report = json.loads(capsys.readouterr().out)
+    (row,) = report["files"]
+    assert 0 < row["min ms"] <= row["p50 ms"] < row["cold load and run ms"]
+    assert 0 < row["cold load ms"] < row["cold load and run ms"] and row["peak bytes"] > 0
+    kinds = {each["operator"]: each["count"] for each in report["kinds"]}
+    assert kinds["mul.Scalar_out"] == 1 and "Execute" not in kinds
+    assert any("devices_test.py" in each["line"] for each in report["times"])
+    assert report["device"].startswith(wire) and device.left == []
+
+
+def test_rounds_are_runs_of_their_own_without_the_first(device: StandIns, files: Path) -> None:
+    """3 runs a turn: of 4 that the runner is asked for, the first is left out."""
+    from executorch.devtools.commands import bench
+
+    class Counting:
+        name, title, is_here = "counting", "", False
+        asked: list[int] = []
+
+        def describe(self):
+            from executorch.devtools.devices.here import Here
+
+            return Here().describe()
+
+        def run(self, job):
+            from executorch.devtools.devices.job import Ran
+
+            self.asked.append(job.runs)
+            return Ran([], 5, [100 + number for number in range(job.runs)])
+
+    file = bench.ProgramFile(files / "model.pte")
+    side = bench.Side(file, "forward", [], Path(), None)
+    worker = bench.Distant(side, 0, Counting())
+    assert worker.start["load_ns"] == 5 and worker.start["first_ns"] == 100
+    assert worker.run(3)["ns"] == [101, 102, 103] and Counting.asked == [1, 4]
+
+
+@WIRED
+def test_check_asks_the_runner_there(
+    wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["check", str(files / "model.pte"), *given(wire, device), "--json"]) == main.DONE
+    rows = json.loads(capsys.readouterr().out)["requirements"]
+    assert [row["found"] for row in rows if row["kind"] == "loading"] == ["ok"]
+    assert device.left == []
+
+
+def test_check_says_what_the_runner_there_lacks(
+    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from executorch.devtools.devices.remote import Remote
+
+    full = Remote._describe
+
+    def without_mul(self: Remote):
+        from dataclasses import replace
+
+        found = full(self)
+        return replace(found, operators=found.operators - {"aten::mul.Scalar_out"})
+
+    monkeypatch.setattr(Remote, "_describe", without_mul)
+    words = ["check", str(files / "model.pte"), *given("ssh:board", device), "--json"]
+    assert main.main(words) == main.FOUND
+    rows = json.loads(capsys.readouterr().out)["requirements"]
+    wrong = [row["needs"] for row in rows if row["found"] != "ok"]
+    assert wrong == ["aten::mul.Scalar_out, called 1 times"]
+
+
+@WIRED
+def test_bisect_compares_values_of_the_device(
+    wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bisect", str(files / "model.etrecord"), str(files / "model.pte"), "--json"]
+    torch.save((torch.from_numpy(X), 3), files / "inputs.pt")
+    words += ["--inputs", str(files / "inputs.pt")]
+    assert main.main([*words, *given(wire, device)]) == main.DONE
+    report = json.loads(capsys.readouterr().out)
+    assert report["operators"] and all(row["own error"] == 0 for row in report["operators"])
+    assert device.left == []
+
+
+def test_doctor_judges_by_the_rates_of_the_device(
+    device: StandIns,
+    files: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are measured there, once; this machine's are another file."""
+    asked = []
+
+    def measured(engine: str, there) -> Engine:
+        asked.append((engine, there.name))
+        return Engine(1e3, 1e3, 1e-3 if there.is_here else 1.0)
+
+    monkeypatch.setattr(probes, "measured", measured)
+    words = ["doctor", str(files / "model.pte"), "--etrecord", str(files / "model.etrecord"), "--json"]
+    forecast = []
+    for more in (given("ssh:board", device), given("ssh:board", device), []):
+        assert main.main([*words, *more]) == main.DONE
+        report = json.loads(capsys.readouterr().out)
+        forecast.append(sum(row["ms"] for row in report["expected"]))
+    assert asked == [(KERNELS, "ssh:board"), (KERNELS, "local")]
+    assert forecast[0] == forecast[1] > 1000 * len(report["expected"]) > forecast[2]
+    assert len(list((tmp_path / "cache" / "executorch").iterdir())) == 2
+    assert device.left == []
+
+
+def test_rates_of_the_device_come_from_its_own_runs(device: StandIns, files: Path) -> None:
+    """What `_run` of the probes gives its jobs to."""
+
+    class Told:
+        jobs: list = []
+
+        def run(self, job):
+            self.jobs.append(job)
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        probes._called(KERNELS, Told())
+    assert len(Told.jobs) == 1 and rates is not None
+
+
+# ---- What fails: a sentence, and nothing that stays ----
+
+
+@WIRED
+def test_a_device_that_does_not_answer(
+    wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device.say("unreachable")
+    said = refused(["run", str(files / "model.pte"), *given(wire, device)], capsys)
+    assert f"{wire} does not answer" in said
+    next_step = {"ssh:board": "`ssh board true` has to work", "adb:ABC": "see `adb devices`"}
+    assert next_step[wire] in said
+
+
+def test_another_serial_number(
+    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(["run", str(files / "model.pte"), *given("adb:XYZ", device)], capsys)
+    assert "adb:XYZ does not answer: adb: device 'XYZ' not found; see `adb devices`" in said
+
+
+@pytest.mark.parametrize("word", ["--describe", "cat > ", "--model_path", "out-0.bin"])
+def test_a_wire_that_is_cut(
+    word: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While the runner starts, while files are pushed, while the program runs, while outputs come back: the device
+    removes its folder by itself."""
+    device.say("cut", word)
+    said = refused(["run", str(files / "model.pte"), *given("ssh:board", device)], capsys)
+    assert "ssh:board: the connection broke while" in said and "No route to host" in said
+    assert "is removed when it notices that the connection has ended" in said
+    until = time.monotonic() + 10
+    while device.left and time.monotonic() < until:
+        time.sleep(0.02)
+    assert device.left == []
+
+
+def test_a_cable_that_is_pulled_out(
+    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """adb ends with 1, as the runner does."""
+    device.say("cut", "--model_path")
+    said = refused(["run", str(files / "model.pte"), *given("adb:ABC", device)], capsys)
+    assert "adb:ABC: the connection broke while the program ran" in said
+
+
+@WIRED
+@pytest.mark.parametrize("what", ["full", "outputs"])
+def test_no_room(
+    what: str, wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device.say(what)
+    said = refused(["run", str(files / "model.pte"), *given(wire, device)], capsys)
+    assert f"{wire}: no room while" in said and f"--device {wire}:/FOLDER" in said
+    assert device.left == []
+
+
+def test_a_runner_of_another_architecture(
+    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device.say("machine", "riscv64")
+    said = refused(["run", str(files / "model.pte"), *given("ssh:board", device)], capsys)
+    here = built_for(binary("executor_runner"))
+    assert here is not None and f"expected a program for riscv64, found a program for {here.name}" in said
+    assert "`cmake --preset linux-riscv64" in said and device.left == []
+
+
+def test_a_runner_that_does_not_start(
+    device: StandIns, files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "executor_runner"
+    broken.write_bytes(binary("executor_runner").read_bytes()[:64])
+    words = ["run", str(files / "model.pte"), *given("ssh:board", device, broken)]
+    said = refused(words, capsys)
+    assert "does not start on ssh:board" in said and "`cmake --preset" in said
+    assert device.left == []
+
+
+def test_a_runner_of_another_release(
+    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", str(files / "model.pte"), *given("ssh:board", device, Path("/bin/true").resolve())]
+    said = refused(words, capsys)
+    assert "does not say what it is" in said and "`cmake --preset" in said
+    assert device.left == []
+
+
+def test_no_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(systems, "_places", lambda system, is_android: [tmp_path / "none"])
+    arm = SYSTEMS[0]
+    with pytest.raises(DeviceError, match="there is no executor_runner for aarch64 here") as raised:
+        runner_for(arm, False, None)
+    for words in ("cmake --preset linux-arm64", "cmake --build cmake-out-arm64", "--runner"):
+        assert words in str(raised.value)
+    with pytest.raises(DeviceError, match="--preset android-arm64-v8a .*BUILD_EXECUTOR_RUNNER=ON"):
+        runner_for(arm, True, None)
+    with pytest.raises(DeviceError, match="--runner .*absent: there is no such file"):
+        runner_for(arm, False, tmp_path / "absent")
+
+
+@WIRED
+def test_a_program_that_fails_there(
+    wire: str, device: StandIns, files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The runner's words, not the log's."""
+    program = files / "model.pte"
+    data = bytearray(program.read_bytes())
+    at = data.index(b"aten::mul\0")
+    data[at : at + 9] = b"aten::mux"
+    (tmp_path / "wrong.pte").write_bytes(data)
+    said = refused(["run", str(tmp_path / "wrong.pte"), *given(wire, device)], capsys)
+    assert f"{wire}: " in said and "aten::mux.Scalar_out" in said and "model_runner.cpp" not in said
+    assert str(tmp_path / "wrong.pte") in said  # and not what it is called there
+    assert device.left == []
+
+
+def test_a_runner_without_events(
+    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    from executorch.devtools.devices.remote import Remote
+
+    full = Remote._describe
+    monkeypatch.setattr(Remote, "_describe", lambda self: replace(full(self), has_events=False))
+    words = [str(files / "model.etrecord"), str(files / "model.pte"), *given("ssh:board", device)]
+    torch.save((torch.from_numpy(X), 3), files / "inputs.pt")
+    said = refused(["bisect", *words, "--inputs", str(files / "inputs.pt")], capsys)
+    assert "records no events" in said and "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON" in said
+    assert device.left == []
+
+
+@pytest.mark.parametrize(
+    "wire, expected",
+    [
+        ("usb:1", "expected local, adb[:SERIAL], ssh:HOST or qemu:TARGET"),
+        ("ssh", "expected ssh:HOST"),
+        ("qemu:z80", "expected qemu: and one of aarch64, armv7, riscv64, cortex-m55"),
+    ],
+)
+def test_no_such_wire(
+    wire: str, expected: str, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(["run", str(files / "model.pte"), "--device", wire], capsys)
+    assert f"--device {wire}" in said and expected in said
+
+
+def test_a_wire_without_its_program(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = refused(["run", str(files / "model.pte"), "--device", "adb"], capsys)
+    assert "there is no program 'adb' on PATH: install" in said
