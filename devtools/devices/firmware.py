@@ -19,9 +19,8 @@ BOARDS = {"cortex-m55": "mps3-an547"}  # and QEMU's name of a board with it
 FIRMWARE = "arm_executor_runner"
 _ARM_ELF = 40
 _BUILD = (
-    "build it in the source tree: `cmake -G Ninja -S examples/arm/executor_runner -B build/cortex-m55 -DSEMIHOSTING=ON "
-    "-DCMAKE_TOOLCHAIN_FILE=examples/arm/ethos-u-setup/arm-none-eabi-gcc.cmake -DEXECUTORCH_SELECT_OPS_MODEL=model.pte "
-    f"&& cmake --build build/cortex-m55 --target {FIRMWARE}`"
+    "build it in the source tree: `backends/arm/scripts/build_executor_runner.sh --pte=semihosting --target=cortex-m55 "
+    "--output=build/cortex-m55 --select_ops_list=OPERATORS`, joined by commas as `executorch check` lists the program's"
 )
 
 

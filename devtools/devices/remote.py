@@ -205,6 +205,7 @@ class Remote:
         if key not in self._pushed:
             name = f"file-{len(self._pushed)}{suffix}"
             if isinstance(content, Path):
+                self._meant[name] = str(content)
                 self._push(content, name)
             else:
                 with tempfile.NamedTemporaryFile() as file:
@@ -212,14 +213,12 @@ class Remote:
                     file.flush()
                     self._push(Path(file.name), name)
             self._pushed[key] = name
-        if isinstance(content, Path):
-            self._meant[self._pushed[key]] = str(content)
         return self._pushed[key]
 
     def _push(self, source: Path, name: str) -> None:
         size = source.stat().st_size
         done = self._wire.push(source, f"{self._folder}/{name}")
-        self._expect(done, f"{name} ({size:,} bytes) was pushed")
+        self._expect(done, f"{self._meant.get(name, name)} ({size:,} bytes) was pushed")
 
     def _pulled(self, name: str, folder: Path) -> bytes:
         done = self._wire.pull(f"{self._folder}/{name}", folder / name)
@@ -238,9 +237,9 @@ class Remote:
         if self._wire.is_cut(done):
             raise DeviceError(f"{self.name}: the connection broke while {what}: {done.last_words}; {self._wire.advice}")
         if any(each in done.err for each in _NO_ROOM):
-            folder = self._folder or self._wire.folder
+            where = f" in {Path(self._folder).parent}" if self._folder else ""
             raise DeviceError(
-                f"{self.name}: no room while {what}: {done.last_words}; free some in {folder}, or name another folder: "
+                f"{self.name}: no room while {what}: {done.last_words}; free some{where}, or name another folder: "
                 f"--device {self.name}:/FOLDER"
             )
         raise DeviceError(f"{self.name}: it failed while {what}: {done.last_words}")
