@@ -67,7 +67,8 @@ def report(arguments: argparse.Namespace) -> Report:
     broken = broken_values(edge, inputs, values)
     found_causes = causes(cuts(edge, inputs), broken, wrong)
     return Report(
-        f"{arguments.file} against {arguments.model}" + ("" if device.is_here else f" on {device.title}"),
+        f"{arguments.file} against {arguments.model}"
+        + ("" if device.is_here else f" on {device.title}"),
         [
             *sentences(found_causes),
             *_sentences(compared, wrong),

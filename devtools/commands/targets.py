@@ -51,8 +51,9 @@ def dtypes_of(key: str) -> list[str]:
 
 
 def target(what: str, device: Device | None = None) -> Target:
-    """`here`: what runs on the device, or this package's runtime. A path: a binary, or the selected_operators.yaml or the op table of a build.
-    Else names joined by +, of kernel libraries (portable, quantized, ...) and backends. ValueError for others."""
+    """`here`: what runs on the device, or this package's runtime. A path: a binary, or the selected_operators.yaml or
+    the op table of a build. Else names joined by +, of kernel libraries (portable, quantized, ...) and backends.
+    ValueError for others."""
     if what == HERE:
         return _of_device(device or Here())
     path = Path(what)

@@ -155,7 +155,9 @@ def test_a_corrupted_file_of_rates_is_measured_anew(
     corrupted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(probes, "measured", lambda name, device: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0}))
+    monkeypatch.setattr(
+        probes, "measured", lambda name, device: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0})
+    )
     rates.machine()
     (kept,) = (tmp_path / "executorch").iterdir()
     kept.write_text(corrupted)

@@ -88,7 +88,9 @@ def nodes_by_handle(record: ETRecord) -> dict[int, list[Node]]:
 def traced(job: Job, record: ETRecord | None = None, device: Device | None = None) -> list[Event]:
     """The events of several executions of a job, here unless a device is given; they know their nodes by the record.
     RuntimeError when the program does not load or run there."""
-    ran = (device or Here()).run(replace(job, runs=_EXECUTIONS, records=Records.EVENTS, returns=False))
+    ran = (device or Here()).run(
+        replace(job, runs=_EXECUTIONS, records=Records.EVENTS, returns=False)
+    )
     with tempfile.TemporaryDirectory() as folder:
         dump = Path(folder) / "dump"
         dump.write_bytes(ran.dump)

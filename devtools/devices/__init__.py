@@ -50,6 +50,8 @@ def opened(options: argparse.Namespace) -> Iterator[Device]:
         try:
             device.close()
         except DeviceError as left:
-            problem.args = (f"{problem}; {left}",) if isinstance(problem, DeviceError) else problem.args
+            problem.args = (
+                (f"{problem}; {left}",) if isinstance(problem, DeviceError) else problem.args
+            )
         raise
     device.close()

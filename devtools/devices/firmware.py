@@ -35,17 +35,25 @@ class Firmware:
         self._board = BOARDS[board]
 
     def use_folder(self, folder: str) -> None:
-        raise DeviceError(f"--device {self.name}: expected no folder, it has the files of this machine")
+        raise DeviceError(
+            f"--device {self.name}: expected no folder, it has the files of this machine"
+        )
 
     def start(self, runner: Path | None) -> None:
         emulator = shutil.which("qemu-system-arm")
         if emulator is None:
-            raise DeviceError(f"{self.name}: there is no qemu-system-arm on PATH: install qemu-system-arm")
+            raise DeviceError(
+                f"{self.name}: there is no qemu-system-arm on PATH: install qemu-system-arm"
+            )
         places = [Path.cwd(), Path(__file__).resolve().parents[2]]
         built = [place / "build" / "cortex-m55" / FIRMWARE for place in places]
         found = next((each for each in [runner, *built] if each and each.is_file()), None)
         if found is None or (runner is not None and found != runner):
-            what = f"--runner {runner}: there is no such file" if runner else f"there is no {FIRMWARE} here"
+            what = (
+                f"--runner {runner}: there is no such file"
+                if runner
+                else f"there is no {FIRMWARE} here"
+            )
             raise DeviceError(f"{what}; {_BUILD}, or name one with --runner")
         head = found.read_bytes()[:20]
         if head[:4] != b"\x7fELF" or int.from_bytes(head[18:20], "little") != _ARM_ELF:
@@ -61,10 +69,16 @@ class Firmware:
         return Runner("", "Cortex-M", "none", "firmware", False, 1, None, None)
 
     def load(self, job: Job) -> None:
-        raise DeviceError(f"{self.name}: its firmware loads nothing without running it: use `executorch run`")
+        raise DeviceError(
+            f"{self.name}: its firmware loads nothing without running it: use `executorch run`"
+        )
 
     def run(self, job: Job) -> Ran:
-        if job.records is not Records.NOTHING or job.data is not None or isinstance(job.program, bytes):
+        if (
+            job.records is not Records.NOTHING
+            or job.data is not None
+            or isinstance(job.program, bytes)
+        ):
             raise DeviceError(
                 f"{self.name}: its firmware runs a program file and gives outputs, neither times nor values of "
                 "operators; qemu:armv7 and boards behind ssh do"
@@ -74,7 +88,9 @@ class Firmware:
         words = ["-m", "m.pte"]
         for each, value in zip(declared(plan), job.inputs, strict=True):
             if each.dtype is None or tuple(value.shape) != each.largest:
-                raise DeviceError(f"{self.name}: {each.title}: expected a tensor at its largest sizes, {each.largest}")
+                raise DeviceError(
+                    f"{self.name}: {each.title}: expected a tensor at its largest sizes, {each.largest}"
+                )
             (folder / f"i{each.number}").write_bytes(bytes_of(value, each.dim_order))
             words += ["-i", f"i{each.number}"]
         done = self._emulated([*words, "-o", "o"], folder)
@@ -85,7 +101,11 @@ class Firmware:
             if each.dtype is None:
                 outputs.append(each.value)
                 continue
-            described = {"dtype": int(each.dtype), "sizes": each.largest, "dim_order": each.dim_order}
+            described = {
+                "dtype": int(each.dtype),
+                "sizes": each.largest,
+                "dim_order": each.dim_order,
+            }
             data = (folder / f"o-{each.number}.bin").read_bytes()
             outputs.append(as_value(described, data, False))
         return Ran(outputs)

@@ -21,7 +21,7 @@ from executorch.devtools.commands.inputs.declared import declared
 from executorch.devtools.commands.program_file import ProgramFile, plan_of
 from executorch.devtools.devices.arrays import as_value, file_of
 from executorch.devtools.devices.job import DeviceError, Job, ProgramError, Ran, Records, Runner
-from executorch.devtools.devices.systems import RUNNER, System, how_to_build, runner_for, system_of
+from executorch.devtools.devices.systems import RUNNER, how_to_build, runner_for, system_of
 from executorch.devtools.devices.wires.wire import Finished, Wire
 from executorch.exir import schema
 
@@ -125,13 +125,15 @@ class Remote:
             code = self._keeper.wait()
             words = self._keeper.stderr.read().decode(errors="replace")
             self._keeper = None
-            self._expect(Finished(code or 1, b"", words), f"a folder was made in {self._wire.folder}")
+            self._expect(
+                Finished(code or 1, b"", words), f"a folder was made in {self._wire.folder}"
+            )
         return made
 
     def _describe(self) -> Runner:
         done = self._run(f"{self._runner_words()} --describe; exit $?")
         self._expect_started(done)
-        if self._wire.is_cut(done):
+        if self._wire.is_cut(done.code):
             self._expect(done, f"{RUNNER} started")
         try:
             found = json.loads(done.out)
@@ -164,11 +166,13 @@ class Remote:
         self._expect_started(done)
         if done.code == 0:
             return done.out
-        if self._wire.is_cut(done) or any(each in done.err for each in _NO_ROOM):
+        if self._wire.is_cut(done.code) or any(each in done.err for each in _NO_ROOM):
             self._expect(done, "the program ran")
         if done.code > 128:
             why = f"it was ended by signal {done.code - 128}"
-            raise ProgramError(f"{self.name}: {why}" + (", as when memory is short" if done.code == 137 else ""))
+            raise ProgramError(
+                f"{self.name}: {why}" + (", as when memory is short" if done.code == 137 else "")
+            )
         words = _words(done)
         for name, meant in self._meant.items():
             words = words.replace(name, meant)
@@ -188,7 +192,9 @@ class Remote:
         found = []
         for number, each in enumerate(described):
             if "unknown" in each:
-                raise ProgramError(f"{self.name}: output {number} is a {each['unknown']}, which has no file")
+                raise ProgramError(
+                    f"{self.name}: output {number} is a {each['unknown']}, which has no file"
+                )
             data = self._pulled(f"out-{number}.bin", folder) if "sizes" in each else b""
             found.append(as_value(each, data, is_torch) if "sizes" in each else each["value"])
         return found
@@ -234,8 +240,10 @@ class Remote:
     def _expect(self, done: Finished, what: str) -> None:
         if done.code == 0:
             return
-        if self._wire.is_cut(done):
-            raise DeviceError(f"{self.name}: the connection broke while {what}: {done.last_words}; {self._wire.advice}")
+        if self._wire.is_cut(done.code):
+            raise DeviceError(
+                f"{self.name}: the connection broke while {what}: {done.last_words}; {self._wire.advice}"
+            )
         if any(each in done.err for each in _NO_ROOM):
             where = f" in {Path(self._folder).parent}" if self._folder else ""
             raise DeviceError(

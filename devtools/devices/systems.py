@@ -76,7 +76,9 @@ def runner_for(system: System, is_android: bool, given: Path | None) -> Path:
     system. DeviceError, with the commands that build one, where there is none, or it is of another system."""
     if given is not None:
         if not given.is_file():
-            raise DeviceError(f"--runner {given}: there is no such file; {how_to_build(system, is_android)}")
+            raise DeviceError(
+                f"--runner {given}: there is no such file; {how_to_build(system, is_android)}"
+            )
         found = built_for(given)
         if found is not system:
             kind = f"a program for {found.name}" if found else "no program for Linux"
@@ -106,7 +108,9 @@ def how_to_build(system: System, is_android: bool) -> str:
 
 
 def _folder(preset: str) -> str:
-    return f"cmake-out{preset.removeprefix('linux')}" if "linux" in preset else f"cmake-out-{preset}"
+    return (
+        f"cmake-out{preset.removeprefix('linux')}" if "linux" in preset else f"cmake-out-{preset}"
+    )
 
 
 def _places(system: System, is_android: bool) -> list[Path]:

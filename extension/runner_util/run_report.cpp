@@ -179,8 +179,8 @@ Error write_run_report(const RunReport& report, const runtime::Method& method,
   out << "{\"load_ns\":" << report.load_ns << ",\"run_ns\":";
   write_integers(report.run_ns, out);
   out << ",\"bytes_before\":" << report.bytes_before
-      << ",\"resident_bytes\":" << report.resident_bytes
-      << ",\"peak_bytes\":" << report.peak_bytes << ",\"outputs\":";
+      << ",\"resident_bytes\":" << report.resident_bytes << ",\"peak_bytes\":" << report.peak_bytes
+      << ",\"outputs\":";
   std::vector<const EValue*> outputs;
   for (size_t i = 0; i < method.outputs_size(); ++i) {
     outputs.push_back(&method.get_output(i));

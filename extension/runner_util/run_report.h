@@ -33,8 +33,7 @@ void describe_runner(bool has_events, std::ostream& out);
 
 // The report, with dtype, sizes and dim order of the outputs that are tensors and the values of
 // others. AccessFailed, with a message, for a file that cannot be written.
-ET_NODISCARD runtime::Error write_run_report(const RunReport& report,
-                                             const runtime::Method& method,
+ET_NODISCARD runtime::Error write_run_report(const RunReport& report, const runtime::Method& method,
                                              const std::string& path);
 
 }  // namespace executorch::extension

@@ -2,7 +2,8 @@
 """Will a program load there: operators and their dtypes, backends, memory, versions, external data.
 
 Against `here`, the runtime of this package, the program is also loaded. Against a binary, its strings are read: it
-need not run on this machine. With --device the runner there says what it has, and loads the program. The exit status is 1 when the program will not load.
+need not run on this machine. With --device the runner there says what it has, and loads the program. The exit status
+is 1 when the program will not load.
 
     python -m executorch.devtools check model.pte --against cmake-out/executor_runner --memory 4000000
     python -m executorch.devtools check model.pte --device qemu:aarch64 --runner cmake-out-arm64/executor_runner

@@ -92,9 +92,7 @@ class Run:
     def _explain(self, events: Sequence[Event], record: ETRecord, here: Machine) -> None:
         measured = timed(events, record)
         self.findings += below_machine(measured, self.method, Origins(record), here)
-        self.findings += number_findings(
-            self._file, self._job, record, self._inputs, self._device
-        )
+        self.findings += number_findings(self._file, self._job, record, self._inputs, self._device)
 
     @property
     def seconds(self) -> float | None:

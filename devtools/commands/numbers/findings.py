@@ -36,8 +36,8 @@ _HALVES = (ScalarType.HALF, ScalarType.BFLOAT16)
 def number_findings(
     file: ProgramFile, job: Job, record: ETRecord, inputs: tuple[Any, ...], device: Device
 ) -> list[Finding]:
-    """Of a job that runs on the device; `inputs`: the same as the model takes them. All values are recorded where some are in half precision, or where an output is
-    infinite or NaN."""
+    """Of a job that runs on the device; `inputs`: the same as the model takes them. All values are recorded where some
+    are in half precision, or where an output is infinite or NaN."""
     program = record.edge_dialect_program
     if not isinstance(program, ExportedProgram):
         return []

@@ -58,15 +58,20 @@ def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIns:
 
 def given(wire: str, device: StandIns, runner: Path | None = None) -> list[str]:
     """Options; the runner is this machine's unless another is asked for."""
-    return ["--device", f"{wire}:{device.folder}", "--runner", str(runner or binary("executor_runner"))]
+    return [
+        "--device",
+        f"{wire}:{device.folder}",
+        "--runner",
+        str(runner or binary("executor_runner")),
+    ]
 
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str], status: int = main.FAILED) -> str:
     """The one sentence on standard error."""
     assert main.main(words) == status
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.count("\n") == 1, said
-    return said.err
+    message = capsys.readouterr()
+    assert message.out == "" and message.err.count("\n") == 1, message
+    return message.err
 
 
 @WIRED
@@ -93,7 +98,17 @@ def test_a_run_gives_the_outputs_of_this_machine(
 def test_bench_measures_there_and_reads_the_events(
     wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["bench", str(files / "model.pte"), "--rounds", "2", "--runs", "3", "--cold", "1", "--json"]
+    words = [
+        "bench",
+        str(files / "model.pte"),
+        "--rounds",
+        "2",
+        "--runs",
+        "3",
+        "--cold",
+        "1",
+        "--json",
+    ]
     record = ["--etrecord", str(files / "model.etrecord")]
     assert main.main([*words, *record, *given(wire, device)]) == main.DONE
     report = json.loads(capsys.readouterr().out)
@@ -136,14 +151,19 @@ def test_rounds_are_runs_of_their_own_without_the_first(device: StandIns, files:
 def test_check_asks_the_runner_there(
     wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main.main(["check", str(files / "model.pte"), *given(wire, device), "--json"]) == main.DONE
+    assert (
+        main.main(["check", str(files / "model.pte"), *given(wire, device), "--json"]) == main.DONE
+    )
     rows = json.loads(capsys.readouterr().out)["requirements"]
     assert [row["found"] for row in rows if row["kind"] == "loading"] == ["ok"]
     assert device.left == []
 
 
 def test_check_says_what_the_runner_there_lacks(
-    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    device: StandIns,
+    files: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from executorch.devtools.devices.remote import Remote
 
@@ -191,7 +211,13 @@ def test_doctor_judges_by_the_rates_of_the_device(
         return Engine(1e3, 1e3, 1e-3 if there.is_here else 1.0)
 
     monkeypatch.setattr(probes, "measured", measured)
-    words = ["doctor", str(files / "model.pte"), "--etrecord", str(files / "model.etrecord"), "--json"]
+    words = [
+        "doctor",
+        str(files / "model.pte"),
+        "--etrecord",
+        str(files / "model.etrecord"),
+        "--json",
+    ]
     forecast = []
     for more in (given("ssh:board", device), given("ssh:board", device), []):
         assert main.main([*words, *more]) == main.DONE
@@ -206,7 +232,7 @@ def test_doctor_judges_by_the_rates_of_the_device(
 def test_rates_of_the_device_come_from_its_own_runs(device: StandIns, files: Path) -> None:
     """What `_run` of the probes gives its jobs to."""
 
-    class Told:
+    class Recorder:
         jobs: list = []
 
         def run(self, job):
@@ -214,8 +240,8 @@ def test_rates_of_the_device_come_from_its_own_runs(device: StandIns, files: Pat
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        probes._called(KERNELS, Told())
-    assert len(Told.jobs) == 1 and rates is not None
+        probes._called(KERNELS, Recorder())
+    assert len(Recorder.jobs) == 1 and rates is not None
 
 
 # ---- What fails: a sentence, and nothing that stays ----
@@ -226,17 +252,17 @@ def test_a_device_that_does_not_answer(
     wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     device.say("unreachable")
-    said = refused(["run", str(files / "model.pte"), *given(wire, device)], capsys)
-    assert f"{wire} does not answer" in said
+    message = refused(["run", str(files / "model.pte"), *given(wire, device)], capsys)
+    assert f"{wire} does not answer" in message
     next_step = {"ssh:board": "`ssh board true` has to work", "adb:ABC": "see `adb devices`"}
-    assert next_step[wire] in said
+    assert next_step[wire] in message
 
 
 def test_another_serial_number(
     device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refused(["run", str(files / "model.pte"), *given("adb:XYZ", device)], capsys)
-    assert "adb:XYZ does not answer: adb: device 'XYZ' not found; see `adb devices`" in said
+    message = refused(["run", str(files / "model.pte"), *given("adb:XYZ", device)], capsys)
+    assert "adb:XYZ does not answer: adb: device 'XYZ' not found; see `adb devices`" in message
 
 
 @pytest.mark.parametrize("word", ["--describe", "cat > ", "--model_path", "out-0.bin"])
@@ -246,9 +272,9 @@ def test_a_wire_that_is_cut(
     """While the runner starts, while files are pushed, while the program runs, while outputs come back: the device
     removes its folder by itself."""
     device.say("cut", word)
-    said = refused(["run", str(files / "model.pte"), *given("ssh:board", device)], capsys)
-    assert "ssh:board: the connection broke while" in said and "No route to host" in said
-    assert "is removed when it notices that the connection has ended" in said
+    message = refused(["run", str(files / "model.pte"), *given("ssh:board", device)], capsys)
+    assert "ssh:board: the connection broke while" in message and "No route to host" in message
+    assert "is removed when it notices that the connection has ended" in message
     until = time.monotonic() + 10
     while device.left and time.monotonic() < until:
         time.sleep(0.02)
@@ -260,8 +286,8 @@ def test_a_cable_that_is_pulled_out(
 ) -> None:
     """adb ends with 1, as the runner does."""
     device.say("cut", "--model_path")
-    said = refused(["run", str(files / "model.pte"), *given("adb:ABC", device)], capsys)
-    assert "adb:ABC: the connection broke while the program ran" in said
+    message = refused(["run", str(files / "model.pte"), *given("adb:ABC", device)], capsys)
+    assert "adb:ABC: the connection broke while the program ran" in message
 
 
 @WIRED
@@ -270,8 +296,8 @@ def test_no_room(
     what: str, wire: str, device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     device.say(what)
-    said = refused(["run", str(files / "model.pte"), *given(wire, device)], capsys)
-    assert f"{wire}: no room while" in said and f"--device {wire}:/FOLDER" in said
+    message = refused(["run", str(files / "model.pte"), *given(wire, device)], capsys)
+    assert f"{wire}: no room while" in message and f"--device {wire}:/FOLDER" in message
     assert device.left == []
 
 
@@ -279,10 +305,13 @@ def test_a_runner_of_another_architecture(
     device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     device.say("machine", "riscv64")
-    said = refused(["run", str(files / "model.pte"), *given("ssh:board", device)], capsys)
+    message = refused(["run", str(files / "model.pte"), *given("ssh:board", device)], capsys)
     here = built_for(binary("executor_runner"))
-    assert here is not None and f"expected a program for riscv64, found a program for {here.name}" in said
-    assert "`cmake --preset linux-riscv64" in said and device.left == []
+    assert (
+        here is not None
+        and f"expected a program for riscv64, found a program for {here.name}" in message
+    )
+    assert "`cmake --preset linux-riscv64" in message and device.left == []
 
 
 def test_a_runner_that_does_not_start(
@@ -291,17 +320,21 @@ def test_a_runner_that_does_not_start(
     broken = tmp_path / "executor_runner"
     broken.write_bytes(binary("executor_runner").read_bytes()[:64])
     words = ["run", str(files / "model.pte"), *given("ssh:board", device, broken)]
-    said = refused(words, capsys)
-    assert "does not start on ssh:board" in said and "`cmake --preset" in said
+    message = refused(words, capsys)
+    assert "does not start on ssh:board" in message and "`cmake --preset" in message
     assert device.left == []
 
 
 def test_a_runner_of_another_release(
     device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["run", str(files / "model.pte"), *given("ssh:board", device, Path("/bin/true").resolve())]
-    said = refused(words, capsys)
-    assert "does not say what it is" in said and "`cmake --preset" in said
+    words = [
+        "run",
+        str(files / "model.pte"),
+        *given("ssh:board", device, Path("/bin/true").resolve()),
+    ]
+    message = refused(words, capsys)
+    assert "does not say what it is" in message and "`cmake --preset" in message
     assert device.left == []
 
 
@@ -328,14 +361,21 @@ def test_a_program_that_fails_there(
     at = data.index(b"aten::mul\0")
     data[at : at + 9] = b"aten::mux"
     (tmp_path / "wrong.pte").write_bytes(data)
-    said = refused(["run", str(tmp_path / "wrong.pte"), *given(wire, device)], capsys)
-    assert f"{wire}: " in said and "aten::mux.Scalar_out" in said and "model_runner.cpp" not in said
-    assert str(tmp_path / "wrong.pte") in said  # and not what it is called there
+    message = refused(["run", str(tmp_path / "wrong.pte"), *given(wire, device)], capsys)
+    assert (
+        f"{wire}: " in message
+        and "aten::mux.Scalar_out" in message
+        and "model_runner.cpp" not in message
+    )
+    assert str(tmp_path / "wrong.pte") in message  # and not what it is called there
     assert device.left == []
 
 
 def test_a_runner_without_events(
-    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    device: StandIns,
+    files: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from dataclasses import replace
 
@@ -345,8 +385,8 @@ def test_a_runner_without_events(
     monkeypatch.setattr(Remote, "_describe", lambda self: replace(full(self), has_events=False))
     words = [str(files / "model.etrecord"), str(files / "model.pte"), *given("ssh:board", device)]
     torch.save((torch.from_numpy(X), 3), files / "inputs.pt")
-    said = refused(["bisect", *words, "--inputs", str(files / "inputs.pt")], capsys)
-    assert "records no events" in said and "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON" in said
+    message = refused(["bisect", *words, "--inputs", str(files / "inputs.pt")], capsys)
+    assert "records no events" in message and "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON" in message
     assert device.left == []
 
 
@@ -361,13 +401,13 @@ def test_a_runner_without_events(
 def test_no_such_wire(
     wire: str, expected: str, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refused(["run", str(files / "model.pte"), "--device", wire], capsys)
-    assert f"--device {wire}" in said and expected in said
+    message = refused(["run", str(files / "model.pte"), "--device", wire], capsys)
+    assert f"--device {wire}" in message and expected in message
 
 
 def test_a_wire_without_its_program(
     files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    said = refused(["run", str(files / "model.pte"), "--device", "adb"], capsys)
-    assert "there is no program 'adb' on PATH: install" in said
+    message = refused(["run", str(files / "model.pte"), "--device", "adb"], capsys)
+    assert "there is no program 'adb' on PATH: install" in message

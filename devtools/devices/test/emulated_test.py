@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks on emulated systems by --device qemu:TARGET, beside this machine's numbers; their runners are built first."""
+"""Networks on emulated systems, by --device qemu:TARGET, beside this machine's numbers; runners are built first."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def test_a_runner_for_another_target_is_refused(
 ) -> None:
     words = ["--device", "qemu:riscv64", "--runner", str(runner("linux-arm64"))]
     assert main.main(["run", str(files / "network.pte"), *words]) == main.FAILED
-    said = capsys.readouterr().err
-    assert "expected a program for riscv64, found a program for aarch64" in said
+    message = capsys.readouterr().err
+    assert "expected a program for riscv64, found a program for aarch64" in message
 
 
 class Small(nn.Module):
@@ -146,4 +146,3 @@ def test_a_microcontroller_gives_this_machine_s_numbers(
         np.testing.assert_allclose(theirs, ours, rtol=1e-6)
     assert main.main(["bench", str(path), *words]) == main.FAILED
     assert "measures no times" in capsys.readouterr().err
-

@@ -68,7 +68,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subproce
     is_made = os.geteuid() == 0 and not separation.exists()
     if is_made:
         separation.mkdir()
-    process = subprocess.Popen([SSHD, "-D", "-e", "-f", tmp_path / "server"], start_new_session=True)
+    process = subprocess.Popen(
+        [SSHD, "-D", "-e", "-f", tmp_path / "server"], start_new_session=True
+    )
     until = time.monotonic() + 10
     while subprocess.run(["ssh", "board", "true"], check=False).returncode:
         assert time.monotonic() < until and process.poll() is None
@@ -95,14 +97,22 @@ def program(tmp_path: Path) -> Path:
 
 def words(program: Path) -> list[str]:
     room = program.parent / "room"
-    return [str(program), "--device", f"ssh:board:{room}", "--runner", str(binary("executor_runner"))]
+    return [
+        str(program),
+        "--device",
+        f"ssh:board:{room}",
+        "--runner",
+        str(binary("executor_runner")),
+    ]
 
 
 def test_a_run_over_ssh(server: subprocess.Popen[bytes], program: Path, tmp_path: Path) -> None:
     more = ["--inputs", str(tmp_path / "x.npy"), "--output", str(tmp_path / "y.npz")]
     assert main.main(["run", *words(program), *more]) == main.DONE
     with np.load(tmp_path / "y.npz") as file:
-        np.testing.assert_array_equal(file["arr_0"] if "arr_0" in file else file[file.files[0]], [[0, 2, 4], [6, 8, 10]])
+        np.testing.assert_array_equal(
+            file["arr_0"] if "arr_0" in file else file[file.files[0]], [[0, 2, 4], [6, 8, 10]]
+        )
     assert list((tmp_path / "room").iterdir()) == []
 
 
@@ -117,14 +127,14 @@ def test_the_server_dies_in_the_middle(
         [
             "sh",
             "-c",
-            f"until [ -n \"$(ls {tmp_path}/room/*/*.pte 2>/dev/null)\" ]; do sleep 0.1; done; "
+            f'until [ -n "$(ls {tmp_path}/room/*/*.pte 2>/dev/null)" ]; do sleep 0.1; done; '
             f"kill -KILL -{server.pid} $(ps -o pid= --ppid {server.pid})",
         ]
     )
     assert main.main(["bench", *words(program), "--rounds", "5000"]) == main.FAILED
     killer.wait()
-    said = capsys.readouterr().err
-    assert "ssh:board: the connection broke while" in said
+    message = capsys.readouterr().err
+    assert "ssh:board: the connection broke while" in message
     until = time.monotonic() + 20
     while list((tmp_path / "room").iterdir()) and time.monotonic() < until:
         time.sleep(0.1)

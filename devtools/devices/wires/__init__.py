@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from executorch.devtools.devices.firmware import BOARDS, Firmware
 from executorch.devtools.devices.job import DeviceError
@@ -31,7 +30,9 @@ def _qemu(rest: str) -> Remote | Firmware:
     system = system_of(rest)
     if system is None or not system.emulator:
         names = [each.name for each in SYSTEMS if each.emulator]
-        raise DeviceError(f"--device qemu:{rest}: expected qemu: and one of {', '.join([*names, *BOARDS])}")
+        raise DeviceError(
+            f"--device qemu:{rest}: expected qemu: and one of {', '.join([*names, *BOARDS])}"
+        )
     return Remote(QemuUser(rest, system))
 
 

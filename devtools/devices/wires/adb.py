@@ -26,8 +26,6 @@ class Adb(Wire):
     def pull(self, source: str, target: Path) -> Finished:
         return run_here([*self._words, "pull", source, str(target)])
 
-    def is_cut(self, finished: Finished) -> bool:
+    def is_cut(self, code: int) -> bool:
         """adb ends with 1, as programs do: what tells is whether the device answers."""
-        if finished.code == 0:
-            return False
-        return run_here([*self._words, "get-state"]).out.strip() != b"device"
+        return code != 0 and run_here([*self._words, "get-state"]).out.strip() != b"device"

@@ -10,7 +10,7 @@ from pathlib import Path
 from executorch.devtools.costs.machine import processor
 from executorch.devtools.devices.job import DeviceError
 from executorch.devtools.devices.systems import System
-from executorch.devtools.devices.wires.wire import Finished, Machine, Wire
+from executorch.devtools.devices.wires.wire import Machine, Wire
 
 
 class QemuUser(Wire):
@@ -24,8 +24,8 @@ class QemuUser(Wire):
     def command(self, script: str) -> list[str]:
         return ["sh", "-c", script]
 
-    def is_cut(self, finished: Finished) -> bool:
-        return False
+    def is_cut(self, code: int) -> bool:
+        return code < 0  # the shell was killed
 
     def machine(self) -> Machine:
         name = self._system.emulator

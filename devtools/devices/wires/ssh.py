@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ssh:HOST - a board or a computer that `ssh HOST` reaches without a question; all of it by standard input and output."""
+"""ssh:HOST - a board or a computer that `ssh HOST` reaches without a question; files go by its standard streams."""
 
 from __future__ import annotations
 
-from executorch.devtools.devices.wires.wire import Finished, Wire
+from executorch.devtools.devices.wires.wire import Wire
 
 _CUT = 255  # what ssh ends with when it is not the command that ended
 # Never a question; a wire that is cut is noticed within 15 seconds.
@@ -20,5 +20,5 @@ class Ssh(Wire):
         options = [word for each in _OPTIONS for word in ("-o", each)]
         return ["ssh", "-T", *options, "--", self._host, script]
 
-    def is_cut(self, finished: Finished) -> bool:
-        return finished.code == _CUT
+    def is_cut(self, code: int) -> bool:
+        return code == _CUT

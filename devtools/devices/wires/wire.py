@@ -56,8 +56,8 @@ class Wire(ABC):
         """The command of this machine that runs a line of shell there and ends with its exit code."""
 
     @abstractmethod
-    def is_cut(self, finished: Finished) -> bool:
-        """Whether it was the wire that failed, and not what ran there."""
+    def is_cut(self, code: int) -> bool:
+        """By the exit code of a command: whether it was the wire that failed, and not what ran there."""
 
     def run(
         self, script: str, stdin: IO[bytes] | None = None, stdout: IO[bytes] | None = None
@@ -105,7 +105,9 @@ def _processor(described: Sequence[str], model: str) -> str:
     """By /proc/cpuinfo, which on Arm tells parts and no name."""
     fields = [line.partition(":") for line in described]
     values = {
-        key.strip(): list(dict.fromkeys(v.strip() for k, _, v in fields if k.strip() == key.strip()))
+        key.strip(): list(
+            dict.fromkeys(v.strip() for k, _, v in fields if k.strip() == key.strip())
+        )
         for key, _, _ in fields
     }
     parts = values.get("CPU part") or []

@@ -25,7 +25,9 @@ def run_program(options: argparse.Namespace) -> int:
     with opened(options) as device:
         ran = device.run(job)
     outputs, took = ran.outputs, [nanoseconds / 1e6 for nanoseconds in ran.run_ns[-1:]]
-    names = [plan.output_names[number] if plan.output_names else "" for number in range(len(outputs))]
+    names = [
+        plan.output_names[number] if plan.output_names else "" for number in range(len(outputs))
+    ]
     if options.output:
         # arr_0, arr_1, ... where the file has no names
         keys = [name or f"arr_{number}" for number, name in enumerate(names)]
