@@ -33,7 +33,7 @@ def opened(options: argparse.Namespace) -> Iterator[Device]:
             raise DeviceError("--runner: expected a --device, whose program it is")
         yield Here()
         return
-    from executorch.devtools.devices.wires import FORMS, WIRES
+    from executorch.devtools.devices.wires.table import FORMS, WIRES
 
     where, has_folder, folder = options.device.partition(":/")
     kind, _, rest = where.partition(":")

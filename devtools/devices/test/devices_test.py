@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,13 @@ import pytest
 import torch
 
 from executorch.cli import main
+from executorch.devtools.commands import bench
 from executorch.devtools.costs import probes, rates
 from executorch.devtools.costs.machine import KERNELS, Engine
 from executorch.devtools.devices import systems
-from executorch.devtools.devices.job import DeviceError
+from executorch.devtools.devices.here import Here
+from executorch.devtools.devices.job import DeviceError, Ran
+from executorch.devtools.devices.remote import Remote
 from executorch.devtools.devices.systems import SYSTEMS, built_for, runner_for
 from executorch.devtools.devices.test.stand_ins import StandIns
 from executorch.exir import to_edge
@@ -123,20 +127,15 @@ def test_bench_measures_there_and_reads_the_events(
 
 def test_rounds_are_runs_of_their_own_without_the_first(device: StandIns, files: Path) -> None:
     """3 runs a turn: of 4 that the runner is asked for, the first is left out."""
-    from executorch.devtools.commands import bench
 
     class Counting:
         name, title, is_here = "counting", "", False
         asked: list[int] = []
 
         def describe(self):
-            from executorch.devtools.devices.here import Here
-
             return Here().describe()
 
         def run(self, job):
-            from executorch.devtools.devices.job import Ran
-
             self.asked.append(job.runs)
             return Ran([], 5, [100 + number for number in range(job.runs)])
 
@@ -165,13 +164,9 @@ def test_check_says_what_the_runner_there_lacks(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from executorch.devtools.devices.remote import Remote
-
     full = Remote._describe
 
     def without_mul(self: Remote):
-        from dataclasses import replace
-
         found = full(self)
         return replace(found, operators=found.operators - {"aten::mul.Scalar_out"})
 
@@ -199,34 +194,46 @@ def test_bisect_compares_values_of_the_device(
 def test_doctor_judges_by_the_rates_of_the_device(
     device: StandIns,
     files: Path,
-    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """They are measured there, once; this machine's are another file."""
+    """Operators take a second there, by its rates."""
+    engines = {"ssh:board": Engine(1e9, 1e9, 1.0), "local": Engine(1e9, 1e9, 1e-3)}
+    monkeypatch.setattr(probes, "measured", lambda engine, there: engines[there.name])
+    words = ["doctor", str(files / "model.pte"), "--etrecord", str(files / "model.etrecord")]
+    assert main.main([*words, "--json", *given("ssh:board", device)]) == main.DONE
+    report = json.loads(capsys.readouterr().out)
+    expected = sum(row["ms"] for row in report["expected"])
+    assert expected == pytest.approx(
+        1e3 * sum(row["operators"] for row in report["expected"]), rel=1e-3
+    )
+    assert report["device"].startswith("ssh:board") and report["times"] and device.left == []
+
+
+def test_rates_are_kept_by_device_and_runner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measured once for each."""
+
+    class There(Here):
+        is_here = False
+
+        def __init__(self, name: str, identity: str) -> None:
+            self.name, self.identity = name, identity
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     asked = []
 
-    def measured(engine: str, there) -> Engine:
-        asked.append((engine, there.name))
-        return Engine(1e3, 1e3, 1e-3 if there.is_here else 1.0)
+    def measured(engine: str, there: Here) -> Engine:
+        asked.append(there)
+        return Engine(float(len(asked)), 1.0, 1.0)
 
     monkeypatch.setattr(probes, "measured", measured)
-    words = [
-        "doctor",
-        str(files / "model.pte"),
-        "--etrecord",
-        str(files / "model.etrecord"),
-        "--json",
-    ]
-    forecast = []
-    for more in (given("ssh:board", device), given("ssh:board", device), []):
-        assert main.main([*words, *more]) == main.DONE
-        report = json.loads(capsys.readouterr().out)
-        forecast.append(sum(row["ms"] for row in report["expected"]))
-    assert asked == [(KERNELS, "ssh:board"), (KERNELS, "local")]
-    assert forecast[0] == forecast[1] > 1000 * len(report["expected"]) > forecast[2]
-    assert len(list((tmp_path / "cache" / "executorch").iterdir())) == 2
-    assert device.left == []
+    devices = [Here(), There("ssh:a", "1"), There("ssh:b", "1"), There("ssh:a", "2")]
+    for _ in range(2):
+        near = [rates.machine((), each).engines[KERNELS].near for each in devices]
+        assert near == [1.0, 2.0, 3.0, 4.0]
+    assert asked == devices and len(list((tmp_path / "executorch").iterdir())) == 4
 
 
 def test_rates_of_the_device_come_from_its_own_runs(device: StandIns, files: Path) -> None:
@@ -241,7 +248,7 @@ def test_rates_of_the_device_come_from_its_own_runs(device: StandIns, files: Pat
 
     with pytest.raises(RuntimeError, match="enough"):
         probes._called(KERNELS, Recorder())
-    assert len(Recorder.jobs) == 1 and rates is not None
+    assert len(Recorder.jobs) == 1
 
 
 # ---- What fails: a sentence, and nothing that stays ----
@@ -377,10 +384,6 @@ def test_a_runner_without_events(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from dataclasses import replace
-
-    from executorch.devtools.devices.remote import Remote
-
     full = Remote._describe
     monkeypatch.setattr(Remote, "_describe", lambda self: replace(full(self), has_events=False))
     words = [str(files / "model.etrecord"), str(files / "model.pte"), *given("ssh:board", device)]
