@@ -21,6 +21,7 @@ from executorch.devtools.costs import work
 from executorch.devtools.costs.machine import FAR_BYTES, KERNELS, NEAR_BYTES, Engine
 from executorch.devtools.costs.timing import Timed, timed, traced
 from executorch.devtools.devices.job import Device, Job
+from executorch.devtools.progress import counted
 
 _TOKENS, _HEADS, _FLOAT, _LINKS, _CALLS, _ADDENDS = 197, 12, 4, 4, 16, 9
 
@@ -108,7 +109,8 @@ def measured(engine: str, device: Device | None = None) -> Engine:
     near, far = (_moved(engine, size, device) for size in (NEAR_BYTES, FAR_BYTES))
     call = _called(engine, device)
     rates: dict[str, list[float]] = {}
-    for probe in _probes():
+    probes = _probes()
+    for probe in counted(probes, f"speeds of {engine or 'the kernels'}", len(probes)):
         # What a backend leaves to the kernels says nothing of the backend.
         ran = _run(engine, probe.module, probe.inputs, device)
         done = [each for each in ran if each.engine == engine]

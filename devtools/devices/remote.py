@@ -7,6 +7,7 @@ when this process is killed or the wire is cut.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import secrets
@@ -25,8 +26,10 @@ from executorch.devtools.devices.systems import RUNNER, how_to_build, runner_for
 from executorch.devtools.devices.wires.wire import Finished, Wire
 from executorch.exir import schema
 
-_KEEP = 'mkdir -m 700 {folder} && cd {folder} || exit; trap "cd /; rm -rf {folder}" EXIT; trap "exit 1" HUP INT TERM; '
-_KEEP += "pwd; cat >/dev/null"
+_KEEP = (
+    "mkdir -m 700 {folder} && cd {folder} && d=$(pwd) || exit; trap 'cd /; rm -rf \"$d\"' EXIT; "
+    "trap 'exit 1' HUP INT TERM; pwd; cat >/dev/null"
+)
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "Cannot write")
 _NOT_STARTED = (126, 127)
 _SECONDS_TO_REMOVE = 20
@@ -253,6 +256,11 @@ class Remote:
         raise DeviceError(f"{self.name}: it failed while {what}: {done.last_words}")
 
     def _expect_started(self, done: Finished) -> None:
+        if done.code in _NOT_STARTED and "Permission denied" in done.err:
+            raise DeviceError(
+                f"{self.name}: programs may not run in {Path(self._folder).parent} there: name another folder: "
+                f"--device {self.name}:/FOLDER"
+            )
         if done.code in _NOT_STARTED:
             step = how_to_build(self._system, self._wire.is_android)
             raise DeviceError(
@@ -267,11 +275,18 @@ def _plan(job: Job) -> schema.ExecutionPlan:
 
 
 def _digest(content: Path | bytes) -> bytes:
-    found = hashlib.sha256(b"" if isinstance(content, Path) else content)
-    if isinstance(content, Path):
-        with content.open("rb") as file:
-            while piece := file.read(_PIECE):
-                found.update(piece)
+    if isinstance(content, bytes):
+        return hashlib.sha256(content).digest()
+    status = content.stat()
+    return _digest_of_file(content, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=64)
+def _digest_of_file(path: Path, _changed_ns: int, _size: int) -> bytes:
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            found.update(piece)
     return found.digest()
 
 

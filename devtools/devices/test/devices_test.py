@@ -20,8 +20,10 @@ from executorch.devtools.devices import systems
 from executorch.devtools.devices.here import Here
 from executorch.devtools.devices.job import DeviceError, Ran
 from executorch.devtools.devices.remote import Remote
-from executorch.devtools.devices.systems import SYSTEMS, built_for, runner_for
+from executorch.devtools.devices.systems import SYSTEMS, built_for, runner_for, system_of
 from executorch.devtools.devices.test.stand_ins import StandIns
+from executorch.devtools.devices.wires.qemu import QemuUser
+from executorch.devtools.devices.wires.wire import Finished, Wire
 from executorch.exir import to_edge
 from executorch.test.e2e.build_tree import binary
 
@@ -330,6 +332,38 @@ def test_a_runner_that_does_not_start(
     message = refused(words, capsys)
     assert "does not start on ssh:board" in message and "`cmake --preset" in message
     assert device.left == []
+
+
+def test_a_folder_that_runs_no_programs(
+    device: StandIns, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device.say("noexec")
+    message = refused(["run", str(files / "model.pte"), *given("ssh:board", device)], capsys)
+    assert f"programs may not run in {device.folder} there: name another folder" in message
+    assert device.left == []
+
+
+@pytest.mark.parametrize(
+    "described, model, expected",
+    [
+        (["processor\t: 0", "model name\t: Xeon", "model name\t: Xeon"], "", "Xeon"),
+        (["CPU part\t: 0xd05", "CPU part\t: 0xd0b", "CPU part\t: 0xd0b"], "", "cores 0xd05 0xd0b"),
+        (["CPU part\t: 0xd08"], "Raspberry Pi 4", "Raspberry Pi 4, cores 0xd08"),
+        ([], "", "riscv64"),
+    ],
+)
+def test_processors_are_told_apart(described: list[str], model: str, expected: str) -> None:
+    """An aarch64 kernel with a system of 32 bits below it runs programs of armv7."""
+
+    class Answers(QemuUser):
+        def run(self, script: str) -> Finished:
+            head = ["aarch64", "32", model] if model else ["riscv64", "64", ""]
+            return Finished(0, "\n".join([*head, *described]).encode(), "")
+
+    machine = Wire.machine(Answers("aarch64", SYSTEMS[0]))
+    assert machine.processor == expected
+    system = system_of(machine.name)
+    assert system is not None and system.name == ("armv7" if model else "riscv64")
 
 
 def test_a_runner_of_another_release(

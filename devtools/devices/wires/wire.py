@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -66,19 +67,19 @@ class Wire(ABC):
 
     def push(self, source: Path, target: str) -> Finished:
         with source.open("rb") as file:
-            return self.run(f"cat > {target}", stdin=file)
+            return self.run(f"cat > {shlex.quote(target)}", stdin=file)
 
     def pull(self, source: str, target: Path) -> Finished:
         with target.open("wb") as file:
-            return self.run(f"cat {source}", stdout=file)
+            return self.run(f"cat {shlex.quote(source)}", stdout=file)
 
     def machine(self) -> Machine:
         """DeviceError, with the next step, for a device that does not answer."""
         found = self.run(_PROBE)
         lines = found.out.decode(errors="replace").splitlines()
-        if len(lines) < 3:
+        if not lines:
             raise DeviceError(f"{self.name} does not answer: {found.last_words}; {self.advice}")
-        name, bits, model, *described = lines
+        name, bits, model, *described = [*lines, "", ""]
         if name == "aarch64" and bits == "32":  # a 64-bit kernel below a 32-bit system
             name = "armv8l"
         return Machine(name, _processor(described, model) or name)
@@ -103,13 +104,11 @@ def run_here(
 
 def _processor(described: Sequence[str], model: str) -> str:
     """By /proc/cpuinfo, which on Arm tells parts and no name."""
-    fields = [line.partition(":") for line in described]
-    values = {
-        key.strip(): list(
-            dict.fromkeys(v.strip() for k, _, v in fields if k.strip() == key.strip())
-        )
-        for key, _, _ in fields
-    }
-    parts = values.get("CPU part") or []
-    named = values.get("model name") or ([f"cores {' '.join(parts)}"] if parts else [])
-    return ", ".join(filter(None, [model.strip(), *named[:1]]))
+    fields = [
+        (key.strip(), value.strip())
+        for key, _, value in (each.partition(":") for each in described)
+    ]
+    names = [value for key, value in fields if key == "model name"]
+    parts = dict.fromkeys(value for key, value in fields if key == "CPU part")
+    cores = names[:1] or ([f"cores {' '.join(parts)}"] if parts else [])
+    return ", ".join(filter(None, [model.strip(), *cores]))

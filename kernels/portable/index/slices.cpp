@@ -28,7 +28,7 @@ struct Taking {
   int64_t count;
   int64_t inner_bytes;
   std::atomic<int> wrong{0};  // a word: gcc calls a library for bytes of RISC-V
-  int64_t found = 0;  // of the thread that sets wrong
+  int64_t found = 0;          // of the thread that sets wrong
 };
 
 // Moves runs [first, last) of the outer * count ones; `kBytes` of each, or inner_bytes where it is
