@@ -125,6 +125,11 @@ def test_bench_measures_there_and_reads_the_events(
     assert kinds["mul.Scalar_out"] == 1 and "Execute" not in kinds
     assert any("devices_test.py" in each["line"] for each in report["times"])
     assert report["device"].startswith(wire) and device.left == []
+    # A run after the first is left out, so that 3 are measured: 2 turns of these, and the warming.
+    counts = [
+        words.split()[0] for each in device.asked for words in each.split("--num_executions=")[1:]
+    ]
+    assert counts == ["1", "3", "4", "4", "5"]
 
 
 def test_rounds_are_runs_of_their_own_without_the_first(device: StandIns, files: Path) -> None:
@@ -157,6 +162,7 @@ def test_check_asks_the_runner_there(
     )
     rows = json.loads(capsys.readouterr().out)["requirements"]
     assert [row["found"] for row in rows if row["kind"] == "loading"] == ["ok"]
+    assert sum("--load_only" in each for each in device.asked) == 1
     assert device.left == []
 
 

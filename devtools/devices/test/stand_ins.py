@@ -34,6 +34,8 @@ def has(file):
     return (here / file).exists()
 
 def on_device(script, stdin=subprocess.PIPE):
+    with (here / "asked").open("a") as file:
+        print(script, file=file)
     if has("cut") and (here / "cut").read_text() in script:
         (here / "unreachable").touch()
         for pid in (here / "connections").iterdir():
@@ -106,6 +108,11 @@ class StandIns:
 
     def say(self, what: str, text: str = "") -> None:
         (self.programs / what).write_text(text)
+
+    @property
+    def asked(self) -> list[str]:
+        """The lines of shell that it ran."""
+        return (self.programs / "asked").read_text().splitlines()
 
     @property
     def left(self) -> list[str]:
