@@ -433,6 +433,52 @@ def test_a_runner_without_events(
     assert device.left == []
 
 
+def test_bench_without_events_leaves_operators_out(
+    device: StandIns,
+    files: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    full = Remote._describe
+    monkeypatch.setattr(Remote, "_describe", lambda self: replace(full(self), has_events=False))
+    words = ["bench", str(files / "model.pte"), "--rounds", "1", "--cold", "1", "--json"]
+    assert main.main([*words, *given("ssh:board", device)]) == main.DONE
+    report = json.loads(capsys.readouterr().out)
+    assert report["files"] and "times" not in report
+    assert "Times of operators are left out: the runner records no events." in report["summary"]
+
+
+@pytest.mark.parametrize(
+    "target, program", [("armv7", "qemu-arm"), ("cortex-m55", "qemu-system-arm")]
+)
+def test_an_emulator_that_is_missing(
+    target: str,
+    program: str,
+    files: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    words = ["run", str(files / "model.pte"), "--device", f"qemu:{target}"]
+    message = refused(words, capsys)
+    assert f"qemu:{target}: there is no {program} on PATH: install qemu-" in message
+
+
+def test_firmware_that_is_missing_or_none(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emulator = tmp_path / "qemu-system-arm"
+    emulator.write_text("#!/bin/sh\n")
+    emulator.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    words = ["run", str(files / "model.pte"), "--device", "qemu:cortex-m55", "--runner"]
+    message = refused([*words, str(tmp_path / "absent")], capsys)
+    assert "there is no such file; build it" in message and "--pte=semihosting" in message
+    message = refused([*words, str(emulator)], capsys)
+    assert "expected firmware for a Cortex-M" in message
+
+
 @pytest.mark.parametrize(
     "wire, expected",
     [
