@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from executorch.devtools.commands.output.svg import histogram, span
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.timing import traced
+from executorch.devtools.devices import LOCAL, opened
+from executorch.devtools.devices.job import Device, Job, ProgramError
 from executorch.devtools.progress import counted
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class Side:
 
 
 class Worker:
-    """A process of bench_worker.py. ValueError with its last words when it ends."""
+    """A process of bench_worker.py here. ValueError with its last words when it ends."""
 
     def __init__(self, side: Side, threads: int) -> None:
         self._side = side
@@ -98,6 +100,38 @@ class Worker:
 
     def close(self) -> None:
         self._process.communicate()
+
+
+class Distant:
+    """The same over a wire: a process of its own for the first run, and for each turn, whose first run warms it."""
+
+    def __init__(self, side: Side, threads: int, device: Device) -> None:
+        self._device = device
+        inputs = [each.value for each in side.inputs]
+        self._job = Job(
+            side.file.path, side.method, inputs, side.data, threads=threads, returns=False
+        )
+        ran = device.run(self._job)
+        if not ran.run_ns:
+            raise ValueError(f"{device.name} measures no times")
+        self.start = {
+            "load_ns": ran.load_ns,
+            "first_ns": ran.run_ns[0],
+            "resident_bytes": ran.resident_bytes,
+            "peak_bytes": ran.peak_bytes,
+            "version": device.describe().version,
+        }
+
+    def run(self, count: int) -> Any:
+        ran = self._device.run(replace(self._job, runs=count + 1))
+        return {"ns": ran.run_ns[1:], "energy_uj": None}
+
+    def close(self) -> None:
+        pass
+
+
+def _worker(side: Side, threads: int, device: Device) -> Worker | Distant:
+    return Worker(side, threads) if device.is_here else Distant(side, threads, device)
 
 
 @dataclass
@@ -137,8 +171,15 @@ def report(arguments: argparse.Namespace) -> Report:
     for name in ("rounds", "runs", "cold"):
         if getattr(arguments, name) < 1:
             raise ValueError(f"--{name}: expected at least 1, found {getattr(arguments, name)}")
+    if arguments.python and arguments.device != LOCAL:
+        raise ValueError("--python: expected no --device: an interpreter is of this machine")
     with tempfile.TemporaryDirectory() as folder:
-        return _report(_sides(arguments, Path(folder)), arguments)
+        sides = _sides(arguments, Path(folder))
+        try:
+            with opened(arguments) as device:
+                return _report(sides, arguments, device)
+        except ProgramError as problem:
+            raise ValueError(str(problem)) from problem
 
 
 def _sides(arguments: argparse.Namespace, folder: Path) -> list[Side]:
@@ -149,20 +190,20 @@ def _sides(arguments: argparse.Namespace, folder: Path) -> list[Side]:
     return sides
 
 
-def _report(sides: Sequence[Side], arguments: argparse.Namespace) -> Report:
+def _report(sides: Sequence[Side], arguments: argparse.Namespace, device: Device) -> Report:
     all_measured: list[Measured] = []
     compared: list[Row] = []
     for threads in arguments.threads:
-        measured = _measure(sides, threads, arguments)
+        measured = _measure(sides, threads, arguments, device)
         all_measured += measured
         if len(measured) == 2:
             compared.append(
                 compare(measured[0].rounds, measured[1].rounds) | {"threads": threads or "default"}
             )
     sentences = [_comparison(row, sides) for row in compared]
+    whose = "of calls from Python" if device.is_here else f"of {device.title}, {device.describe()}"
     sentences.append(
-        f"{arguments.rounds} turns of {arguments.runs} runs, method {sides[0].method}; "
-        "times are of calls from Python"
+        f"{arguments.rounds} turns of {arguments.runs} runs, method {sides[0].method}; times are {whose}"
     )
     sentences.append(sentence(sides[0].inputs))
     if [str(each) for each in sides[0].inputs] != [str(each) for each in sides[-1].inputs]:
@@ -180,11 +221,15 @@ def _report(sides: Sequence[Side], arguments: argparse.Namespace) -> Report:
     record = _record(arguments.etrecord) if arguments.etrecord else None
     for prefix, side in zip(("", "other "), sides):
         if side.python == sys.executable:
-            ran = _traced(side, None if prefix else record)
+            if not device.describe().has_events:
+                sentences.append("Times of operators are left out: the runner records no events.")
+                break
+            ran = _traced(side, None if prefix else record, device)
             pictures.append(ran.picture(f" of {side.title}"))
             tables += ran.tables(prefix, f" of {side.title}")
     title = " and ".join(side.title for side in sides)
     facts = {"inputs": [each.row() for each in sides[0].inputs], "compared": compared}
+    facts["device"] = device.title
     return Report(title, sentences, tables, pictures, facts)
 
 
@@ -194,7 +239,7 @@ def _record(path: Path) -> ETRecord:
     return given.record(path)
 
 
-def _traced(side: Side, record: ETRecord | None) -> Execution:
+def _traced(side: Side, record: ETRecord | None, device: Device) -> Execution:
     known, origins = None, None
     if record is not None:
         from executorch.devtools.commands.origins import Origins
@@ -203,18 +248,21 @@ def _traced(side: Side, record: ETRecord | None) -> Execution:
         known = of_method(record, side.method)
         origins = Origins(known)
     inputs = [each.value for each in side.inputs]
-    events = traced(side.file.data, side.method, inputs, known, side.data)
+    job = Job(side.file.data, side.method, inputs, side.data)
+    events = traced(job, known, device)
     return execution(side.file, side.method, events, origins)
 
 
-def _measure(sides: Sequence[Side], threads: int, arguments: argparse.Namespace) -> list[Measured]:
+def _measure(
+    sides: Sequence[Side], threads: int, arguments: argparse.Namespace, device: Device
+) -> list[Measured]:
     measured = [Measured(side, threads) for side in sides]
-    workers: list[Worker] = []
+    workers: list[Worker | Distant] = []
     try:
         for _ in range(arguments.cold):
             for worker in workers:
                 worker.close()
-            workers = [Worker(side, threads) for side in sides]
+            workers = [_worker(side, threads, device) for side in sides]
             for each, worker in zip(measured, workers, strict=True):
                 each.starts.append(worker.start)
         for worker in workers:  # the second run of a program may still prepare

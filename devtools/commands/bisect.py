@@ -26,6 +26,8 @@ from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.probe import Found, found_values
 from executorch.devtools.commands.program_file import Call, ProgramFile, partitioner_of
 from executorch.devtools.commands.reference import Compared, compare
+from executorch.devtools.devices import opened
+from executorch.devtools.devices.job import Job
 from executorch.devtools.inspector._graphs import at_instruction, of_method, one_method
 from executorch.exir import schema
 from executorch.exir.backend.payload import operator_key
@@ -49,9 +51,11 @@ def report(arguments: argparse.Namespace) -> Report:
     inputs = _inputs(record, edge, arguments.inputs)
     try:
         leaves = pytree.tree_leaves(inputs)
-        found = found_values(file.data, method, leaves, arguments.data)
+        with opened(arguments) as device:
+            found = found_values(Job(file.data, method, leaves, arguments.data), device)
     except RuntimeError as problem:
-        raise ValueError(f"{arguments.file} does not run here: {problem}") from problem
+        where = "here" if device.is_here else "there"
+        raise ValueError(f"{arguments.file} does not run {where}: {problem}") from problem
     values = by_handles(record, found)
     compared = compare(edge, inputs, values)
     if not compared:
@@ -63,7 +67,8 @@ def report(arguments: argparse.Namespace) -> Report:
     broken = broken_values(edge, inputs, values)
     found_causes = causes(cuts(edge, inputs), broken, wrong)
     return Report(
-        f"{arguments.file} against {arguments.model}",
+        f"{arguments.file} against {arguments.model}"
+        + ("" if device.is_here else f" on {device.title}"),
         [
             *sentences(found_causes),
             *_sentences(compared, wrong),

@@ -17,6 +17,8 @@ from executorch.devtools.commands.targets import (
     op_tables,
     target,
 )
+from executorch.devtools.devices import LOCAL, opened
+from executorch.devtools.devices.job import Device, Job
 from executorch.exir._serialize._cord import Cord
 from executorch.exir.dump import external_names
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
@@ -26,7 +28,16 @@ _VERSION = 0  # of the schema
 
 
 def report(arguments: argparse.Namespace) -> Report:
-    file, there = ProgramFile(arguments.file), target(arguments.against)
+    if arguments.device != LOCAL and arguments.against != HERE:
+        raise ValueError("--against: expected no --device, which says where it will run")
+    file = ProgramFile(arguments.file)
+    with opened(arguments) as device:
+        return _report(file, target(arguments.against, device), arguments, device)
+
+
+def _report(
+    file: ProgramFile, there: Target, arguments: argparse.Namespace, device: Device
+) -> Report:
     rows = [
         *_versions(file),
         *_operators(file, there),
@@ -35,7 +46,7 @@ def report(arguments: argparse.Namespace) -> Report:
         *_external(file, arguments.data),
     ]
     if arguments.against == HERE and len(arguments.data) <= 1 and not _wrong(rows):
-        rows += _load(file, next(iter(arguments.data), None))
+        rows += _load(file, next(iter(arguments.data), None), device)
     wrong, unknown = _wrong(rows), sum(row["found"] == UNKNOWN for row in rows)
     sentence = f"It will not load in {there.title}: {len(wrong)} of {len(rows)} needs are not met"
     if not wrong:
@@ -171,14 +182,11 @@ def _external(file: ProgramFile, data: list[Path]) -> list[Row]:
     return rows
 
 
-def _load(file: ProgramFile, data_path: Path | None) -> list[Row]:
-    from executorch.runtime import Runtime
-
-    program = Runtime.get().load_program(file.path, data_path=data_path)
+def _load(file: ProgramFile, data_path: Path | None, device: Device) -> list[Row]:
     rows = []
     for plan in file.program.execution_plan:
         try:
-            program.load_method(plan.name)
+            device.load(Job(file.path, plan.name, (), data_path))
             rows.append(_row("loading", f"method {plan.name}", FINE))
         except RuntimeError as problem:
             rows.append(

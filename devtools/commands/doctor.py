@@ -42,7 +42,10 @@ from executorch.devtools.commands.program_file import (
     tensors_of,
     writes_tensors,
 )
-from executorch.devtools.commands.targets import op_tables, target
+from executorch.devtools.commands.targets import Target, op_tables, target
+from executorch.devtools.devices import LOCAL, opened
+from executorch.devtools.devices.here import Here
+from executorch.devtools.devices.job import Device
 from executorch.devtools.inspector._graphs import FORWARD, one_method
 from executorch.exir import schema
 from executorch.exir.capture import diagnostics
@@ -139,7 +142,22 @@ def _of_file(
     """`exported`: what the file was lowered from, where that was here."""
     if arguments.all_backends and (exported is None or arguments.no_run):
         raise ValueError("--all-backends: expected a .pt2 or a model, which is lowered and run")
-    findings, tables, pictures = examine(file, record, arguments.against)
+    if arguments.device == LOCAL:
+        return _of_device(file, record, arguments, exported, Here())
+    if arguments.against != HERE or arguments.all_backends or arguments.no_run:
+        raise ValueError("--device: expected no --against, no --all-backends and no --no-run")
+    with opened(arguments) as device:
+        return _of_device(file, record, arguments, exported, device)
+
+
+def _of_device(
+    file: ProgramFile,
+    record: ETRecord | None,
+    arguments: argparse.Namespace,
+    exported: ExportedProgram | None,
+    device: Device,
+) -> Report:
+    findings, tables, pictures = examine(file, record, arguments.against, device)
     notes = [] if record else ["Lines and reasons need the record of its model: --etrecord."]
     if arguments.no_run:
         if is_asked(arguments):
@@ -147,14 +165,14 @@ def _of_file(
                 "--no-run: expected no --inputs and no --shape, which a run alone needs"
             )
         return _report(arguments.model, findings, tables, pictures, notes)
-    ran = Run(file, record, arguments)
+    ran = Run(file, record, arguments, device)
     findings = [each.timed(ran.seconds_at) for each in findings] + ran.findings
     tables, pictures = [*ran.tables, *tables], [*ran.pictures, *pictures]
     notes = [sentence(ran.used), *ran.notes, *notes]
     if arguments.all_backends and exported is not None:
         compared, table = on_each_backend(exported, ran.values)
         notes, tables = [*compared, *notes], [table, *tables]
-    facts = {"inputs": [each.row() for each in ran.used]}
+    facts = {"inputs": [each.row() for each in ran.used], "device": device.title}
     return _report(arguments.model, findings, tables, pictures, notes, ran.seconds, facts)
 
 
@@ -177,13 +195,13 @@ def _trains(record: ETRecord | None) -> list[Finding]:
 
 
 def examine(
-    file: ProgramFile, record: ETRecord | None, against: str = HERE
+    file: ProgramFile, record: ETRecord | None, against: str = HERE, device: Device | None = None
 ) -> tuple[list[Finding], list[Table], list[Picture]]:
     """What the file tells without being run. The record gives lines and reasons."""
     origins = Origins(record) if record is not None else None
     findings = [
         *_trains(record),
-        *_missing(file, against, origins),
+        *_missing(file, target(against, device), origins),
         *native_code(file),
         *_outside(file, record, origins),
         *_data_movement(file, origins),
@@ -245,8 +263,8 @@ def _written(file: ProgramFile, calls: Sequence[Call]) -> int:
     return total
 
 
-def _missing(file: ProgramFile, against: str, origins: Origins | None) -> list[Finding]:
-    there, libraries = target(against), op_tables()
+def _missing(file: ProgramFile, there: Target, origins: Origins | None) -> list[Finding]:
+    libraries = op_tables()
     findings = []
     for name, calls in _grouped(file.calls).items():
         if calls[0].delegate is not None:

@@ -22,6 +22,7 @@ from executorch.devtools.commands.planned import Planned, alive_bytes
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS, Engine, Machine
 from executorch.devtools.costs.timing import timed, traced
+from executorch.devtools.devices.job import Job
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.program._etrecord import parse_etrecord
 
@@ -246,7 +247,7 @@ def test_operators_below_the_machine_are_named(folder: Path) -> None:
     file = ProgramFile(folder / "model.pte")
     record = parse_etrecord(folder / "model.etrecord")
     infinite, still = (Machine({KERNELS: Engine(rate, rate, 0.0)}) for rate in (1e30, 1.0))
-    events = traced(file.data, "forward", [torch.randn(16, 64)], record)
+    events = traced(Job(file.data, "forward", [torch.randn(16, 64)]), record)
     measured, origins = timed(events, record), Origins(record)
     found = below_machine(measured, "forward", origins, infinite)
     assert found and all(each.lines and "doctor_test.py:" in each.lines[0] for each in found)

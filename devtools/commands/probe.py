@@ -7,9 +7,8 @@ memory of its own. Fewer operators of a delegate may be joined then.
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -19,6 +18,8 @@ import torch
 
 from executorch.devtools.commands import given
 from executorch.devtools.commands.program_file import calls_of, is_constant, payload_reader
+from executorch.devtools.devices.here import Here
+from executorch.devtools.devices.job import Device, Job, Records
 from executorch.devtools.inspector import Inspector
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary, serialize_pte_binary
@@ -41,15 +42,18 @@ class Found:
     limits: tuple[float, float] | None = None
 
 
-def found_values(
-    data: bytes, method: str, inputs: Sequence[Any], data_path: Path | None = None
-) -> list[Found]:
-    """Of a file's bytes, in the order of execution. RuntimeError when the program does not load or run here."""
-    program = deserialize_pte_binary(data, verify=True)
+def found_values(job: Job, device: Device | None = None) -> list[Found]:
+    """Of a job whose program is a file's bytes, in the order of execution; here unless a device is given. RuntimeError
+    when the program does not load or run there."""
+    assert isinstance(job.program, bytes)
+    method = job.method
+    program = deserialize_pte_binary(job.program, verify=True)
     (plan,) = (each for each in program.program.execution_plan if each.name == method)
     exposed = _expose(program.program, plan)
     changed = bytes(serialize_pte_binary(program, extract_delegate_segments=True))
-    values = _run(changed, method, inputs, _num_bytes(plan), data_path)
+    inputs = given.copies(job.inputs)
+    changed_job = replace(job, program=changed, inputs=inputs, value_bytes=_num_bytes(plan))
+    values = _run(changed_job, device or Here())
     found = []
     for call in calls_of(plan):
         recorded = values.get(call.instruction)
@@ -149,20 +153,14 @@ def _num_bytes(plan: schema.ExecutionPlan) -> int:
     return total
 
 
-def _run(
-    data: bytes, method: str, inputs: Sequence[Any], num_bytes: int, data_path: Path | None
-) -> dict[int, list[Any]]:
+def _run(job: Job, device: Device) -> dict[int, list[Any]]:
     """What one run records, by instruction: the last output of an operator, all arguments of a delegate."""
-    from executorch.runtime import Runtime
-
-    loaded = Runtime.get().load_program(
-        data, enable_etdump=True, debug_buffer_size=num_bytes, data_path=data_path
-    )
-    loaded.load_method(method).execute(given.copies(inputs))
+    ran = device.run(replace(job, records=Records.VALUES, returns=False))
     with tempfile.TemporaryDirectory() as folder:
-        dump, values = os.path.join(folder, "dump"), os.path.join(folder, "values")
-        loaded.write_etdump_result_to_file(dump, values)
-        inspector = Inspector(etdump_path=dump, debug_buffer_path=values)
+        dump, values = Path(folder) / "dump", Path(folder) / "values"
+        dump.write_bytes(ran.dump)
+        values.write_bytes(ran.values)
+        inspector = Inspector(etdump_path=str(dump), debug_buffer_path=str(values))
     return {
         event._instruction_id: event.debug_data
         for block in inspector.event_blocks

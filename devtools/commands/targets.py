@@ -14,6 +14,8 @@ import yaml
 
 from executorch.codegen.op_table import SCALAR_TYPES, read_yaml, row_name
 from executorch.devtools.commands.arguments.options import HERE
+from executorch.devtools.devices.here import Here
+from executorch.devtools.devices.job import Device
 
 _NAME = re.compile(rb"[A-Za-z_]\w*::[A-Za-z_][\w.]*\x00")
 _WORD = re.compile(rb"[A-Za-z_]\w{3,}\x00")
@@ -48,11 +50,12 @@ def dtypes_of(key: str) -> list[str]:
     return [names.get(int(number), number) for number in numbers]
 
 
-def target(what: str) -> Target:
-    """`here`: this package's runtime. A path: a binary, or the selected_operators.yaml or the op table of a build.
-    Else names joined by +, of kernel libraries (portable, quantized, ...) and backends. ValueError for others."""
+def target(what: str, device: Device | None = None) -> Target:
+    """`here`: what runs on the device, or this package's runtime. A path: a binary, or the selected_operators.yaml or
+    the op table of a build. Else names joined by +, of kernel libraries (portable, quantized, ...) and backends.
+    ValueError for others."""
     if what == HERE:
-        return _here()
+        return _of_device(device or Here())
     path = Path(what)
     if path.suffix in (".yaml", ".yml"):
         return _of_yaml(path)
@@ -77,13 +80,11 @@ def _table(path: Path) -> dict[str, None]:
     return {name if "::" in name else f"aten::{name}": None for name in names}
 
 
-def _here() -> Target:
-    from executorch.runtime import Runtime
-
-    runtime = Runtime.get()
-    operators = dict.fromkeys(runtime.operator_registry.operator_names)
-    backends = frozenset(runtime.backend_registry.registered_backend_names)
-    return Target("the runtime of this package", operators, backends)
+def _of_device(device: Device) -> Target:
+    """As the runner there says it; firmware says nothing."""
+    runner = device.describe()
+    operators = None if runner.operators is None else dict.fromkeys(runner.operators)
+    return Target(device.title, operators, runner.backends)
 
 
 def _of_libraries(names: list[str]) -> Target:
@@ -96,7 +97,7 @@ def _of_libraries(names: list[str]) -> Target:
         )
     # What the runtime itself computes stands in no table.
     in_tables = {name for table in tables.values() for name in table}
-    operators = {name: None for name in _here().operators or () if name not in in_tables}
+    operators = {name: None for name in _of_device(Here()).operators or () if name not in in_tables}
     for library in libraries:
         operators.update(tables[library])
     return Target("+".join(names), operators, frozenset(names) - frozenset(tables))

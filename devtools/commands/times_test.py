@@ -15,6 +15,7 @@ from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.timing import traced
+from executorch.devtools.devices.job import Job
 from executorch.exir import to_edge_transform_and_lower
 
 
@@ -37,7 +38,7 @@ def ran(request: pytest.FixtureRequest) -> Execution:
     ).to_executorch()
     file = ProgramFile(Path("model.pte"), bytes(program.buffer))
     record = program.get_etrecord()
-    events = traced(file.data, "forward", [torch.randn(8, 64)], record)
+    events = traced(Job(file.data, "forward", [torch.randn(8, 64)]), record)
     return execution(file, "forward", events, Origins(record))
 
 

@@ -146,7 +146,7 @@ def test_rates_are_measured_once_and_in_silence(
     assert set(json.loads(kept.read_text())) == {KERNELS, XNNPACK} == set(first.engines)
     assert set(work.CONTRACTIONS) <= set(first.engines[KERNELS].rates)
     assert "claimed no node" not in caplog.text
-    monkeypatch.setattr(probes, "measured", lambda name: pytest.fail(f"{name} was known"))
+    monkeypatch.setattr(probes, "measured", lambda name, device: pytest.fail(f"{name} was known"))
     assert rates.machine([XNNPACK]) == first
 
 
@@ -155,7 +155,9 @@ def test_a_corrupted_file_of_rates_is_measured_anew(
     corrupted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(probes, "measured", lambda name: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0}))
+    monkeypatch.setattr(
+        probes, "measured", lambda name, device: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0})
+    )
     rates.machine()
     (kept,) = (tmp_path / "executorch").iterdir()
     kept.write_text(corrupted)

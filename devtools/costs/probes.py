@@ -20,6 +20,8 @@ from executorch.devtools.commands.program_file import partitioner_of
 from executorch.devtools.costs import work
 from executorch.devtools.costs.machine import FAR_BYTES, KERNELS, NEAR_BYTES, Engine
 from executorch.devtools.costs.timing import Timed, timed, traced
+from executorch.devtools.devices.job import Device, Job
+from executorch.devtools.progress import counted
 
 _TOKENS, _HEADS, _FLOAT, _LINKS, _CALLS, _ADDENDS = 197, 12, 4, 4, 16, 9
 
@@ -102,14 +104,16 @@ def can_lower_for(backend: str) -> bool:
     return partitioner_of(backend) is not None
 
 
-def measured(engine: str) -> Engine:
+def measured(engine: str, device: Device | None = None) -> Engine:
     """KERNELS, or the name of a backend that can be lowered for."""
-    near, far = (_moved(engine, size) for size in (NEAR_BYTES, FAR_BYTES))
-    call = _called(engine)
+    near, far = (_moved(engine, size, device) for size in (NEAR_BYTES, FAR_BYTES))
+    call = _called(engine, device)
     rates: dict[str, list[float]] = {}
-    for probe in _probes():
+    probes = _probes()
+    for probe in counted(probes, f"speeds of {engine or 'the kernels'}", len(probes)):
         # What a backend leaves to the kernels says nothing of the backend.
-        done = [each for each in _run(engine, probe.module, probe.inputs) if each.engine == engine]
+        ran = _run(engine, probe.module, probe.inputs, device)
+        done = [each for each in ran if each.engine == engine]
         amounts = [sum(w.amount for w in each.works if w.kind == probe.kind) for each in done]
         if any(amounts):
             mine = sum(max(d.seconds - call, call) for d, amount in zip(done, amounts) if amount)
@@ -118,16 +122,17 @@ def measured(engine: str) -> Engine:
     return Engine(near, far, call, means)
 
 
-def _called(engine: str) -> float:
+def _called(engine: str, device: Device | None) -> float:
     """Seconds of a call that has nothing to do."""
-    calls = _run(engine, _chain(nn.Softmax(-1), _CALLS), (torch.ones(1, 8),))
+    calls = _run(engine, _chain(nn.Softmax(-1), _CALLS), (torch.ones(1, 8),), device)
     return sum(each.seconds for each in calls) / len(calls)
 
 
-def _moved(engine: str, num_bytes: int) -> float:
+def _moved(engine: str, num_bytes: int, device: Device | None) -> float:
     """Bytes per second of sums of operands that are each that large together with their sum."""
     count = num_bytes // _FLOAT // 3
-    done = _run(engine, Calls(_summed), tuple(torch.randn(count) for _ in range(_ADDENDS)))
+    addends = tuple(torch.randn(count) for _ in range(_ADDENDS))
+    done = _run(engine, Calls(_summed), addends, device)
     return sum(each.num_bytes for each in done) / sum(each.seconds for each in done)
 
 
@@ -135,7 +140,9 @@ def _summed(*addends: Tensor) -> Tensor:
     return functools.reduce(torch.add, addends)
 
 
-def _run(engine: str, module: nn.Module, inputs: tuple[Tensor, ...]) -> list[Timed]:
+def _run(
+    engine: str, module: nn.Module, inputs: tuple[Tensor, ...], device: Device | None
+) -> list[Timed]:
     from executorch.exir import to_edge_transform_and_lower
     from executorch.exir.common import override_logger
 
@@ -147,4 +154,5 @@ def _run(engine: str, module: nn.Module, inputs: tuple[Tensor, ...]) -> list[Tim
             exported, partitioner=partitioner, generate_etrecord=True
         ).to_executorch()
     record = program.get_etrecord()
-    return timed(traced(bytes(program.buffer), "forward", inputs, record), record)
+    job = Job(bytes(program.buffer), "forward", inputs)
+    return timed(traced(job, record, device), record)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rates of this machine: measured once, then kept in a file.
+"""The rates of this machine, or of a device: measured once, then kept in a file.
 
 They come from small programs (probes.py) that run as any other does. They hold for one processor, one number of threads
-and one release; `machine(backends)` reads them from $XDG_CACHE_HOME/executorch (~/.cache/executorch), and measures, for
-a few seconds, what is not there.
+and one release, on a device for one runner, too; `machine(backends, device)` reads them from
+$XDG_CACHE_HOME/executorch (~/.cache/executorch), and measures, for a few seconds, what is not there.
 """
 
 from __future__ import annotations
@@ -15,22 +15,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from executorch.devtools.costs.machine import KERNELS, Engine, Machine, processor
+from executorch.devtools.costs.machine import KERNELS, Engine, Machine
+from executorch.devtools.devices.here import Here
+from executorch.devtools.devices.job import Device
 
 
-def machine(backends: Sequence[str] = ()) -> Machine:
-    """This machine, with rates of the kernels and of those backends that tools can lower for; see above."""
+def machine(backends: Sequence[str] = (), device: Device | None = None) -> Machine:
+    """The device, or this machine, with rates of the kernels and of those backends that tools can lower for and that
+    are there; see above."""
     from executorch.devtools.costs.probes import can_lower_for, measured
 
-    path = _file()
+    device = device or Here()
+    there, path = device.describe(), _file(device)
     try:
         known = {name: Engine(**rates) for name, rates in json.loads(path.read_text()).items()}
     except (OSError, ValueError, TypeError, AttributeError):
         known = {}
-    wanted = (KERNELS, *filter(can_lower_for, backends))
+    has = [each for each in backends if there.backends is None or each in there.backends]
+    wanted = (KERNELS, *filter(can_lower_for, has))
     missing = [name for name in wanted if name not in known]
     if missing:
-        known |= {name: measured(name) for name in missing}
+        known |= {name: measured(name, device) for name in missing}
         _keep(path, known)
     return Machine(known)
 
@@ -47,10 +52,10 @@ def _keep(path: Path, engines: Mapping[str, Engine]) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _file() -> Path:
-    from executorch.extension.pybindings.portable_lib import _threadpool_get_thread_count
-    from executorch.version import __version__
-
+def _file(device: Device) -> Path:
+    there = device.describe()
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    words = f"{processor()} {_threadpool_get_thread_count()} threads {__version__}"
+    words = f"{device.processor} {there.threads} threads {there.version}"
+    if not device.is_here:
+        words = f"{device.name} {words} {device.identity}"
     return home / "executorch" / f"machine-{re.sub(r'[^A-Za-z0-9.]+', '-', words)}.json"

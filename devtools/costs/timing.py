@@ -7,9 +7,11 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from executorch.devtools.costs.machine import KERNELS
+from executorch.devtools.devices.here import Here
+from executorch.devtools.devices.job import Device, Job, Records
 from executorch.devtools.etdump.serialize import deserialize_from_etdump_flatcc
 from executorch.devtools.inspector._events import Event, EventBlock
 from executorch.devtools.inspector._lookup import one_method
@@ -83,23 +85,15 @@ def nodes_by_handle(record: ETRecord) -> dict[int, list[Node]]:
     return found
 
 
-def traced(
-    data: bytes,
-    method: str,
-    inputs: Sequence[Any],
-    record: ETRecord | None = None,
-    data_path: Path | None = None,
-) -> list[Event]:
-    """The events of several executions, which know their nodes by the record. `data_path`: a .ptd file. RuntimeError
-    when the program does not load or run here."""
-    from executorch.runtime import Runtime
-
-    loaded = Runtime.get().load_program(data, enable_etdump=True, data_path=data_path)
-    for _ in range(_EXECUTIONS):
-        loaded.load_method(method).execute(inputs)
+def traced(job: Job, record: ETRecord | None = None, device: Device | None = None) -> list[Event]:
+    """The events of several executions of a job, here unless a device is given; they know their nodes by the record.
+    RuntimeError when the program does not load or run there."""
+    ran = (device or Here()).run(
+        replace(job, runs=_EXECUTIONS, records=Records.EVENTS, returns=False)
+    )
     with tempfile.TemporaryDirectory() as folder:
         dump = Path(folder) / "dump"
-        loaded.write_etdump_result_to_file(dump, None)
+        dump.write_bytes(ran.dump)
         blocks = blocks_of(dump, record)
     return executed(blocks)
 

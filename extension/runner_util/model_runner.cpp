@@ -19,6 +19,7 @@
 #include <executorch/extension/evalue_util/print_evalue.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/runner_util/given_inputs.h>
+#include <executorch/extension/runner_util/run_report.h>
 #include <executorch/extension/runner_util/threads.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/runtime/platform/platform.h>
@@ -49,6 +50,11 @@ void print_status(const ModelRunnerOptions& options, int line, const char* forma
   runtime::pal_emit_log_message(runtime::pal_current_ticks(), et_pal_log_level_t::kInfo,
                                 options.source_name, "run_model", static_cast<size_t>(line),
                                 message, std::strlen(message));
+}
+
+int64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  const auto passed = std::chrono::steady_clock::now() - start;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
 }
 
 std::string output_path(const std::string& base, size_t index) {
@@ -152,6 +158,7 @@ class ModelRunner {
   GivenInputs inputs_;
   std::optional<BufferCleanup> input_memory_;
   std::vector<std::unique_ptr<uint8_t[]>> output_memory_;
+  RunReport report_;
 };
 
 Error ModelRunner::find_method() {
@@ -173,6 +180,8 @@ Error ModelRunner::find_method() {
 }
 
 Error ModelRunner::load() {
+  report_.bytes_before = process_bytes("VmRSS");
+  const auto start = std::chrono::steady_clock::now();
   ET_CHECK_OK_OR_RETURN_ERROR(find_method());
   ET_CHECK_OK_OR_RETURN_ERROR(module_->load_method(method_name_, nullptr, options_.event_tracer),
                               "Cannot load method %s of %s", method_name_.c_str(),
@@ -181,6 +190,7 @@ Error ModelRunner::load() {
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // inputs are prepared for a Method
   method_ = ET_UNWRAP(module_->method(method_name_));
 #pragma GCC diagnostic pop
+  report_.load_ns = nanoseconds_since(start);
   if (!options_.output_file.empty()) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_writable(options_.output_file, method_->outputs_size()));
   }
@@ -221,17 +231,22 @@ Error ModelRunner::give_inputs() {
 
 // Inputs are set again each time, as the memory plan may use their place for other values.
 Error ModelRunner::execute_all() {
-  std::chrono::duration<double, std::milli> total{0};
+  int64_t total_ns = 0;
   for (uint32_t i = 0; i < options_.num_executions; ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(give_inputs(), "Cannot set the inputs of method %s",
                                 method_name_.c_str());
     const auto start = std::chrono::steady_clock::now();
     const Error error = method_->execute();
-    total += std::chrono::steady_clock::now() - start;
+    report_.run_ns.push_back(nanoseconds_since(start));
+    total_ns += report_.run_ns.back();
     ET_CHECK_OK_OR_RETURN_ERROR(error, "Method %s failed", method_name_.c_str());
+    if (report_.run_ns.size() == 1) {
+      report_.resident_bytes = process_bytes("VmRSS");
+      report_.peak_bytes = process_bytes("VmHWM");
+    }
   }
   print_status(options_, __LINE__, "Model executed successfully %" PRIu32 " time(s) in %f ms.",
-               options_.num_executions, total.count());
+               options_.num_executions, static_cast<double>(total_ns) / 1e6);
   return Error::Ok;
 }
 
@@ -266,6 +281,9 @@ Error ModelRunner::show_and_write() {
     }
   }
   std::fflush(stdout);
+  if (!options_.report_path.empty()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(write_run_report(report_, *method_, options_.report_path));
+  }
   return options_.when_executed ? options_.when_executed(*method_) : Error::Ok;
 }
 

@@ -27,6 +27,9 @@ struct ModelRunnerOptions {
   enum class Print { None, Summary, All } print = Print::Summary;
   uint32_t num_executions = 1;
   std::string method_name;  // empty: the program's first
+  // A file for what loading and each execution took, and what the outputs are, as JSON (see
+  // run_report.h); empty: none.
+  std::string report_path;
   // Runs once for each line of the standard input, reading the input files again.
   bool server_mode = false;
   // -1: as many as there are performance cores; 0: as the pool is; 1: without the pool.

@@ -11,6 +11,10 @@ Tracing::Tracing() = default;
 
 Tracing::~Tracing() = default;
 
+bool Tracing::is_built() const {
+  return false;
+}
+
 void Tracing::add_flags(std::vector<Flag>*) {}
 
 Error Tracing::start(runtime::EventTracer** out) {

@@ -2,6 +2,7 @@
 // The documented flag --cpu_threads of programs that run models.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace executorch::extension {
@@ -10,5 +11,8 @@ namespace executorch::extension {
 // as it is, n > 0 that many. A build without a thread pool says that it runs on one thread when
 // more are asked for. To be called before anything runs.
 void set_cpu_threads(int32_t cpu_threads);
+
+// How many threads kernels run on now.
+size_t num_cpu_threads();
 
 }  // namespace executorch::extension

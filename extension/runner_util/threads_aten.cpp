@@ -12,4 +12,8 @@ void set_cpu_threads(int32_t cpu_threads) {
   }
 }
 
+size_t num_cpu_threads() {
+  return static_cast<size_t>(at::get_num_threads());
+}
+
 }  // namespace executorch::extension

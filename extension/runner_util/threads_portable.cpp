@@ -28,4 +28,12 @@ void set_cpu_threads(int32_t cpu_threads) {
 #endif
 }
 
+size_t num_cpu_threads() {
+#ifdef ET_USE_THREADPOOL
+  return threadpool::get_threadpool()->get_thread_count();
+#else
+  return 1;
+#endif
+}
+
 }  // namespace executorch::extension

@@ -16,6 +16,8 @@ class Tracing {
   Tracing();
   ~Tracing();
 
+  /// Whether this program records anything.
+  bool is_built() const;
   void add_flags(std::vector<Flag>* flags);
   /// After the flags are read. *out is null when nothing is to be traced.
   runtime::Error start(runtime::EventTracer** out);

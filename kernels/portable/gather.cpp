@@ -107,7 +107,7 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
   if (index.numel() == 0) {
     return true;
   }
-  std::atomic<bool> is_wrong{false};
+  std::atomic<int> is_wrong{0};  // a word: gcc calls a library for bytes of RISC-V
   int64_t wrong = 0;  // one of the indices out of range: of the thread that sets is_wrong
   const int64_t from_step = stepped.strides[inner];
   const int64_t to_step = other.strides[inner];
@@ -123,7 +123,7 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
     if (!in_range) {
       for (int64_t i = 0; i < count; ++i) {
         const int64_t position = positions[i * step];
-        if ((position < 0 || position >= size) && !is_wrong.exchange(true)) {
+        if ((position < 0 || position >= size) && is_wrong.exchange(1) == 0) {
           wrong = position;
         }
       }
@@ -170,7 +170,7 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
   } else {
     run(0, lines, 0, length);
   }
-  ET_KERNEL_CHECK_MSG(call.ctx, !is_wrong.load(), InvalidArgument, false,
+  ET_KERNEL_CHECK_MSG(call.ctx, is_wrong.load() == 0, InvalidArgument, false,
                       "%s: expected index to be in [0, %" PRId64 "), found %" PRId64, call.op, size,
                       wrong);
   return true;

@@ -15,6 +15,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.timing import traced
+from executorch.devtools.devices.job import Job
 from executorch.examples.models import make_example
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
@@ -53,7 +54,7 @@ FLOAT_LAYERS = re.compile(r"NHWC, F32|(onvolution|Matmul) \(F32\)")
 def kinds_of(path: str) -> str:
     """Names of XNNPACK's operators and of steps of ours, as a run reports them."""
     file = ProgramFile(Path(path))
-    events = traced(file.data, "forward", [torch.zeros(1, 3, 224, 224)])
+    events = traced(Job(file.data, "forward", [torch.zeros(1, 3, 224, 224)]))
     return " ".join(event.name for event in events)
 
 

@@ -15,6 +15,7 @@ from executorch.backends.vulkan.aot.eager_quantized import grouped_weights
 from executorch.backends.vulkan.test.lowered import payloads
 from executorch.backends.vulkan.test.reference import Machine
 from executorch.devtools.commands.probe import found_values
+from executorch.devtools.devices.job import Job
 from executorch.exir._serialize._program import deserialize_pte_binary
 
 DYNAMIC = "et_vk.linear_dq8ca_q4gsw.default"
@@ -89,7 +90,7 @@ def _loaded(kind: type[_Recording], file: bytes) -> _Recording:
 def on_device(file: bytes, inputs: Sequence[Any]) -> _Recording:
     """Of a program that is one delegate: `beside` has its calls, `quantized` what its layers round."""
     machine = _loaded(_Recording, file)
-    found = found_values(file, "forward", inputs)
+    found = found_values(Job(file, "forward", inputs))
     machine.given = {each.delegate_handle: each.values[0] for each in found}
     machine.run(inputs)
     return machine

@@ -9,6 +9,7 @@ with 95 %.
 
     python -m executorch.devtools bench before.pte after.pte --threads 1 2 --html bench.html
     python -m executorch.devtools bench model.pte --shape image=1x3x64x64
+    python -m executorch.devtools bench before.pte after.pte --device adb --etrecord before.etrecord
     python -m executorch.devtools bench model.pte --python other-environment/bin/python
 """
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from executorch.devtools.commands.arguments.options import add_data, add_inputs
+from executorch.devtools.commands.arguments.options import add_data, add_device, add_inputs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
     parser.add_argument("--method", default="", help="forward, or the first by name, unless given")
     add_inputs(parser)
+    add_device(parser)
     parser.add_argument(
         "--threads", type=int, nargs="*", default=[0], help="0: as many as the runtime takes"
     )

@@ -5,12 +5,13 @@ Causes come in order: observers that were not calibrated, inputs unlike those of
 that saturate or vanish in half precision, quantized layers whose values are cut, operators that differ, inside of
 delegates, too.
 
-The file runs on the runtime of this package. Each operator is computed once more by PyTorch from what the file gave
-its operands, so that an operator is found by its own error, not by one that it was handed. The model is its record
-(generate_etrecord=True), or an exported program (torch.export.save) or a model of Python (file.py:name), which is
-lowered again as the file was.
+The file runs on the runtime of this package, or on a device. Each operator is computed once more by PyTorch from what
+the file gave its operands, so that an operator is found by its own error, not by one that it was handed. The model is
+its record (generate_etrecord=True), or an exported program (torch.export.save) or a model of Python (file.py:name),
+which is lowered again as the file was.
 
     python -m executorch.devtools bisect model.etrecord model.pte
+    python -m executorch.devtools bisect model.etrecord model.pte --device adb
 
 In half precision the model overflows as its program does: there each operator is computed in float64, too.
 
@@ -22,7 +23,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from executorch.devtools.commands.arguments.options import add_data
+from executorch.devtools.commands.arguments.options import add_data, add_device
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,3 +44,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--inputs", type=Path, help="torch.save of a tuple; the record's inputs unless given"
     )
     add_data(parser)
+    add_device(parser)

@@ -7,6 +7,7 @@ module and inputs, or a function that gives it. The program also runs here, whic
 record this finds operators that are slower than the machine, and such as give infinities or NaN.
 
     python -m executorch.devtools doctor model.pte --etrecord model.etrecord --html model.html
+    python -m executorch.devtools doctor model.pte --etrecord model.etrecord --device ssh:board
     python -m executorch.devtools doctor model.pt2 --shape image=1x3x64x64
     python -m executorch.devtools doctor model.py:make_model --all-backends
 
@@ -18,7 +19,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from executorch.devtools.commands.arguments.options import HERE, XNNPACK, add_data, add_inputs
+from executorch.devtools.commands.arguments.options import (
+    HERE,
+    XNNPACK,
+    add_data,
+    add_device,
+    add_inputs,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,5 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--method", default="", help="whose time is of interest: forward, or the first by name"
     )
     add_data(parser)
+    add_device(parser)
     add_inputs(parser, "those of the record, else drawn,")
     parser.add_argument("--no-run", action="store_true", help="do not run it, measure nothing")

@@ -59,3 +59,19 @@ def shape(text: str) -> Shape:
     if not equals or not name or any(size < 0 for size in found) or (colon and not dtype):
         raise argparse.ArgumentTypeError(f"expected {_SHAPE}, found {text!r}")
     return Shape(name, found, dtype or None)
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--device",
+        default="local",
+        metavar="WIRE",
+        help="where it runs: local (the default), adb[:SERIAL], ssh:HOST or qemu:TARGET (aarch64, armv7, riscv64, "
+        "cortex-m55); :/FOLDER behind it says where there is room. executor_runner is pushed there, and nothing stays",
+    )
+    parser.add_argument(
+        "--runner",
+        type=Path,
+        metavar="FILE",
+        help="the executor_runner of that system; what its preset built in the source tree, unless given",
+    )

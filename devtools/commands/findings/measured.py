@@ -26,11 +26,12 @@ from executorch.devtools.commands.program_file import (
 )
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
-from executorch.devtools.costs.machine import KERNELS, Machine, processor
+from executorch.devtools.costs.machine import KERNELS, Machine
 from executorch.devtools.costs.rates import machine
 from executorch.devtools.costs.sizes import has_open_sizes, set_sizes
 from executorch.devtools.costs.timing import Timed, timed, traced
 from executorch.devtools.costs.work import multiply_adds_of
+from executorch.devtools.devices.job import Device, Job
 from executorch.devtools.inspector._events import Event
 from executorch.devtools.inspector._graphs import of_method, one_method
 from executorch.exir import schema
@@ -43,10 +44,14 @@ class Run:
     """What a program took, and what that tells; `seconds`: None when it does not run. `values`: its inputs, flat."""
 
     def __init__(
-        self, file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace
+        self,
+        file: ProgramFile,
+        record: ETRecord | None,
+        arguments: argparse.Namespace,
+        device: Device,
     ) -> None:
         plan = file.plan(arguments.method)
-        self._file, self._data, self.method = file, arguments.data, plan.name
+        self._file, self._device, self.method = file, device, plan.name
         self._record = of_method(record, plan.name) if record is not None else None
         self.used, self._inputs = _inputs(plan, self._record, arguments)
         self.findings: list[Finding] = []
@@ -57,21 +62,23 @@ class Run:
         here = self._expect(self._record) if self._record is not None else None
         self.values = pytree.tree_leaves(self._inputs)
         try:
-            events = traced(file.data, plan.name, self.values, self._record, arguments.data)
+            self._job = Job(file.data, plan.name, self.values, arguments.data)
+            events = traced(self._job, self._record, device)
         except RuntimeError as problem:  # other findings say what it lacks, as a rule
-            self.notes.append(f"It does not run here: {str(problem).splitlines()[0]}")
+            where = "here" if device.is_here else "there"
+            self.notes.append(f"It does not run {where}: {str(problem).splitlines()[0]}")
             return
         self._measure(events)
         if self._record is not None and here is not None:
             self._explain(events, self._record, here)
 
     def _expect(self, record: ETRecord) -> Machine:
-        here = machine(sorted(self._file.backends))
+        here = machine(sorted(self._file.backends), self._device)
         edge = one_method(record.edge_dialect_program)
         if isinstance(edge, ExportedProgram):
             set_sizes(edge, self._inputs)  # work is counted at the sizes that run
         expected = estimates(self._file, self.method, record, here)
-        self.notes.append(_forecast(self.method, expected))
+        self.notes.append(_forecast(self.method, expected, self._device))
         self.tables.append(_by_kind(expected))
         return here
 
@@ -85,7 +92,7 @@ class Run:
     def _explain(self, events: Sequence[Event], record: ETRecord, here: Machine) -> None:
         measured = timed(events, record)
         self.findings += below_machine(measured, self.method, Origins(record), here)
-        self.findings += number_findings(self._file, self.method, record, self._inputs, self._data)
+        self.findings += number_findings(self._file, self._job, record, self._inputs, self._device)
 
     @property
     def seconds(self) -> float | None:
@@ -114,9 +121,9 @@ def _inputs(
     return used, pytree.tree_unflatten(values, structure)
 
 
-def _forecast(method: str, expected: Sequence[Estimated]) -> str:
+def _forecast(method: str, expected: Sequence[Estimated], device: Device) -> str:
     seconds = sum(each.seconds for each in expected)
-    note = f"{method} should take {1e3 * seconds:.3g} ms on {processor()}"
+    note = f"{method} should take {1e3 * seconds:.3g} ms on {device.processor if device.is_here else device.title}"
     unknown = sum(has_open_sizes(each.nodes) for each in expected)
     return note + (
         f", without {unknown} operators whose sizes only a run tells." if unknown else "."

@@ -4,11 +4,10 @@ not fit the values."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from torch.export import ExportedProgram
-from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given
 from executorch.devtools.commands.bisect import by_handles
@@ -26,6 +25,7 @@ from executorch.devtools.commands.output.finding import NUMBERS, STOPS, Finding
 from executorch.devtools.commands.probe import found_values
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.reference import COARSE
+from executorch.devtools.devices.job import Device, Job
 from executorch.exir import schema
 from executorch.exir.program._etrecord import ETRecord
 from executorch.exir.scalar_type import ScalarType
@@ -34,20 +34,16 @@ _HALVES = (ScalarType.HALF, ScalarType.BFLOAT16)
 
 
 def number_findings(
-    file: ProgramFile,
-    method: str,
-    record: ETRecord,
-    inputs: tuple[Any, ...],
-    data_path: Path | None = None,
+    file: ProgramFile, job: Job, record: ETRecord, inputs: tuple[Any, ...], device: Device
 ) -> list[Finding]:
-    """Of a program that runs here. All values are recorded where some are in half precision, or where an output is
-    infinite or NaN."""
+    """Of a job that runs on the device; `inputs`: the same as the model takes them. All values are recorded where some
+    are in half precision, or where an output is infinite or NaN."""
     program = record.edge_dialect_program
     if not isinstance(program, ExportedProgram):
         return []
     return [
         *map(_of_cut, cuts(program, inputs)),
-        *_of_values(file, method, record, inputs, data_path),
+        *_of_values(file, job, record, inputs, device),
     ]
 
 
@@ -57,20 +53,15 @@ def _of_cut(each: Cut) -> Finding:
 
 
 def _of_values(
-    file: ProgramFile,
-    method: str,
-    record: ETRecord,
-    inputs: tuple[Any, ...],
-    data_path: Path | None,
+    file: ProgramFile, job: Job, record: ETRecord, inputs: tuple[Any, ...], device: Device
 ) -> list[Finding]:
     program = record.edge_dialect_program
     assert isinstance(program, ExportedProgram)
-    leaves = pytree.tree_leaves(inputs)
-    outputs = _outputs(file.data, method, leaves, data_path)
-    if not (_has_halves(file.plan(method)) or has_infinite(outputs)):
+    outputs = device.run(replace(job, inputs=given.copies(job.inputs))).outputs
+    if not (_has_halves(file.plan(job.method)) or has_infinite(outputs)):
         return []
     try:
-        found = found_values(file.data, method, leaves, data_path)
+        found = found_values(job, device)
     except RuntimeError:
         return []
     broken = broken_values(program, inputs, by_handles(record, found))
@@ -80,13 +71,6 @@ def _of_values(
     # An infinity that the model means, such as a mask's, is no overflow.
     named = [each for each in broken if is_wrong or each.kind in OF_TYPES]
     return [_finding(each, is_wrong) for each in named]
-
-
-def _outputs(data: bytes, method: str, inputs: list[Any], data_path: Path | None) -> list[Any]:
-    from executorch.runtime import Runtime
-
-    loaded = Runtime.get().load_program(data, data_path=data_path)
-    return list(loaded.load_method(method).execute(given.copies(inputs)))
 
 
 def _has_halves(plan: schema.ExecutionPlan) -> bool:

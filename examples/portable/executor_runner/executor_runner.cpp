@@ -8,19 +8,23 @@
 #include <executorch/backends/xnnpack/runtime/packed_cache.h>
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/runner_util/model_runner.h>
+#include <executorch/extension/runner_util/run_report.h>
 #include <executorch/extension/runner_util/self_test.h>
+#include <executorch/extension/runner_util/threads.h>
 #include <executorch/extension/runner_util/tracing.h>
 #include <executorch/runtime/core/version.h>
 #include <executorch/runtime/platform/runtime.h>
 
 namespace xnnpack = executorch::backends::xnnpack;
 
+using executorch::extension::describe_runner;
 using executorch::extension::Flag;
 using executorch::extension::FlagTable;
 using executorch::extension::is_bundled_program_file;
 using executorch::extension::ModelRunnerOptions;
 using executorch::extension::run_bundled_case;
 using executorch::extension::run_self_test;
+using executorch::extension::set_cpu_threads;
 using executorch::extension::Tracing;
 using executorch::runtime::Error;
 
@@ -51,6 +55,8 @@ int main(int argc, char** argv) {
   std::string packed_cache_path;
   bool wants_self_test = false;
   bool wants_version = false;
+  bool wants_description = false;
+  bool only_loads = false;
   double rtol = 0.01;
   double atol = 0.01;
   Tracing tracing;
@@ -85,9 +91,16 @@ int main(int argc, char** argv) {
        {"self_test", &wants_self_test,
         "Runs the test cases that the program carries and says which pass; --method_name: those of "
         "one method."},
+       {"report_path", &options.report_path,
+        "File for what loading and each execution took, and dtypes and sizes of the outputs, as "
+        "JSON."},
+       {"load_only", &only_loads, "Loads the method and does not run it."},
        {"bundleio_rtol", &rtol, "Of a bundled program's outputs: may differ by this relative"},
        {"bundleio_atol", &atol, "and this absolute difference, added up."},
-       {"version", &wants_version, "Prints the version and does nothing else."}}};
+       {"version", &wants_version, "Prints the version and does nothing else."},
+       {"describe", &wants_description,
+        "Prints what it is as JSON and does nothing else: version, architecture, build, threads, "
+        "operators, backends."}}};
   tracing.add_flags(&table.flags);
   if (const std::optional<int> code = read_flags(table, argc, argv)) {
     return *code;
@@ -95,6 +108,14 @@ int main(int argc, char** argv) {
   if (wants_version) {
     std::cout << "executor_runner " ET_VERSION "\n";
     return 0;
+  }
+  if (wants_description) {
+    set_cpu_threads(options.cpu_threads);
+    describe_runner(tracing.is_built(), std::cout);
+    return 0;
+  }
+  if (only_loads) {
+    options.instead = [](executorch::runtime::Method&) { return Error::Ok; };
   }
   if (!parse_print(print_output, &options.print)) {
     std::cerr << "--print_output: expected none, summary or all, got " << print_output << "\n";

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import platform
 import re
 import subprocess
 from pathlib import Path
@@ -290,3 +292,34 @@ def test_what_it_says_about_itself() -> None:
     for flag in [*documented.split(), "server_mode", "cpu_threads", "version"]:
         assert f"--{flag} (" in text
     assert "Example:\n  executor_runner --model_path=model.pte --inputs=image.npy,3,true" in text
+
+
+def test_it_describes_itself() -> None:
+    done = run("--describe", "--cpu_threads=1")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["version"] == __version__ and found["threads"] == 1
+    assert found["architecture"] == platform.machine() and found["system"] == "Linux"
+    assert {"aten::add.out", "aten::mul.out"} <= set(found["operators"])
+    assert len(set(found["operators"])) == len(found["operators"])
+    assert "XnnpackBackend" in found["backends"]
+    assert found["events"] == ("--etdump_path" in run("--help").stdout)
+
+
+def test_a_run_is_reported(scale: Path, array: Path, tmp_path: Path) -> None:
+    words = [f"--model_path={scale}", f"--inputs={array},1,1,true", "--num_executions=3"]
+    done = run(*words, f"--report_path={tmp_path / 'report'}", "--print_output=none")
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "report").read_text())
+    assert len(found["run_ns"]) == 3 and min(found["run_ns"]) > 0 and found["load_ns"] > 0
+    assert 0 < found["bytes_before"] <= found["resident_bytes"] <= found["peak_bytes"]
+    tensor = {"dtype": 6, "sizes": [2, 3], "dim_order": [0, 1]}  # 6: float
+    assert found["outputs"] == [tensor, {"value": 1}, {"value": 1.0}, {"value": True}]
+    done = run(*words, "--report_path=/nowhere/report")
+    assert done.returncode == 1 and "/nowhere/report" in done.stderr
+
+
+def test_a_program_is_loaded_alone(scale: Path, tmp_path: Path) -> None:
+    done = run(f"--model_path={scale}", "--load_only")
+    assert done.returncode == 0 and "executed" not in done.stdout + done.stderr
+    assert run(f"--model_path={tmp_path / 'absent.pte'}", "--load_only").returncode == 1

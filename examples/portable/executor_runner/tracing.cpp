@@ -21,6 +21,10 @@ Tracing::Tracing() : state_(std::make_unique<State>()) {}
 
 Tracing::~Tracing() = default;
 
+bool Tracing::is_built() const {
+  return true;
+}
+
 void Tracing::add_flags(std::vector<Flag>* flags) {
   TraceOptions& options = state_->options;
   flags->insert(

@@ -27,8 +27,8 @@ struct Taking {
   int64_t size;
   int64_t count;
   int64_t inner_bytes;
-  std::atomic<bool> wrong{false};
-  int64_t found = 0;  // of the thread that sets wrong
+  std::atomic<int> wrong{0};  // a word: gcc calls a library for bytes of RISC-V
+  int64_t found = 0;          // of the thread that sets wrong
 };
 
 // Moves runs [first, last) of the outer * count ones; `kBytes` of each, or inner_bytes where it is
@@ -41,7 +41,7 @@ void take_runs(Taking& p, const Index* index, int64_t first, int64_t last) {
   for (int64_t run = first; run < last; ++run) {
     const auto row = static_cast<int64_t>(index[i]);
     if (row < 0 || row >= p.size) {
-      if (!p.wrong.exchange(true)) {
+      if (p.wrong.exchange(1) == 0) {
         p.found = row;
       }
       return;
@@ -71,7 +71,7 @@ void take_range(Taking& p, const Index* index, int64_t first, int64_t last) {
 }
 
 bool check_taken(const OpCall& call, const Taking& p) {
-  ET_KERNEL_CHECK_MSG(call.ctx, !p.wrong.load(), InvalidArgument, false,
+  ET_KERNEL_CHECK_MSG(call.ctx, p.wrong.load() == 0, InvalidArgument, false,
                       "%s: expected indices in [0, %" PRId64 "), found %" PRId64, call.op, p.size,
                       p.found);
   return true;
@@ -121,7 +121,7 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
     for (int64_t i = first; i < last; ++i, odometer.next()) {
       const int64_t row = index_at(positions.data, index.scalar_type(), odometer.offset(0));
       if (row < 0 || row >= p.size) {
-        if (!p.wrong.exchange(true)) {
+        if (p.wrong.exchange(1) == 0) {
           p.found = row;
         }
         return;

@@ -86,7 +86,7 @@ def _sentence(problem: Exception) -> str:
 
 def _is_reported(problem: Exception) -> bool:
     """Whether its text is for the user: everything else is a fault of ours, and keeps its trace."""
-    kinds = ("ExportError", "ExecuTorchError")
+    kinds = ("ExportError", "ExecuTorchError", "ProgramError")
     named = any(kind.__name__ in kinds for kind in type(problem).__mro__)
     return named or isinstance(problem, OSError | ValueError | ImportError)
 

@@ -6,6 +6,7 @@ the sizes of --shape or the largest of the export.
 
     executorch run model.pte --inputs image.npy --top 5
     executorch run model.pte --shape image=1x3x64x64
+    executorch run model.pte --device ssh:board
     executorch run model.gguf
 
 A language model's checkpoint is exported on first use and kept, as with chat.
@@ -19,7 +20,7 @@ from pathlib import Path
 
 def parser(prog: str) -> argparse.ArgumentParser:
     from executorch.cli.main import command_parser
-    from executorch.devtools.commands.arguments.options import add_data, add_inputs
+    from executorch.devtools.commands.arguments.options import add_data, add_device, add_inputs
 
     made = command_parser(prog, __doc__)
     made.add_argument(
@@ -31,6 +32,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add_data(made)
     made.add_argument("--method", default="", help="forward, or the only one, unless given")
     add_inputs(made)
+    add_device(made)
     made.add_argument("--output", type=Path, metavar="FILE", help="write the outputs there (.npz)")
     made.add_argument("--runs", type=int, default=1, help="times are those of the last")
     made.add_argument(

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from typing import Any
 
 import numpy
 
 from executorch.devtools.commands.inputs.used import sentence, used_inputs
 from executorch.devtools.commands.program_file import plan_of
-from executorch.runtime import Runtime
+from executorch.devtools.devices import opened
+from executorch.devtools.devices.job import Job
 
 
 def run_program(options: argparse.Namespace) -> int:
@@ -21,24 +21,26 @@ def run_program(options: argparse.Namespace) -> int:
     arrays = [each.value for each in used]
     if options.runs < 1:
         raise ValueError(f"--runs: expected 1 or more, found {options.runs}")
-    program = Runtime.get().load_program(options.program, data_path=options.data)
-    method = program.load_method(plan.name)
-    for _ in range(options.runs):
-        start = time.perf_counter()
-        outputs = method.execute(arrays)
-        milliseconds = (time.perf_counter() - start) * 1e3
-    names = method.metadata.output_names()
+    job = Job(options.program, plan.name, arrays, options.data, options.runs)
+    with opened(options) as device:
+        ran = device.run(job)
+    outputs, took = ran.outputs, [nanoseconds / 1e6 for nanoseconds in ran.run_ns[-1:]]
+    names = [
+        plan.output_names[number] if plan.output_names else "" for number in range(len(outputs))
+    ]
     if options.output:
         # arr_0, arr_1, ... where the file has no names
         keys = [name or f"arr_{number}" for number, name in enumerate(names)]
         numpy.savez(options.output, **dict(zip(keys, map(as_numpy, outputs), strict=True)))
     shown = [described(each, options.top) for each in outputs]
     if options.json:
-        head = {"program": str(options.program), "method": plan.name, "milliseconds": milliseconds}
+        head = {"program": str(options.program), "method": plan.name, "device": device.name}
+        head["milliseconds"] = took[0] if took else None
         inputs = [each.row() | described(each.value, 0) for each in used]
         print(json.dumps({**head, "inputs": inputs, "outputs": shown}))
         return 0
-    print(f"{options.program}: {plan.name}, {milliseconds:.2f} ms")
+    where = "" if device.is_here else f" on {device.title}"
+    print(f"{options.program}: {plan.name}{where}{''.join(f', {each:.2f} ms' for each in took)}")
     print(sentence(used))
     for number, each in enumerate(shown):
         print(f"  output {names[number] or number}: {line(each)}")
