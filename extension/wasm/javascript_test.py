@@ -58,12 +58,14 @@ import {{ FakeRuntime }} from "{HERE}/test/fake_runtime.mjs";
 import {{ createInterface }} from "{HERE}/src/interface.mjs";
 const runtime = new FakeRuntime();
 runtime.recordsEvents = true;
+runtime.tokenizers = {{ create: () => 8 }};
 const et = createInterface(runtime);
 const language = ["constructor", "length", "name", "prototype"];
 const own = (value) => Object.getOwnPropertyNames(value).filter((name) => !language.includes(name));
 console.log(JSON.stringify({{
   ExecuTorch: own(et), ModuleClass: own(et.Module), Module: own(et.Module.prototype), TensorClass: own(et.Tensor),
   TextSession: own(et.TextSession.prototype), TextSessionClass: own(et.TextSession),
+  Tokenizer: own(Object.getPrototypeOf(et.Tekken.prototype)),
   Tensor: [...own(et.Tensor.prototype), ...own(et.Tensor.ones([1]))],
   ScalarType: own(et.ScalarType), Tag: own(et.Tag),
 }}));
