@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The build by Emscripten in headless Chromium: networks and a language model beside the native numbers, threads with and
-without the headers that they need, the page that shows a program."""
+"""The build by Emscripten in headless Chromium: networks and a language model beside the native numbers, threads with
+and without the headers that they need, the page that shows a program."""
 
 from __future__ import annotations
 
@@ -129,9 +129,11 @@ WRITE = """async () => {
   const { loadInWorker } = await import("./worker.mjs");
   const bytes = async (name) => (await fetch(name)).arrayBuffer();
   const et = await loadInWorker();
-  const session = await et.loadText(await bytes("model.pte"), { tokenizer: await bytes("tokenizer.json") });
+  const tokenizer = await bytes("tokenizer.json");
+  const session = await et.loadText(await bytes("model.pte"), { tokenizer });
   const pieces = [];
-  const answer = await session.generate(PROMPT, { temperature: 0, maxNewTokens: COUNT, ignoresEnd: true }, (piece) => pieces.push(piece));
+  const settings = { temperature: 0, maxNewTokens: COUNT, ignoresEnd: true };
+  const answer = await session.generate(PROMPT, settings, (piece) => pieces.push(piece));
   et.terminate();
   return { ...answer, pieces };
 }"""

@@ -11,7 +11,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,17 +28,14 @@ THREADS = "-DEXECUTORCH_WASM_THREADS=ON"
 Build = Callable[..., Path]
 
 
-def emscripten() -> dict[str, str]:
-    """Debian's Emscripten does not find its own parser without the path of Debian's Node modules."""
-    return {"NODE_PATH": os.environ.get("NODE_PATH", "/usr/share/nodejs")}
-
-
 def _built(name: str, *options: str, target: str = "executorch_wasm_page") -> Path:
     from executorch.test.install.commands import beside, command
 
     folder = beside(name)
-    command("emcmake", "cmake", "--preset", "wasm", "-B", folder, *options, **emscripten())
-    command("cmake", "--build", folder, "--target", target, **emscripten())
+    # Debian's Emscripten does not find its own parser without the path of Debian's Node modules.
+    modules = os.environ.get("NODE_PATH", "/usr/share/nodejs")
+    command("emcmake", "cmake", "--preset", "wasm", "-B", folder, *options, NODE_PATH=modules)
+    command("cmake", "--build", folder, "--target", target, NODE_PATH=modules)
     return folder / "extension" / "wasm"
 
 
@@ -115,7 +112,7 @@ def network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return folder
 
 
-Serve = Callable[..., "contextmanager[str]"]
+Serve = Callable[..., AbstractContextManager[str]]
 
 
 @pytest.fixture(scope="session")
@@ -131,7 +128,7 @@ def serve() -> Serve:
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), made) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             host, port = server.server_address[:2]
-            yield f"http://{host}:{port}"
+            yield f"http://{host!s}:{port}"
             server.shutdown()
 
     return serve

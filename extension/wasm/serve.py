@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server for pages with threads on this machine, `python serve.py FOLDER [PORT]`: browsers give memory that threads share
-to pages that come with these headers."""
+"""A server for pages with threads on this machine, `python serve.py FOLDER [PORT]`: browsers give memory that threads
+share to pages that come with these headers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main(argv: list[str]) -> None:
     handler = partial(Handler, directory=argv[0])
     with http.server.ThreadingHTTPServer(address, handler) as server:
         host, port = server.server_address[:2]
-        print(f"http://{host}:{port}", flush=True)
+        print(f"http://{host!s}:{port}", flush=True)
         server.serve_forever()
 
 

@@ -239,14 +239,17 @@ const et = await load();
 const said = (call) => { try { return `${call()}`; } catch (error) { return error.message; } };
 const tokenizer = new et.HFTokenizer();
 const before = tokenizer.isLoaded;
-const errors = [said(() => tokenizer.load(new Uint8Array(9))), said(() => tokenizer.encode("x")), said(() => tokenizer.load(null))];
+const errors = [
+  () => tokenizer.load(new Uint8Array(9)), () => tokenizer.encode("x"), () => tokenizer.load(null),
+].map(said);
 tokenizer.load(readFileSync(file));
 const ids = tokenizer.encode("the quick fox");
 const facts = [before, tokenizer.isLoaded, tokenizer.vocabSize, typeof tokenizer.bosTok];
 const text = tokenizer.decode(ids);
 tokenizer.delete();
 errors.push(said(() => tokenizer.encode("x")));
-const kinds = ["HFTokenizer", "Llama2cTokenizer", "SPTokenizer", "Tekken", "Tiktoken"].filter((name) => new et[name]().isLoaded === false);
+const names = ["HFTokenizer", "Llama2cTokenizer", "SPTokenizer", "Tekken", "Tiktoken"];
+const kinds = names.filter((name) => new et[name]().isLoaded === false);
 console.log(JSON.stringify({ ids: ids.map(Number), facts, text, errors, kinds }));
 """
 EVENTS = """
@@ -276,8 +279,8 @@ def test_events_are_an_etdump(built: Build, small: Path, tmp_path: Path) -> None
     words = page, small / "add_mul.pte", tmp_path / "etdump.etdp"
     assert command("node", tmp_path / "events.mjs", *words) == "true\n"
     (block,) = Inspector(etdump_path=str(tmp_path / "etdump.etdp")).event_blocks
-    times = {event.name: len(event.perf_data.raw) for event in block.events}
-    assert times["OPERATOR_CALL"] == 3 or times["native_call_mm.out"] == 3, times
+    times = {each.name: len(each.perf_data.raw) for each in block.events if each.perf_data}
+    assert times["native_call_mm.out"] == times["native_call_add.out"] == 3, times
 
 
 def test_tokenizers_alone(with_text: Path, tmp_path: Path) -> None:
