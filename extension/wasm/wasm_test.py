@@ -217,6 +217,12 @@ def test_the_guides_commands(package: Path) -> None:
     assert {"index.mjs", "executorch.wasm", "index.html"} <= {
         each.name for each in package.iterdir()
     }
+    commands = " ".join(commands_of("other_languages", "Threads in WebAssembly"))
+    assert (
+        "--preset wasm" in commands
+        and "-DEXECUTORCH_WASM_THREADS=ON" in commands
+        and "--target executorch_wasm_package" in commands
+    )
 
 
 def test_smollm2_writes_what_it_writes_natively(with_text: Path, smollm2: dict[str, Any]) -> None:
