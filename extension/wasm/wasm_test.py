@@ -34,10 +34,11 @@ pytestmark = [
 ]
 
 
-def test_the_documented_behaviours(package: Path, small: Path) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_documented_behaviours(threaded: Path, small: Path, threads: int) -> None:
     text = command(
         "node", "--test", HERE / "test" / "documented.test.mjs",
-        EXECUTORCH_WASM=str(package), PROGRAMS=str(small),
+        EXECUTORCH_WASM=str(threaded), PROGRAMS=str(small), THREADS=str(threads),
     )  # fmt: skip
     assert "# fail 0" in text, text
 
