@@ -279,7 +279,7 @@ def test_events_are_an_etdump(built: Build, small: Path, tmp_path: Path) -> None
     """In a build with the event tracer; they are taken once."""
     page = built(
         "wasm-events", "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON", "-DEXECUTORCH_BUILD_XNNPACK=OFF",
-        "-DEXECUTORCH_BUILD_KERNELS_QUANTIZED=OFF",
+        "-DEXECUTORCH_BUILD_KERNELS_QUANTIZED=OFF", "-DEXECUTORCH_BUILD_KERNELS_OPTIMIZED=OFF",
         "-DEXECUTORCH_SELECT_OPS_LIST=aten::mm.out,aten::add.out",
     ) / "page"  # fmt: skip
     (tmp_path / "events.mjs").write_text(EVENTS)
