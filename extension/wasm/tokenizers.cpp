@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokenizers for src/tokenizers.mjs. What is returned by pointer is the caller's, to be freed; null: it failed, and the log
-// says why.
+// Tokenizers for src/tokenizers.mjs. What is returned by pointer is the caller's, to be freed;
+// null: it failed, and the log says why.
 #include <pytorch/tokenizers/hf_tokenizer.h>
 #include <pytorch/tokenizers/llama2c_tokenizer.h>
 #include <pytorch/tokenizers/sentencepiece.h>
