@@ -293,11 +293,12 @@ def test_events_are_an_etdump(built: Build, small: Path, tmp_path: Path) -> None
 
 def test_tokenizers_alone(with_text: Path, tmp_path: Path) -> None:
     """A class for each format; ids of the reference."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-    words = {"<unk>": 0, "the": 1, "quick": 2, "fox": 3}
+    words = {"<unk>": 0, "the": 1, "Ġquick": 2, "Ġfox": 3}
     reference = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
-    reference.pre_tokenizer = pre_tokenizers.Whitespace()
+    reference.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    reference.decoder = decoders.ByteLevel()
     reference.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "tokenizers.mjs").write_text(TOKENIZERS)
     found = json.loads(

@@ -69,14 +69,14 @@ export function tokenizerClasses(core) {
       return Array.from(new BigUint64Array(ids.buffer));
     }
 
-    /** decode(previous, current): what an id adds to the text behind another. decode(ids): their text. */
+    /** decode(previous, current): what an id adds to the text behind another. decode(ids): their text, as a beginning. */
     decode(previous, current = undefined) {
-      const ids = current === undefined ? Array.from(previous, BigInt) : [BigInt(previous), BigInt(current)];
+      const ids = current === undefined ? [this.bosTok, ...Array.from(previous, BigInt)] : [BigInt(previous), BigInt(current)];
       const text = new TextDecoder();
       let result = "";
-      for (let i = current === undefined ? 0 : 1; i < ids.length; ++i) {
+      for (let i = 1; i < ids.length; ++i) {
         result += text.decode(this.#bytes("Failed to decode token", 1, (scope, count) =>
-          functions.decode(this.#place, ids[Math.max(i - 1, 0)], ids[i], count)), { stream: true });
+          functions.decode(this.#place, ids[i - 1], ids[i], count)), { stream: true });
       }
       return result + text.decode();
     }
