@@ -31,7 +31,9 @@ size_t default_thread_count() {
   if (const size_t inherited = process_pool_size; inherited > 0) {
     return inherited;
   }
-#if defined(EXECUTORCH_THREADPOOL_USE_ALL_LOGICAL_CORES)
+#if defined(__EMSCRIPTEN__)
+  return 1;  // a thread needs a worker that JavaScript made: who made some says how many
+#elif defined(EXECUTORCH_THREADPOOL_USE_ALL_LOGICAL_CORES)
   return 0;
 #else
   return cpuinfo::get_num_performant_cores();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The interface's sources as one script, which Emscripten puts ahead of its own, and the package that npm takes:
-`python bundle.py script OUT`, `python bundle.py package CORE.js FOLDER`."""
+`python bundle.py script OUT`, `python bundle.py package|threads CORE.js FOLDER`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # Each after those that it imports.
-SOURCES = "raw memory dtypes tensor module text interface".split()
+SOURCES = "raw memory dtypes tensor module text tokenizers interface".split()
 LINE = re.compile(r"^import .*?;\n|^export ", re.M | re.S)
 
 
@@ -42,11 +42,22 @@ def package(core: Path, folder: Path) -> None:
     )
 
 
+def threads(core: Path, folder: Path) -> None:
+    """The program with threads, a folder of the package: core.js is for Node and what its workers begin with."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = core.read_text()
+    (folder / "core.js").write_text(text)
+    (folder / "core.mjs").write_text(text + "\nexport default loadCore;\n")
+    (folder / "package.json").write_text('{"type": "commonjs"}\n')
+    shutil.copy(core.with_suffix(".worker.js"), folder / "executorch.worker.js")
+    shutil.copy(core.with_suffix(".wasm"), folder / "executorch.wasm")
+
+
 def main(argv: list[str]) -> None:
     if argv[0] == "script":
         Path(argv[1]).write_text(script())
     else:
-        package(Path(argv[1]), Path(argv[2]))
+        {"package": package, "threads": threads}[argv[0]](Path(argv[1]), Path(argv[2]))
 
 
 if __name__ == "__main__":

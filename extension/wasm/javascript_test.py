@@ -8,7 +8,10 @@ import re
 import runpy
 import shutil
 import subprocess
+import urllib.request
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,12 +61,14 @@ import {{ FakeRuntime }} from "{HERE}/test/fake_runtime.mjs";
 import {{ createInterface }} from "{HERE}/src/interface.mjs";
 const runtime = new FakeRuntime();
 runtime.recordsEvents = true;
+runtime.tokenizers = {{ create: () => 8 }};
 const et = createInterface(runtime);
 const language = ["constructor", "length", "name", "prototype"];
 const own = (value) => Object.getOwnPropertyNames(value).filter((name) => !language.includes(name));
 console.log(JSON.stringify({{
   ExecuTorch: own(et), ModuleClass: own(et.Module), Module: own(et.Module.prototype), TensorClass: own(et.Tensor),
   TextSession: own(et.TextSession.prototype), TextSessionClass: own(et.TextSession),
+  Tokenizer: own(Object.getPrototypeOf(et.Tekken.prototype)),
   Tensor: [...own(et.Tensor.prototype), ...own(et.Tensor.ones([1]))],
   ScalarType: own(et.ScalarType), Tag: own(et.Tag),
 }}));
@@ -76,6 +81,58 @@ console.log(JSON.stringify({{
         assert found.pop(name) == set(re.findall(r'"(\w+)"', union)), name
     for name, names in found.items():
         assert members(text, name) == names, name
+
+
+CORE = (
+    "const core = async ({ wasmBinary, ...given }) => ({ bytes: String(wasmBinary), ...given });\n"
+)
+THREADS = """
+const place = process.argv[2];
+const { load } = await import(place);
+const said = async (options) => JSON.stringify(await load(options)).replaceAll(new URL(".", place).pathname, "");
+console.log(`[${await said()}, ${await said({ threads: 3 })}]`);
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("entry", ["index.mjs", "index.cjs"])
+def test_threads_are_loaded_where_they_are(entry: str, tmp_path: Path) -> None:
+    """On programs that give back what they are given."""
+    for name in ("index.mjs", "index.cjs"):
+        shutil.copy(HERE / "package" / name, tmp_path)
+    (tmp_path / "core.mjs").write_text(CORE + "export default core;\n")
+    (tmp_path / "core.cjs").write_text(CORE + "module.exports = core;\n")
+    (tmp_path / "executorch.wasm").write_text("one")
+    (tmp_path / "run.mjs").write_text(THREADS)
+    words = tmp_path / "run.mjs", (tmp_path / entry).as_uri()
+    alone, lacking = json.loads(node(*words))
+    assert alone["bytes"] == lacking["bytes"] == "one" and not alone.get("whyOneThread")
+    assert lacking["whyOneThread"].startswith("threads need the package's folder threads: ")
+    (tmp_path / "threads").mkdir()
+    (tmp_path / "threads" / "core.js").write_text(CORE + "module.exports = core;\n")
+    (tmp_path / "threads" / "package.json").write_text('{"type": "commonjs"}')
+    (tmp_path / "threads" / "executorch.wasm").write_text("more")
+    alone, together = json.loads(node(*words))
+    main = "threads/core.js"
+    assert alone["bytes"] == "one"
+    assert together == {"bytes": "more", "numWorkers": 2, "mainScriptUrlOrBlob": main}
+    page = "globalThis.crossOriginIsolated = false;\n"  # as browsers say
+    (tmp_path / "run.mjs").write_text(page + THREADS)
+    _, refused = json.loads(node(*words))
+    assert refused["bytes"] == "one"
+    assert "Cross-Origin-Embedder-Policy: require-corp, found one" in refused["whyOneThread"]
+
+
+def test_the_server_sends_the_headers_of_threads(serve: Callable[..., Any], tmp_path: Path) -> None:
+    for name in ("index.mjs", "executorch.wasm"):
+        (tmp_path / name).touch()
+    types = {"index.mjs": "text/javascript", "executorch.wasm": "application/wasm"}
+    for is_isolated, policy in ((True, "require-corp"), (False, None)):
+        with serve(tmp_path, is_isolated) as site:
+            for name, kind in types.items():
+                with urllib.request.urlopen(f"{site}/{name}") as answer:
+                    assert answer.headers["Content-Type"] == kind
+                    assert answer.headers["Cross-Origin-Embedder-Policy"] == policy
 
 
 def test_the_package_names_its_files() -> None:

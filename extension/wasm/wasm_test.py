@@ -1,38 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The build by Emscripten: documented behaviours in Node, networks beside this machine's numbers, a selective build,
-text, the page in a browser, the guide's commands."""
+"""The build by Emscripten in Node: documented behaviours, networks beside this machine's numbers, threads, a selective
+build, text, events, tokenizers, the guide's commands."""
 
 from __future__ import annotations
 
-import http.server
 import json
-import os
-import runpy
 import shutil
-import threading
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.devtools import Inspector
 from executorch.examples.models import make_example
-from executorch.examples.models.example import Method
-from executorch.examples.xnnpack.quantization import quantized_method
 from executorch.exir import to_edge_transform_and_lower
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.test.cli import wrapped
 from executorch.test.documents.commands import commands_of
 from executorch.test.e2e.build_tree import ROOT
-from executorch.test.e2e.chromium import Chromium, needs_chromium
-from executorch.test.e2e.cpp_calls import call_in_cpp
 from executorch.test.e2e.program_store import ProgramStore
-from executorch.test.install.commands import beside, command
+from executorch.test.install.commands import command
 
 HERE = ROOT / "extension" / "wasm"
-PROGRAMS = runpy.run_path(str(HERE / "test" / "programs.py"))  # no part of the installed package
+Build = Callable[..., Path]
 
 pytestmark = [
     pytest.mark.full,
@@ -42,74 +34,57 @@ pytestmark = [
 ]
 
 
-def emscripten() -> dict[str, str]:
-    """Debian's Emscripten does not find its own parser without the path of Debian's Node modules."""
-    return {"NODE_PATH": os.environ.get("NODE_PATH", "/usr/share/nodejs")}
-
-
-def built(folder: Path, *options: str, target: str = "executorch_wasm_page") -> Path:
-    """The folder of the interface's build."""
-    command("emcmake", "cmake", "--preset", "wasm", "-B", folder, *options, **emscripten())
-    command("cmake", "--build", folder, "--target", target, **emscripten())
-    return folder / "extension" / "wasm"
-
-
-@pytest.fixture(scope="module")
-def package() -> Path:
-    return built(beside("wasm")) / "page"
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("programs")
-    PROGRAMS["write"](folder)
-    return folder
-
-
-def test_the_documented_behaviours(package: Path, small: Path) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_documented_behaviours(threaded: Path, small: Path, threads: int) -> None:
     text = command(
         "node", "--test", HERE / "test" / "documented.test.mjs",
-        EXECUTORCH_WASM=str(package), PROGRAMS=str(small),
+        EXECUTORCH_WASM=str(threaded), PROGRAMS=str(small), THREADS=str(threads),
     )  # fmt: skip
     assert "# fail 0" in text, text
 
 
-NETWORKS = ("mv2", "mv2_int8", "vit")
-
-
-def method_of(name: str) -> Method:
-    method = make_example(name.removesuffix("_int8")).forward
-    return quantized_method(method) if name.endswith("_int8") else method
-
-
-@pytest.fixture(scope="module", params=NETWORKS)
-def network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with program.pte, inputs and the native outputs."""
-    folder = tmp_path_factory.mktemp(request.param)
-    method = method_of(request.param)
-    lowered = to_edge_transform_and_lower(method.export(), partitioner=[XnnpackPartitioner()])
-    (folder / "program.pte").write_bytes(lowered.to_executorch().buffer)
-    (folder / "inputs").write_bytes(b"".join(each.numpy().tobytes() for each in method.inputs))
-    (outputs,) = call_in_cpp(folder / "program.pte", [("forward", list(method.inputs))])
-    (folder / "expected").write_bytes(b"".join(each.numpy().tobytes() for each in outputs))
-    return folder
-
-
-def run_in_node(package: Path, folder: Path, runs: int = 1) -> tuple[np.ndarray, dict[str, float]]:
+def run_in_node(
+    package: Path, folder: Path, runs: int = 1, threads: int = 1
+) -> tuple[np.ndarray, dict[str, float]]:
     text = command(
         "node", ROOT / "examples" / "wasm" / "run.mjs", package, folder / "program.pte",
-        folder / "inputs", folder / "outputs", runs,
+        folder / "inputs", folder / "outputs", runs, threads,
     )  # fmt: skip
     return np.fromfile(folder / "outputs", np.float32), json.loads(text)
 
 
 @pytest.mark.req("XQ-011")
 def test_a_network_gives_the_native_numbers(package: Path, network: Path) -> None:
-    outputs, times = run_in_node(package, network)
+    outputs, times = run_in_node(package, network, 10)
     expected = np.fromfile(network / "expected", np.float32)
     difference = np.abs(outputs - expected).max() / max(1.0, np.abs(expected).max())
-    print(f"{network.name}: {difference:.1e} from the native numbers, {times['median']:.1f} ms")
+    native = float((network / "milliseconds").read_text())
+    print(
+        f"{network.name}: {difference:.1e} from the native numbers, {times['median']:.1f} ms "
+        f"beside {native:.1f} native, one thread each"
+    )
     assert outputs.shape == expected.shape and difference < 1e-4
+
+
+def test_threads_give_the_numbers_of_one(threaded: Path, network: Path) -> None:
+    outputs, times = run_in_node(threaded, network, 10, threads=2)
+    expected, alone = run_in_node(threaded, network, 10)
+    assert times["threads"] == 2 and alone["threads"] == 1
+    ratio = alone["median"] / times["median"]
+    print(f"{network.name}: two threads are {ratio:.2f} times as fast as one")
+    assert (outputs == expected).all()
+
+
+@pytest.mark.parametrize("name", ["index.mjs", "index.cjs"])
+def test_threads_that_cannot_be_had_are_one(package: Path, threaded: Path, name: str) -> None:
+    """Without the folder; with it, in both kinds of modules."""
+    script = (
+        "import(process.argv[1]).then(({ default: load }) => load({ threads: 2 }))"
+        ".then((et) => console.log(et.numThreads, et.whyOneThread))"
+    )
+    assert command("node", "-e", script, threaded / name) == "2 \n"
+    found = command("node", "-e", script, package / name)
+    assert found.startswith("1 threads need the package's folder threads: ")
 
 
 WRONG = """
@@ -177,14 +152,14 @@ def test_a_typed_class_compiles_and_gives_the_numbers(package: Path, tmp_path: P
         assert sentence in printed, printed
 
 
-def test_a_selective_build_runs_its_network(package: Path, tmp_path: Path) -> None:
+def test_a_selective_build_runs_its_network(package: Path, built: Build, tmp_path: Path) -> None:
     """Without XNNPACK, the kernels of one program."""
     method = make_example("mv2").forward
     (tmp_path / "program.pte").write_bytes(
         to_edge_transform_and_lower(method.export()).to_executorch().buffer
     )
     small = built(
-        beside("wasm-selected"), f"-DEXECUTORCH_SELECT_OPS_MODEL={tmp_path / 'program.pte'}",
+        "wasm-selected", f"-DEXECUTORCH_SELECT_OPS_MODEL={tmp_path / 'program.pte'}",
         "-DEXECUTORCH_BUILD_XNNPACK=OFF", "-DEXECUTORCH_BUILD_KERNELS_QUANTIZED=OFF",
     ) / "page"  # fmt: skip
     (tmp_path / "inputs").write_bytes(method.inputs[0].numpy().tobytes())
@@ -198,47 +173,24 @@ def test_a_selective_build_runs_its_network(package: Path, tmp_path: Path) -> No
     assert sizes[1] < sizes[0] / 2
 
 
-TEXT = ("EXTENSION_LLM_RUNNER", "KERNELS_LLM", "KERNELS_TORCHAO")
 PROMPT = "The quick brown fox"
 
 
 def test_a_language_model_writes_the_same_text(
-    tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore
+    with_text: Path, tmp_path_factory: pytest.TempPathFactory, program_store: ProgramStore
 ) -> None:
     """Beside transformers' 40 best tokens; in pieces, and again after the context went back."""
     llama = tiny_llama.kept(tmp_path_factory.mktemp("llama"), program_store)
-    with_text = built(beside("wasm-text"), *(f"-DEXECUTORCH_BUILD_{name}=ON" for name in TEXT))
     expected = llama.decode(llama.greedy(llama.encode(PROMPT), 40))
     answer = json.loads(
         command(
-            "node", ROOT / "examples" / "wasm" / "write.mjs", with_text / "page", llama.program,
+            "node", ROOT / "examples" / "wasm" / "write.mjs", with_text, llama.program,
             llama.tokenizer, PROMPT, 40,
         )
     )  # fmt: skip
     assert answer["text"] == expected and "".join(answer["pieces"]) == expected
     assert len(answer["pieces"]) > 1 and answer["newTokens"] == 40
     assert answer["ids"] == llama.encode(PROMPT) and answer["again"] == expected
-
-
-@pytest.fixture
-def site(package: Path) -> Iterator[str]:
-    """The page on a server of this machine."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        extensions_map = {
-            **http.server.SimpleHTTPRequestHandler.extensions_map,
-            ".mjs": "text/javascript", ".wasm": "application/wasm",
-        }  # fmt: skip
-
-        def log_message(self, *values: object) -> None:
-            pass
-
-    handler = partial(Quiet, directory=str(package))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        host, port = server.server_address[:2]
-        yield f"http://{host}:{port}"
-        server.shutdown()
 
 
 SCRIPT = """
@@ -251,10 +203,10 @@ et.onRuntimeInitialized = () => {
 """
 
 
-def test_the_documented_target(package: Path, small: Path) -> None:
+def test_the_documented_target(built: Build, small: Path) -> None:
     """An executable that links executorch_wasm: the names are on the module object. Emscripten 3.1.6 takes Node's fetch
     for a browser's."""
-    script = built(beside("wasm"), target="executorch_wasm_lib") / "executorch_wasm_lib.js"
+    script = built("wasm", target="executorch_wasm_lib") / "executorch_wasm_lib.js"
     words = "node", "--no-experimental-fetch", "-e", SCRIPT, script, small / "add.pte"
     assert command(*words) == "6 3,3,3,3\n"
 
@@ -266,29 +218,101 @@ def test_the_guides_commands(package: Path) -> None:
     assert {"index.mjs", "executorch.wasm", "index.html"} <= {
         each.name for each in package.iterdir()
     }
+    commands = " ".join(commands_of("other_languages", "Threads in WebAssembly"))
+    assert (
+        "--preset wasm" in commands
+        and "-DEXECUTORCH_WASM_THREADS=ON" in commands
+        and "--target executorch_wasm_package" in commands
+    )
 
 
-@needs_chromium
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_runs_a_program(
-    site: str, package: Path, small: Path, width: int, tmp_path: Path
-) -> None:
-    shutil.copy(small / "add_mul.pte", package / "add_mul.pte")
-    (package / "wrong.pte").write_bytes(bytes(64))
-    with Chromium(tmp_path / "profile") as page:
-        page.resize(width, 900)
-        page.open(f"{site}/index.html?program=add_mul.pte")
-        page.wait_for("document.querySelectorAll('#times div').length === 4")
-        shown = page.value("document.body.innerText")
-        for text in ("aten::mm.out", "aten::add.out", "2 × 2", "Float", "Planned for values"):
-            assert text in shown, shown
-        # Nothing is wider than the window.
-        assert page.value(
-            "(root => root.scrollWidth <= root.clientWidth)(document.documentElement)"
+def test_smollm2_writes_what_it_writes_natively(with_text: Path, smollm2: dict[str, Any]) -> None:
+    answer = json.loads(
+        command(
+            "node", ROOT / "examples" / "wasm" / "write.mjs", with_text, smollm2["program"],
+            smollm2["tokenizer"], smollm2["prompt"], smollm2["count"],
         )
-        page.open(f"{site}/index.html?program=wrong.pte")
-        page.wait_for("document.querySelector('#status').className === 'bad'")
-        assert "Failed to load program, error: 0x23" in page.value(
-            "document.querySelector('#status').innerText"
-        )
-        assert not page.exceptions
+    )  # fmt: skip
+    speed = (answer["newTokens"] - 1) / answer["answerSeconds"]
+    print(f"SmolLM2 in Node: {speed:.1f} tokens/s, natively {smollm2['speed']:.1f}, as floats")
+    assert answer["text"] == smollm2["text"] == "".join(answer["pieces"]) == answer["again"]
+
+
+TOKENIZERS = """
+import { readFileSync } from "node:fs";
+const [folder, file] = process.argv.slice(2);
+const { load } = await import(`${folder}/index.mjs`);
+const et = await load();
+const said = (call) => { try { return `${call()}`; } catch (error) { return error.message; } };
+const tokenizer = new et.HFTokenizer();
+const before = tokenizer.isLoaded;
+const errors = [
+  () => tokenizer.load(new Uint8Array(9)), () => tokenizer.encode("x"), () => tokenizer.load(null),
+].map(said);
+tokenizer.load(readFileSync(file));
+const ids = tokenizer.encode("the quick fox");
+const facts = [before, tokenizer.isLoaded, tokenizer.vocabSize, typeof tokenizer.bosTok];
+const text = tokenizer.decode(ids);
+tokenizer.delete();
+errors.push(said(() => tokenizer.encode("x")));
+const names = ["HFTokenizer", "Llama2cTokenizer", "SPTokenizer", "Tekken", "Tiktoken"];
+const kinds = names.filter((name) => new et[name]().isLoaded === false);
+console.log(JSON.stringify({ ids: ids.map(Number), facts, text, errors, kinds }));
+"""
+EVENTS = """
+import { writeFileSync, readFileSync } from "node:fs";
+const [folder, program, place] = process.argv.slice(2);
+const { load } = await import(`${folder}/index.mjs`);
+const et = await load();
+const module = et.Module.load(readFileSync(program));
+for (let i = 0; i < 3; ++i) {
+  module.forward([1, 2, 3].map((value) => et.Tensor.full([2, 2], value)));
+}
+const dump = module.etdump();
+writeFileSync(place, dump.buffer);
+dump.delete();
+console.log(module.etdump().buffer.length < dump.buffer.length);
+"""
+
+
+def test_events_are_an_etdump(built: Build, small: Path, tmp_path: Path) -> None:
+    """In a build with the event tracer; they are taken once."""
+    page = built(
+        "wasm-events", "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON", "-DEXECUTORCH_BUILD_XNNPACK=OFF",
+        "-DEXECUTORCH_BUILD_KERNELS_QUANTIZED=OFF", "-DEXECUTORCH_BUILD_KERNELS_OPTIMIZED=OFF",
+        "-DEXECUTORCH_SELECT_OPS_LIST=aten::mm.out,aten::add.out",
+    ) / "page"  # fmt: skip
+    (tmp_path / "events.mjs").write_text(EVENTS)
+    words = page, small / "add_mul.pte", tmp_path / "etdump.etdp"
+    assert command("node", tmp_path / "events.mjs", *words) == "true\n"
+    blocks = Inspector(etdump_path=str(tmp_path / "etdump.etdp")).event_blocks
+    events = [event for block in blocks for event in block.events]
+    times = {each.name: len(each.perf_data.raw) for each in events if each.perf_data}
+    assert times["native_call_mm.out"] == times["native_call_add.out"] == 3, times
+
+
+def test_tokenizers_alone(with_text: Path, tmp_path: Path) -> None:
+    """A class for each format; ids of the reference."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    words = {"<unk>": 0, "the": 1, "Ġquick": 2, "Ġfox": 3}
+    reference = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
+    reference.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    reference.decoder = decoders.ByteLevel()
+    reference.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizers.mjs").write_text(TOKENIZERS)
+    found = json.loads(
+        command("node", tmp_path / "tokenizers.mjs", with_text, tmp_path / "tokenizer.json")
+    )
+    ids = reference.encode("the quick fox").ids
+    assert found["ids"] == ids and found["text"] == "the quick fox"
+    assert found["facts"] == [False, True, 4, "bigint"]
+    refused = ["Failed to load tokenizer", "Failed to encode text", "Unsupported data type: null"]
+    assert found["errors"] == [*refused, "expected a tokenizer, found one after delete()"]
+    assert found["kinds"] == [
+        "HFTokenizer",
+        "Llama2cTokenizer",
+        "SPTokenizer",
+        "Tekken",
+        "Tiktoken",
+    ]

@@ -115,11 +115,11 @@ class Chromium:
             raise RuntimeError(f"{expression}: {found['exceptionDetails']}")
         return found["result"].get("value")
 
-    def wait_for(self, expression: str) -> None:
-        deadline = time.monotonic() + SECONDS
+    def wait_for(self, expression: str, seconds: float = SECONDS) -> None:
+        deadline = time.monotonic() + seconds
         while not self.value(expression):
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not so in {SECONDS} s: {expression}")
+                raise TimeoutError(f"not so in {seconds} s: {expression}")
             time.sleep(0.02)
 
     def resize(self, width: int, height: int) -> None:

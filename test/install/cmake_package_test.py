@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -312,18 +311,16 @@ def test_llama_main_is_built_on_the_installed_package(prefix: Path, tmp_path: Pa
     assert shown.startswith("llama_main: ") and "--tokenizer_path" in shown
 
 
-def test_the_guides_c_program_builds_and_runs_on_a_prefix(
-    installation: Path, tmp_path: Path
+@pytest.mark.parametrize("language", ["C", "Python"])
+def test_the_guides_programs_of_the_c_interface_run_on_a_prefix(
+    prefix: Path, language: str, tmp_path: Path
 ) -> None:
-    assert (installation / "include" / "executorch" / "c" / "executorch.h").is_file()
+    """In an empty folder."""
+    assert (prefix / "include" / "executorch" / "c" / "executorch.h").is_file()
     (tmp_path / "add.pte").symlink_to(ROOT / "extension/module/test/resources/add.pte")
     (tmp_path / "inputs").write_bytes(np.array([1.5, 2.25], np.float32).tobytes())
-    places = {"PREFIX": str(installation), "EXECUTORCH": str(ROOT)}
-    done = subprocess.run(
-        ["sh", "-e", "-c", "\n".join(commands_of("other_languages", "C"))], cwd=tmp_path, env=os.environ | places,
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    script = "\n".join(commands_of("other_languages", language))
+    command("sh", "-e", "-c", script, cwd=tmp_path, EXECUTORCH=str(ROOT), PREFIX=str(prefix))
     assert np.fromfile(tmp_path / "outputs", np.float32).tolist() == [3.75]
 
 

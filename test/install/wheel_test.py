@@ -109,6 +109,8 @@ def test_the_wheel_has_what_programs_in_c_plus_plus_need(names: set[str]) -> Non
     assert "include/executorch/extension/module/module.h" in names
     assert "include/executorch/schema/program_generated.h" in names
     assert {"data/bin/flatc", "data/bin/executor_runner"} <= names
+    # Of other languages, and of extension/c/python.
+    assert [name for name in names if re.fullmatch(r"lib/(lib)?executorch_c\.[a-z]+", name)]
 
 
 @pytest.mark.req("KS-017")

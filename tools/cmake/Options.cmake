@@ -187,6 +187,8 @@ if(EXECUTORCH_BUILD_TESTS AND EXECUTORCH_BUILD_EXTENSION_MODULE AND EXECUTORCH_B
 endif()
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_C "C interface of all that is built: libexecutorch_c" BOOL ${_c_interface})
 define_overridable_option(EXECUTORCH_BUILD_WASM "JavaScript interface: executorch_wasm (Emscripten)" BOOL OFF)
+define_overridable_option(EXECUTORCH_BUILD_TOKENIZERS_WASM "Tokenizers in the JavaScript interface: HFTokenizer, Tiktoken and others" BOOL OFF)
+define_overridable_option(EXECUTORCH_WASM_THREADS "Threads in WebAssembly: memory that is shared, for pages that are cross-origin isolated" BOOL OFF)
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TRAINING "Training: extension_training, train_xor" BOOL ${EXECUTORCH_BUILD_TESTS})
 # Tests of the Java interface run where a JDK is, and what it is of.
 set(_jni OFF)
@@ -238,6 +240,7 @@ check_required_options_on(IF_ON EXECUTORCH_BUILD_LLAMA_JNI REQUIRES EXECUTORCH_B
 check_required_options_on(IF_ON EXECUTORCH_BUILD_ANDROID_JNI REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE
   EXECUTORCH_BUILD_EXTENSION_TENSOR EXECUTORCH_BUILD_PTHREADPOOL EXECUTORCH_BUILD_CPUINFO)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER REQUIRES EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER)
+check_required_options_on(IF_ON EXECUTORCH_BUILD_TOKENIZERS_WASM REQUIRES EXECUTORCH_BUILD_WASM EXECUTORCH_BUILD_EXTENSION_LLM)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_WASM REQUIRES EXECUTORCH_BUILD_EXTENSION_C)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_C REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE
   EXECUTORCH_BUILD_EXTENSION_TENSOR)

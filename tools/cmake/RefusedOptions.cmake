@@ -31,7 +31,6 @@ set(_et_refused
   "EXECUTORCH_BUILD_WEBGPU|BOOL|OFF|the WebGPU delegate is a later part"
   "EXECUTORCH_BUILD_WEBGPU_TEST|BOOL|OFF|the WebGPU delegate is a later part"
   "EXECUTORCH_BUILD_WEBGPU_PROFILING|BOOL|OFF|the WebGPU delegate is a later part"
-  "EXECUTORCH_BUILD_TOKENIZERS_WASM|BOOL|OFF|a module of tokenizers alone, TextSession of the JavaScript interface encodes and decodes"
   "EXECUTORCH_BUILD_WHEEL_DO_NOT_USE|BOOL|OFF|the wheel is built by pip alone: pip wheel ."
   "EXECUTORCH_XNNPACK_ENABLE_KLEIDI|BOOL|OFF|KleidiAI, which no package registry has as sources"
   "EXECUTORCH_FLATBUFFERS_MAX_ALIGNMENT|STRING|1024|alignment is not limited by the build: any power of two is written and read")

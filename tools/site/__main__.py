@@ -18,6 +18,15 @@ from executorch.tools.site.pages import ROOT, site
 from executorch.tools.site.reference import native
 
 HERE = Path(__file__).resolve().parent
+TRY = "try"  # the folder of the page that shows a program and runs it, of extension/wasm
+TRY_LINK = f'\n<p><a href="{TRY}/index.html">Try a program in this browser</a></p>\n'
+
+
+def add_try(page: Path, text: Path, html: Path) -> None:
+    """The page, with a link from the first one."""
+    shutil.copytree(page, html / TRY)
+    first = text / "index.md"
+    first.write_text(first.read_text() + TRY_LINK)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -25,6 +34,13 @@ def main(argv: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "site", help="made anew")
+    parser.add_argument(
+        "--try",
+        dest="page",
+        type=Path,
+        default=ROOT / "cmake-out-wasm" / "extension" / "wasm" / "page",
+        help=f"what the target executorch_wasm_page made, for {TRY}/; a site without where it was not built",
+    )
     parser.add_argument(
         "--edit",
         default=os.environ.get("EXECUTORCH_SITE_EDIT", ""),
@@ -50,6 +66,8 @@ def main(argv: list[str] | None = None) -> int:
         assemble(pages, text)
     except ValueError as problem:
         sys.exit(f"site: {problem}")
+    if options.page.is_dir():
+        add_try(options.page, text, html)
     flags = [
         "-q",
         "-W",

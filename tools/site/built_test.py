@@ -15,7 +15,7 @@ import pytest
 
 from executorch.test.e2e.chromium import Chromium, needs_chromium
 from executorch.tools.site import check, redirects, seen, versions
-from executorch.tools.site.pages import site
+from executorch.tools.site.pages import ROOT, site
 
 pytestmark = pytest.mark.full
 pytest.importorskip("furo", reason="needs Sphinx and furo (scripts/requirements-site.txt)")
@@ -25,6 +25,7 @@ LOOKED_AT = """index guide/index guide/debugging guide/getting_started backends 
 api/cpp api/cpp/extension/module/module
 examples/demo/mobilenet_v2 backends/xnnpack/operators-xnnpack design/020-xnnpack results/speed
 source/extension/c/executorch.h guide/errors search""".split()
+PAGE = ROOT / "extension" / "wasm" / "page"  # as much of what Emscripten makes
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Warnings of Sphinx are errors, and what check.problems() finds."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "executorch.tools.site", "--out", str(folder)]
-    command += ["--edit", "https://host/edit/main/{path}"]
+    command += ["--edit", "https://host/edit/main/{path}", "--try", str(PAGE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "html"
@@ -49,6 +50,11 @@ def test_the_site_builds_without_a_warning_and_its_links_lead_somewhere(html: Pa
     assert check.problems(html) == []
     assert [page.name for page in site() if not (html / f"{page.name}.html").is_file()] == []
     assert len(list(html.rglob("*.html"))) > 400
+
+
+def test_the_first_page_leads_to_the_one_that_runs_programs(html: Path) -> None:
+    assert 'href="try/index.html"' in (html / "index.html").read_text()
+    assert (html / "try" / "page.mjs").is_file()
 
 
 @pytest.mark.req("PRJ-006", "PRJ-011", "PRJ-012", "PRJ-013")

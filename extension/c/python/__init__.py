@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs by libexecutorch_c and ctypes: neither torch nor a compiler is needed.
 
-    library = Library("libexecutorch_c.so")
+    library = Library()  # that of the wheel; elsewhere Library("libexecutorch_c.so")
     with library.load("add.pte") as module:
         (total,) = module.execute(array, array)  # what has Python's buffer protocol, as NumPy's arrays
         print(total.view().tolist())
@@ -40,9 +40,15 @@ def structure(kind: type[Any], **members: Any) -> Any:
     return kind(struct_size=ctypes.sizeof(kind), **members)
 
 
+def _in_the_wheel() -> Path | None:
+    """In executorch/lib, where this folder is executorch/extension/c/python."""
+    folder = Path(__file__).resolve().parents[3] / "lib"
+    return next(folder.glob("*executorch_c.[sd]*"), None)
+
+
 class Library:
     def __init__(self, path: str | Path | None = None) -> None:
-        found = path or ctypes.util.find_library("executorch_c")
+        found = path or _in_the_wheel() or ctypes.util.find_library("executorch_c")
         if found is None:
             raise ImportError(
                 "expected the path of libexecutorch_c, or the library on the loader's path"

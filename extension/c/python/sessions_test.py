@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
+import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -390,3 +394,23 @@ def test_training_of_what_cannot_be_trained(library: Library) -> None:
         )
         library.check(status)
     assert structure(raw.ExecuTorchTextResult).struct_size == 48
+
+
+FOUND = "from executorch.extension.c.python import Library; print(Library().version)"
+
+
+def test_the_wheels_library_is_found(library: Library, tmp_path: Path) -> None:
+    """Where a wheel has it, by the folder of Python's alone."""
+    folder = tmp_path / "executorch" / "extension" / "c" / "python"
+    folder.mkdir(parents=True)
+    for parent in (folder.parent, folder.parents[1], folder.parents[2]):
+        (parent / "__init__.py").touch()
+    for name in ("__init__.py", "raw.py"):
+        shutil.copy(Path(raw.__file__).with_name(name), folder)
+    (tmp_path / "executorch" / "lib").mkdir()
+    (tmp_path / "executorch" / "lib" / "libexecutorch_c.so").symlink_to(loadable("executorch_c"))
+    done = subprocess.run(
+        [sys.executable, "-c", FOUND], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == library.version

@@ -4,7 +4,10 @@
 
 const loadCore = require("./core.cjs");
 
-async function load({ wasm } = {}) {
+async function load({ wasm, threads = 1 } = {}) {
+  if (threads > 1) {
+    return (await import("./index.mjs")).load({ wasm, threads });
+  }
   if (wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm)) {
     return loadCore({ wasmBinary: wasm });
   }

@@ -168,6 +168,22 @@ export interface TextSessionClass {
     }): TextSession;
 }
 
+export interface Tokenizer {
+  /** A path of the program's own files, or bytes. */
+  load(data: Source): void;
+  encode(text: string, bos?: number, eos?: number): bigint[];
+  /** What an id adds to the text behind another. */
+  decode(previous: bigint | number, current: bigint | number): string;
+  decode(ids: Iterable<bigint | number>): string;
+  /** 0 before load(), like the next two. */
+  readonly vocabSize: number;
+  readonly bosTok: bigint;
+  readonly eosTok: bigint;
+  readonly isLoaded: boolean;
+  delete(): void;
+}
+export type TokenizerClass = new () => Tokenizer;
+
 export interface ExecuTorchError extends Error {
   /** A number of executorch::runtime::Error. */
   code: number;
@@ -183,10 +199,21 @@ export interface ExecuTorch {
   Tag: Readonly<Record<TagName, Named>>;
   TextSession: TextSessionClass;
   ExecuTorchError: { new (code: number, message: string, doing?: string): ExecuTorchError };
+  /** In a program built with EXECUTORCH_BUILD_TOKENIZERS_WASM, like the next ones. */
+  HFTokenizer?: TokenizerClass;
+  Tiktoken?: TokenizerClass;
+  SPTokenizer?: TokenizerClass;
+  SpTokenizer?: TokenizerClass;
+  Llama2cTokenizer?: TokenizerClass;
+  Tekken?: TokenizerClass;
   version: string;
+  numThreads: number;
+  /** Where more threads were asked for and one is there: a sentence. */
+  whyOneThread: string;
   memoryUsed(): number;
 }
 
-/** wasm: bytes or a URL of executorch.wasm, where it is not beside the package's files. */
-export function load(options?: { wasm?: ArrayBuffer | Uint8Array | URL | string }): Promise<ExecuTorch>;
+/** wasm: bytes or a URL of executorch.wasm, where it is not beside the package's files. threads: how many of them, 1 without;
+ * they need the package's folder threads, and in browsers a page that is cross-origin isolated. */
+export function load(options?: { wasm?: ArrayBuffer | Uint8Array | URL | string; threads?: number }): Promise<ExecuTorch>;
 export default load;

@@ -30,6 +30,8 @@ export interface WorkerTextSession {
 
 export interface WorkerInterface {
   version: string;
+  numThreads: number;
+  whyOneThread: string;
   load(data: Uint8Array | ArrayBuffer, files?: (Uint8Array | ArrayBuffer)[]): Promise<WorkerModule>;
   loadText(
     program: Uint8Array | ArrayBuffer,
@@ -39,4 +41,4 @@ export interface WorkerInterface {
   terminate(): void;
 }
 
-export function loadInWorker(options?: { wasm?: ArrayBuffer | Uint8Array | string }): Promise<WorkerInterface>;
+export function loadInWorker(options?: { wasm?: ArrayBuffer | Uint8Array | string; threads?: number }): Promise<WorkerInterface>;

@@ -19,7 +19,7 @@ function serve() {
   const modules = new Map();
   let et = null;
   const calls = {
-    start: async (options) => { et = await load(options); return et.version; },
+    start: async (options) => { et = await load(options); return { version: et.version, numThreads: et.numThreads, whyOneThread: et.whyOneThread }; },
     load: (id, data, files) => { modules.set(id, et.Module.load(data, files)); },
     getMethods: (id) => modules.get(id).getMethods(),
     loadMethod: (id, name) => modules.get(id).loadMethod(name),
@@ -72,9 +72,9 @@ export async function loadInWorker(options = {}) {
     worker.postMessage({ number: last, call: name, values });
   });
   const call = (name, ...values) => answer(undefined, name, ...values);
-  const version = await call("start", options);
+  const facts = await call("start", options);
   return {
-    version,
+    ...facts,
     async load(data, files = []) {
       const id = ++last;
       await call("load", id, data, files);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The chat page's behaviour: a session in a worker, whose pieces are shown as they come.
-import { bytesText } from "./text.mjs";
+import { bytesText, threadsText } from "./text.mjs";
 import { loadInWorker } from "./worker.mjs";
 
 const $ = (id) => document.getElementById(id);
@@ -79,12 +79,12 @@ const fetched = async (url) => {
 
 async function start() {
   try {
-    state.et = await loadInWorker();
+    state.et = await loadInWorker({ threads: navigator.hardwareConcurrency });
   } catch (error) {
     say(`This browser cannot run the program: ${error.message}`, true);
     return;
   }
-  $("version").textContent = `ExecuTorch ${state.et.version}, WebAssembly with vectors, one thread`;
+  $("version").textContent = `ExecuTorch ${state.et.version}, WebAssembly with vectors, ${threadsText(state.et)}`;
   $("file").addEventListener("change", () => attempt(() => open($("file").files)));
   $("drop").addEventListener("dragover", (event) => event.preventDefault());
   $("drop").addEventListener("drop", (event) => {

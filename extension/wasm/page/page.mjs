@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page's behaviour. The program runs in a worker; a file that is chosen takes the place of the one before.
-import { bytesText, filled, resultText, sizesText, timeText } from "./text.mjs";
+import { bytesText, filled, resultText, sizesText, threadsText, timeText } from "./text.mjs";
 import { loadInWorker } from "./worker.mjs";
 
 const $ = (id) => document.getElementById(id);
@@ -128,8 +128,8 @@ async function attempt(work) {
 
 async function start() {
   try {
-    state.et = await loadInWorker();
-    $("version").textContent = `ExecuTorch ${state.et.version}, WebAssembly with vectors, one thread`;
+    state.et = await loadInWorker({ threads: navigator.hardwareConcurrency });
+    $("version").textContent = `ExecuTorch ${state.et.version}, WebAssembly with vectors, ${threadsText(state.et)}`;
   } catch (error) {
     say(`This browser cannot run the program: ${error.message}`, true);
     return;

@@ -9,6 +9,9 @@ export function bytesText(bytes) {
 
 export const timeText = (ms) => (ms < 1 ? `${(1000 * ms).toFixed(0)} µs` : ms < 1000 ? `${ms.toPrecision(3)} ms` : `${(ms / 1000).toFixed(2)} s`);
 
+export const threadsText = ({ numThreads, whyOneThread }) =>
+  (numThreads > 1 ? `${numThreads} threads` : whyOneThread === "" ? "one thread" : `one thread: ${whyOneThread}`);
+
 /** Sizes as 1 × 3 × 224, a range where they vary. */
 export function sizesText(info) {
   const one = (size, i) => (info.minSizes !== undefined && info.minSizes[i] !== size ? `${info.minSizes[i]} to ${size}` : String(size));

@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 
 const folder = process.env.EXECUTORCH_WASM;
 const { load } = await import(pathToFileURL(join(folder, "index.mjs")));
-const et = await load();
+const et = await load({ threads: Number(process.env.THREADS ?? 1) });
 const { Module, Tensor, ScalarType, Tag } = et;
 const bytes = (name) => readFileSync(join(process.env.PROGRAMS, `${name}.pte`));
 const list = (tensor) => Array.from(tensor.data);
