@@ -180,8 +180,19 @@ def _graph_run(model: PythonModel, graph: GraphModule) -> Run:
 # ---- The report ----
 
 
-def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
-    """A line for the terminal, and whether the loss holds; the whole beside the program."""
+@dataclass(frozen=True)
+class Made:
+    """A program, what was found, what the program loses, and a line for the terminal."""
+
+    target: Path
+    found: Found
+    lost: Interval
+    line: str
+    holds: bool
+
+
+def report(made: Automatic, target: Path, runs_here: bool) -> Made:
+    """Writes the report beside the program."""
     asked, held = made.held.asked, made.held
     lost = made.in_pytorch
     where = "in PyTorch"
@@ -218,7 +229,7 @@ def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
         *_rows(made.found),
     ]
     target.with_suffix(".accuracy.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return line, lost.value <= asked.value
+    return Made(target, made.found, lost, line, lost.value <= asked.value)
 
 
 def _forms(chosen: Sequence[LayerOption]) -> list[str]:
