@@ -66,8 +66,10 @@ def choose(
 ) -> list[T]:
     """From the cheapest option of each site on, step by step that which saves most error for what it costs more: until
     no step fits `most`, or all errors together are `enough`. With links a step may be of two parts or of all that a link
-    has, and then come steps that cost less and leave errors within `enough`."""
+    has, and behind the last come those that cost less and leave errors within `enough`."""
     state = _State(sites, links)
+    if state.error <= enough:
+        return state.chosen
     while state.error > enough:
         step = state.best(most)
         if step is None:

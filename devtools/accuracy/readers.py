@@ -125,7 +125,8 @@ def _arrays(
                 f"{path}: expected a {what} for each of {count} samples, found {text_of(array.shape)}"
             )
     for number in range(count):
-        yield Entry(f"{path.name}[{number}]", partial(_sample, path, slots, number))
+        name = f"{path.name}[{number}]"
+        yield Entry(name, partial(_sample, path, slots, number), str(path))
 
 
 def _sample(path: Path, slots: Sequence[Slot], number: int | None) -> Sample:
@@ -269,7 +270,7 @@ def _sounds(
         piece = samples[start : start + length].astype(slot.dtype)
         name = f"{path.name}[{start // length}]"
         sizes = (1,) * (len(slot.shape) - 1) + (length,)
-        yield Entry(name, partial(Sample, name, (piece.reshape(sizes),), target))
+        yield Entry(name, partial(Sample, name, (piece.reshape(sizes),), target), str(path))
 
 
 def _wave(path: Path) -> np.ndarray:
@@ -307,7 +308,8 @@ def _texts(
         piece, after = (tokens[s : s + length] for s in (start, start + 1))
         name = f"{path.name}[{start // length}]"
         sizes = (1,) * (len(slot.shape) - 1) + (length,)
-        yield Entry(name, partial(Sample, name, (piece.reshape(sizes),), Target(labels=after)))
+        target = Target(labels=after)
+        yield Entry(name, partial(Sample, name, (piece.reshape(sizes),), target), str(path))
 
 
 def _only(slots: Sequence[Slot], path: Path, what: str) -> Slot:

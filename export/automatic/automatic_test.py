@@ -11,6 +11,7 @@ from torch.fx import GraphModule
 from executorch.backends.discovery import all_backends
 from executorch.cli.automatic import forms_of
 from executorch.devtools.accuracy.choices import error_of
+from executorch.devtools.accuracy.intervals import Interval
 from executorch.exir.capture.diagnostics import export_module
 from executorch.export.automatic.search import Search, Unreachable
 
@@ -41,16 +42,17 @@ class Setting:
         self.search = Search(forms_of(all_backends()[backend]), self.calls, self.loss)
 
     @torch.no_grad()
-    def loss(self, graph: GraphModule) -> float:
+    def loss(self, graph: GraphModule) -> Interval:
         errors = [(graph(x) - y).norm() / y.norm() for x, y in self.held]
-        return float(torch.stack(errors).square().mean().sqrt())
+        found = float(torch.stack(errors).square().mean().sqrt())
+        return Interval(found, found, found)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_each_backends_quantizer_takes_part(backend: str) -> None:
     """Half of what 8 bits everywhere lose is reached by keeping some layers in more, or said to be out of reach."""
     first = Setting(backend).search.run(Setting(backend).captured, 10.0)
-    everywhere = first.tries[0].lost
+    everywhere = first.tries[0].lost.value
     assert 0 < everywhere < 0.2
     assert {option.form for option in first.chosen.chosen} == {"int8"}
     setting = Setting(backend)
@@ -59,7 +61,7 @@ def test_each_backends_quantizer_takes_part(backend: str) -> None:
     except Unreachable as problem:
         assert everywhere / 2 < problem.best <= everywhere
         return
-    assert found.chosen.lost <= everywhere / 2
+    assert found.chosen.lost.value <= everywhere / 2
     forms = {option.form for option in found.chosen.chosen}
     assert len(forms) > 1
     assert setting.loss(found.graph) == found.chosen.lost
@@ -72,7 +74,7 @@ def test_estimates_are_near_what_is_measured() -> None:
     with torch.no_grad():
         setting.held = [(args[0], setting.model(*args)) for args, _ in setting.calls]
     (first,) = setting.search.run(setting.captured, 10.0).tries
-    assert (2 * error_of(first.chosen)) ** 0.5 == pytest.approx(first.lost, rel=0.5)
+    assert (2 * error_of(first.chosen)) ** 0.5 == pytest.approx(first.lost.value, rel=0.5)
 
 
 def test_a_layer_is_what_is_quantized_together() -> None:
@@ -83,7 +85,7 @@ def test_a_layer_is_what_is_quantized_together() -> None:
     by_name = {site.layer.module: site.options for site in sites}
     small, dynamic, floats = by_name["c"]
     assert (small.form, dynamic.form, floats.form) == ("int8", "int8-dynamic", "float")
-    # 8 x 5 weights, 5 results; one byte so that none is free
     assert [option.weight_bytes for option in (small, dynamic, floats)] == [40, 40, 160]
-    assert [option.bytes for option in (small, dynamic, floats)] == [46, 61, 181]
+    assert [option.bits for option in (small, dynamic, floats)] == [8, 32, 32]
+    assert [option.computes for option in (small, dynamic, floats)] == [8, 8, 32]
     assert [option.form for option in by_name["a"]] == ["int8", "int8-dynamic", "float"]

@@ -18,7 +18,10 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.pt2e.quantizer import Quantizer
 
 from executorch.devtools.accuracy.choices import Measured, best_within, choose, within
+from executorch.devtools.accuracy.intervals import Interval
+from executorch.devtools.costs.machine import Machine
 from executorch.devtools.progress import counted
+from executorch.export.automatic.costs import REFERENCE, Costs, set_costs
 from executorch.export.automatic.estimates import (
     OBSERVERS,
     Call,
@@ -30,18 +33,30 @@ from executorch.export.automatic.estimates import (
 from executorch.export.automatic.mixed import FLOAT, MixedQuantizer
 
 TRIES = 8
-_PASSES = 16  # calls whose gradients are taken
+_PASSES = 8  # calls whose gradients are taken
+Choice = list[LayerOption]  # one for each site
+
+
+@dataclass(frozen=True)
+class Try:
+    """What was measured of a choice; `time`: its share of floats', estimated."""
+
+    chosen: Choice
+    lost: Interval
+    time: float
 
 
 @dataclass(frozen=True)
 class Found:
-    """`graph`: the quantized model, to export; `tries`: what was measured, the first with the fewest bytes; `chosen`:
-    the smallest within the loss."""
+    """`graph`: the quantized model, to export; `tries`: the first with the least cost; `chosen`: the cheapest whose loss
+    is within what was allowed on 95 % of resampled samples, or, where there is none (`is_sure`), of all."""
 
     graph: GraphModule
     sites: Sequence[LayerSite]
-    tries: Sequence[Measured[LayerOption]]
-    chosen: Measured[LayerOption]
+    tries: Sequence[Try]
+    chosen: Try
+    is_sure: bool
+    costs: Costs
 
 
 @dataclass
@@ -51,9 +66,10 @@ class Search:
 
     forms: Mapping[str, Quantizer]
     calls: Sequence[Call]
-    loss: Callable[[GraphModule], float]
+    loss: Callable[[GraphModule], Interval]
     is_of_classes: bool = False
     power: float = 0.5
+    machine: Machine = REFERENCE
     _observed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     def run(self, captured: GraphModule, allowed: float) -> Found:
@@ -68,24 +84,34 @@ class Search:
                 "--quantize auto: expected a layer that the backend's quantizer takes, found none"
             )
         sites = sites_of(forms, self.calls[:_PASSES], self.is_of_classes)
+        costs = set_costs(captured, sites, self.machine)
         del forms
+        tries: list[Try] = []
 
-        def measure(chosen: list[LayerOption]) -> float:
-            return self.loss(self._quantized(captured, sites, chosen))
+        def measure(chosen: Choice) -> float:
+            lost = self.loss(self._quantized(captured, sites, chosen))
+            tries.append(Try(chosen, lost, costs.time(chosen)))
+            return lost.high
 
-        least = choose(sites, enough=float("inf"))
+        least = choose(sites, enough=float("inf"), links=costs.links)
         first = Measured(least, measure(least))
-        tries = [first]
+        found = [first]
         if first.lost > allowed:
             total = sum(option.error for option in least)
             enough = total * min(0.5, max(1e-3, (allowed / first.lost) ** (1 / self.power)))
-            tries = within(sites, allowed, measure, enough, self.power, TRIES, tries)
-        chosen = best_within(tries, allowed)
-        if chosen is None or all(option.form == FLOAT for option in chosen.chosen):
-            quantized = [t for t in tries if any(o.form != FLOAT for o in t.chosen)]
-            best = min(quantized, key=lambda each: each.lost)
-            raise Unreachable(allowed, best.lost)
-        return Found(self._quantized(captured, sites, chosen.chosen), sites, tries, chosen)
+            found = within(
+                sites, allowed, measure, enough, self.power, TRIES, found, links=costs.links
+            )
+        best = best_within(filter(_has_few_bits, found), allowed, costs.links)
+        is_sure = best is not None
+        if best is None:  # the samples say so, but others may lose more
+            values = [Measured(t.chosen, t.lost.value) for t in tries if _has_few_bits(t)]
+            best = best_within(values, allowed, costs.links)
+        if best is None:
+            raise Unreachable(allowed, min(t.lost.value for t in tries if _has_few_bits(t)))
+        chosen = next(each for each in tries if each.chosen == best.chosen)
+        graph = self._quantized(captured, sites, chosen.chosen)
+        return Found(graph, sites, tries, chosen, is_sure, costs)
 
     def _quantized(
         self, captured: GraphModule, sites: Sequence[LayerSite], chosen: Sequence[LayerOption]
@@ -113,6 +139,10 @@ class Search:
             for name in missing:
                 self._observed[keys[name]] = prepared.get_submodule(name)
         return prepared
+
+
+def _has_few_bits(each: Try | Measured[LayerOption]) -> bool:
+    return any(option.form != FLOAT for option in each.chosen)
 
 
 class Unreachable(ValueError):

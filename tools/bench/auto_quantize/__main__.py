@@ -45,10 +45,10 @@ def measured(
 ) -> dict[str, Any]:
     """All that the page says of a network. What `engines` does not name is as it was made before, where it was."""
     answers = network.answers()
-    for name in (each for each in OURS if each in engines or each not in answers):
+    for name in (each for each in OURS if each in engines):
         answers[name] = network.program(name)
     if rivals:
-        wanted = [name for name in RIVALS if name in engines or name not in answers]
+        wanted = [name for name in RIVALS if name in engines]
         exported = network.rival("export", rivals, LIMIT) if wanted else {}
         for name in wanted:
             answers[name] = exported if "error" in exported else network.rival(name, rivals, LIMIT)

@@ -85,7 +85,7 @@ def summary(rows: Sequence[Row]) -> str:
     """Geometric means over the networks that an engine has."""
     lines = [f"| {' | '.join(_SUMS)} |", f"|---|{'--:|' * (len(_SUMS) - 1)}"]
     for engine in ("int8", "auto", "onnxruntime", "nncf"):
-        done = [row for row in rows if "other" in row.get(engine, {}) and "other" in row["float"]]
+        done = [row for row in rows if "other" in row.get(engine, {}) and "other" in row.get("float", {})]
         if not done:
             continue
         shares = [row[engine]["other"]["value"] / share(row["asked"]) for row in done]
