@@ -187,7 +187,7 @@ def within(
         lost = loss(chosen) if seen is None else seen.lost
         if seen is None:
             found.append(Measured(chosen, lost))
-        elif enough <= floor or failed < held * _CLOSE:
+        elif (lost > allowed and enough <= floor) or failed < held * _CLOSE:
             break  # nothing lies between
         if len(found) == tries or _NEAR * allowed <= lost <= allowed:
             break

@@ -21,7 +21,7 @@ from executorch.devtools.accuracy.choices import Measured, best_within, choose, 
 from executorch.devtools.accuracy.intervals import Interval
 from executorch.devtools.costs.machine import Machine
 from executorch.devtools.progress import counted
-from executorch.export.automatic.costs import REFERENCE, Costs, set_costs
+from executorch.export.automatic.costs import REFERENCE, Costs, costs_of
 from executorch.export.automatic.estimates import (
     OBSERVERS,
     Call,
@@ -62,7 +62,8 @@ class Found:
 @dataclass
 class Search:
     """`forms`: quantizers by name, fewest bytes first; `loss`: of a quantized graph, on samples that chose nothing;
-    `power`: it grows with this power of the errors that are estimated."""
+    `power`: it grows with this power of the errors that are estimated; `worth_of_time`: half of the time is worth so
+    much of half of the size."""
 
     forms: Mapping[str, Quantizer]
     calls: Sequence[Call]
@@ -70,6 +71,7 @@ class Search:
     is_of_classes: bool = False
     power: float = 0.5
     machine: Machine = REFERENCE
+    worth_of_time: float = 1.0
     _observed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     def run(self, captured: GraphModule, allowed: float) -> Found:
@@ -84,7 +86,8 @@ class Search:
                 "--quantize auto: expected a layer that the backend's quantizer takes, found none"
             )
         sites = sites_of(forms, self.calls[:_PASSES], self.is_of_classes)
-        costs = set_costs(captured, sites, self.machine)
+        costs = costs_of(captured, sites, self.machine)
+        links = costs.set(self.worth_of_time)
         del forms
         tries: list[Try] = []
 
@@ -93,20 +96,20 @@ class Search:
             tries.append(Try(chosen, lost, costs.time(chosen)))
             return lost.high
 
-        least = choose(sites, enough=float("inf"), links=costs.links)
-        first = Measured(least, measure(least))
-        found = [first]
-        if first.lost > allowed:
+        least = choose(sites, enough=float("inf"), links=links)
+        found = [Measured(least, measure(least))]
+        if found[0].lost > allowed:
             total = sum(option.error for option in least)
-            enough = total * min(0.5, max(1e-3, (allowed / first.lost) ** (1 / self.power)))
-            found = within(
-                sites, allowed, measure, enough, self.power, TRIES, found, links=costs.links
-            )
-        best = best_within(filter(_has_few_bits, found), allowed, costs.links)
+            enough = total * min(0.5, max(1e-3, (allowed / found[0].lost) ** (1 / self.power)))
+            found = within(sites, allowed, measure, enough, self.power, TRIES, found, links)
+            if not any(each.lost <= allowed for each in filter(_has_few_bits, found)):
+                links = costs.set(0)  # what is worth its time is floats: size counts
+                found += within(sites, allowed, measure, enough, self.power, TRIES, found[:1], links)
+        best = best_within(filter(_has_few_bits, found), allowed, links)
         is_sure = best is not None
         if best is None:  # the samples say so, but others may lose more
             values = [Measured(t.chosen, t.lost.value) for t in tries if _has_few_bits(t)]
-            best = best_within(values, allowed, costs.links)
+            best = best_within(values, allowed, links)
         if best is None:
             raise Unreachable(allowed, min(t.lost.value for t in tries if _has_few_bits(t)))
         chosen = next(each for each in tries if each.chosen == best.chosen)

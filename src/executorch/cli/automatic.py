@@ -230,7 +230,7 @@ def report(made: Automatic, target: Path, runs_here: bool) -> Made:
         "Error: what a form of a layer is thought to cost, in thousandths of what all layers cost with the fewest "
         "bytes. Time: of the layer, estimated, in thousandths of the model's in floats; values that are converted "
         "between forms take more. Layers get more bits in the order of error saved for time and bytes (half of the time "
-        "is worth half of the bytes), until the loss holds; then a layer goes where converting for it costs least.",
+        "is worth half of the bytes), with their neighbours where converting for them costs more, until the loss holds.",
         "",
         "| layer | operators | form | error | other forms: error | weights, bytes | time | why |",
         "|---|---|---|--:|---|--:|--:|---|",
@@ -294,9 +294,8 @@ def _why(found: Found, part: int, small: LayerOption, total: float) -> str:
     alone = [small if other == part else each for other, each in enumerate(found.chosen.chosen)]
     more = found.costs.time(alone) - found.chosen.time
     saved, weights = (small.error - option.error) / total, option.weight_bytes - small.weight_bytes
-    if more > 0:
-        return f"{small.form} between its neighbours would take {more:.1%} more time, for {weights:,} bytes less"
-    return f"{small.form} would be {saved:.1%} of all errors, for {-more:.1%} less time and {weights:,} bytes less"
+    time = f"{abs(more):.1%} {'more' if more > 0 else 'less'} time"
+    return f"{small.form} would be {saved:.1%} of all errors, with {time} and {weights:,} bytes less"
 
 
 def _text(value: float, asked: Loss) -> str:

@@ -36,7 +36,7 @@ def load_onnx(path):
     return lambda call: session.run(None, dict(zip(names, (each.numpy() for each in call))))
 def load_xml(path):
     import openvino
-    options = {"INFERENCE_NUM_THREADS": @THREADS@, "PERFORMANCE_HINT": "LATENCY"}
+    options = {"INFERENCE_NUM_THREADS": @THREADS@, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
     compiled = openvino.Core().compile_model(path, "CPU", options)
     return lambda call: list(compiled([each.numpy() for each in call]).values())
 path = "@PROGRAM@"
