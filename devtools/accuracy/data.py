@@ -17,7 +17,6 @@ from executorch.devtools.commands.inputs.used import laid_out
 from executorch.exir.scalar_type import ScalarType
 
 _ANY = 2**31 - 1
-LEAST_GROUPS = 4  # files: of fewer, samples count for themselves
 _DTYPES = {each.dtype_name: each for each in ScalarType if each.dtype_name}
 
 
@@ -56,7 +55,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Entry:
-    """`group`: of samples that have one origin, such as the pieces of a file."""
+    """`group`: of samples that have one origin, such as the pieces of a file; none: of its own."""
 
     name: str
     read: Callable[[], Sample]
@@ -90,11 +89,8 @@ class Data:
 
     @property
     def groups(self) -> list[str]:
-        """Of each sample; samples are groups of their own where there are too few others."""
-        names = [entry.group or entry.name for entry in self.entries]
-        if len(set(names)) >= LEAST_GROUPS:
-            return names
-        return [str(number) for number in range(len(self))]
+        """Of each sample."""
+        return [entry.group or f"{number}" for number, entry in enumerate(self.entries)]
 
     def parts(self, share: float, most: int, seed: int = 0) -> tuple[Data, Data]:
         """Drawn, groups as a whole: about such a share of all samples, `most` and no more, and all others."""

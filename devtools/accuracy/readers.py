@@ -16,6 +16,7 @@ from executorch.devtools.accuracy.metrics import Target
 from executorch.devtools.commands.inputs.declared import text_of
 
 _LABELS, _TARGETS = ("label", "labels"), ("target",)
+_LEAST_GROUPS = 4  # files: of fewer, samples count for themselves
 _CLASSES = "labels.txt"  # of a folder of pictures: one folder's name a line
 Tokens = Callable[[str], list[int]]
 
@@ -56,6 +57,8 @@ def read(path: Path, slots: Sequence[Slot], reading: Reading | None = None) -> D
     ]
     if not entries:
         raise ValueError(f"{path}: expected a sample or more, found none")
+    if len({entry.group for entry in entries}) < _LEAST_GROUPS:
+        entries = [replace(entry, group="") for entry in entries]
     data = Data(path, kind.name, entries, slots)
     target = data.sample(0).target or Target()
     return replace(data, has_labels=target.labels is not None, has_values=target.values is not None)

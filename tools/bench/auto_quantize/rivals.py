@@ -112,11 +112,11 @@ def nncf(folder: Path, calls: dict, asked: float) -> dict:
 
     compiled_as_it_comes = ov.Core.compile_model
 
-    def compile_model(self, model, device="CPU", config=None):
+    def compile_model(self, model, device_name="CPU", config=None):
         """What is not in 8 bits in floats of 32: bfloat16, which it takes where processors have it, loses itself more
         than is asked."""
         options = {**(config or {}), "INFERENCE_PRECISION_HINT": "f32"}
-        return compiled_as_it_comes(self, model, "CPU", options)
+        return compiled_as_it_comes(self, model, device_name, options)
 
     ov.Core.compile_model = compile_model
     library.set_log_level(logging.ERROR)
