@@ -65,8 +65,8 @@ def choose(
     links: Sequence[Link[T]] = (),
 ) -> list[T]:
     """From the cheapest option of each site on, step by step that which saves most error for what it costs more: until
-    no step fits `most`, or all errors together are `enough`. With links a step may be of two parts or of all that a link
-    has, and behind the last come those that cost less and leave errors within `enough`."""
+    no step fits `most`, or all errors together are `enough`. With links a step may be of two parts or of all parts of a
+    link, and behind the last come those that cost less and leave errors within `enough`."""
     state = _State(sites, links)
     if state.error <= enough:
         return state.chosen
@@ -102,9 +102,9 @@ class _State(Generic[T]):
                 self._steps_of[part].append(number)
         self.cost, self.error = cost_of(self.chosen, links), error_of(self.chosen)
         self._least = _LEAST * abs(self.cost)
-        self._gains = [self._gain(each) for each in self._steps]
+        self._values = [self._value(each) for each in self._steps]
 
-    def _gain(self, step: dict[int, T]) -> tuple[float, float]:
+    def _value(self, step: dict[int, T]) -> tuple[float, float]:
         """What it costs more, and the error that it saves."""
         held = self.chosen
         more = saved = 0.0
@@ -121,7 +121,7 @@ class _State(Generic[T]):
     def best(self, most: float) -> dict[int, T] | None:
         """Saves most error for a cost more; what costs nothing first."""
         found, highest = None, (0.0, 0.0)
-        for step, (more, saved) in zip(self._steps, self._gains):
+        for step, (more, saved) in zip(self._steps, self._values):
             if saved > 0 and self.cost + more <= most:
                 value = (saved / more, 0.0) if more > self._least else (math.inf, saved)
                 if value > highest:
@@ -131,25 +131,33 @@ class _State(Generic[T]):
     def cheaper(self, enough: float) -> dict[int, T] | None:
         """Saves most cost, within the errors."""
         found, lowest = None, -self._least
-        for step, (more, saved) in zip(self._steps, self._gains):
+        for step, (more, saved) in zip(self._steps, self._values):
             if more < lowest and self.error - saved <= enough:
                 found, lowest = step, more
         return found
 
     def take(self, step: dict[int, T]) -> None:
-        more, saved = self._gain(step)
+        more, saved = self._value(step)
         self.cost, self.error = self.cost + more, self.error - saved
         for part, option in step.items():
             self.chosen[part] = option
-        near = {part for each in step for link in self._links_of[each] for part in self._links[link].parts}
+        near = {
+            part
+            for each in step
+            for link in self._links_of[each]
+            for part in self._links[link].parts
+        }
         for number in {number for part in near | set(step) for number in self._steps_of[part]}:
-            self._gains[number] = self._gain(self._steps[number])
+            self._values[number] = self._value(self._steps[number])
 
 
 def _joint(sites: Sequence[Site[T]], link: Link[T]) -> Iterator[dict[int, T]]:
     """Of options at the same place from the cheapest on or from the last: few bits, or floats, for two or all."""
     for place in range(max(len(sites[part].options) for part in link.parts)):
-        alike = {part: sites[part].options[min(place, len(sites[part].options) - 1)] for part in link.parts}
+        alike = {
+            part: sites[part].options[min(place, len(sites[part].options) - 1)]
+            for part in link.parts
+        }
         for pair in itertools.combinations(alike, 2):
             yield {part: alike[part] for part in pair}
         if len(alike) > 2:

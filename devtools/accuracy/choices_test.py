@@ -56,8 +56,9 @@ class _Between:
 
 
 def test_floats_take_cheap_neighbours_along() -> None:
-    """The middle of five loses 9 in few bits, others 1; 4 are allowed. A conversion moves from one side of a neighbour to
-    the other for what floats cost more there, which is 1: worth it where the inner one costs more than 1 and the outer."""
+    """The middle of five loses 9 in few bits, others 1; 4 are allowed. A conversion moves from one side of a neighbour
+    to the other for what floats cost more there, which is 1: worth it where the inner one costs more than 1 and the
+    outer."""
     sites = [_Site([_Option(10, error), _Option(10 + more, 0.0)]) for more, error in
              ((10, 1.0), (1, 1.0), (10, 9.0), (1, 1.0), (10, 1.0))]  # fmt: skip
 
@@ -74,8 +75,8 @@ def test_floats_take_cheap_neighbours_along() -> None:
 
 
 def test_what_is_too_good_goes_back() -> None:
-    """Errors of 4 and 3, 3.5 allowed: one step for a cost of 1 is enough. Errors of 2 and 6, 2 allowed: 2 for a cost of 1
-    is the better step, but 6 for a cost of 8 is enough alone."""
+    """Errors of 4 and 3, 3.5 allowed: one step for a cost of 1 is enough. Errors of 2 and 6, 2 allowed: 2 for a cost of
+    1 is the better step, but 6 for a cost of 8 is enough alone."""
     link = [_Between([0, 1], 0.25)]
     sites = [_Site([_Option(1, 4.0), _Option(2, 0.0)]), _Site([_Option(1, 3.0), _Option(3, 0.0)])]
     assert [o.error for o in choose(sites, enough=3.5, links=link)] == [0.0, 3.0]

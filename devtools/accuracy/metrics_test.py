@@ -117,7 +117,7 @@ def test_few_samples_say_less() -> None:
 
 
 def test_groups_are_resampled_as_a_whole() -> None:
-    """Eight samples of two kinds that differ by 1, in groups of four: the mean is 0.5 of any sample, 0 or 1 of a group."""
+    """Eight samples of two kinds that differ by 1, in groups of four: the mean of a group is 0 or 1."""
     sums = np.array([[0.0, 1.0]] * 4 + [[1.0, 1.0]] * 4)
     groups = by_group(sums, ["a"] * 4 + ["b"] * 4)
     assert groups.tolist() == [[0, 4], [4, 4]]

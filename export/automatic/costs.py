@@ -2,8 +2,8 @@
 """What layers cost in a form, and what values cost that are converted between forms: the time of it as a share of the
 model's in floats, and weights as a share of its bytes.
 
-Time is doctor's estimate (devtools/costs) by rates of no machine in particular, so that the same model and data give the
-same choice everywhere."""
+Time is doctor's estimate (devtools/costs) by rates of no machine in particular, so that the same model and data give
+the same choice everywhere."""
 
 from __future__ import annotations
 
@@ -153,7 +153,9 @@ def _conversions(
         parts = sorted(part for part in readers if part is not None)
         if elements and readers and (parts or giver is not None):
             first = () if giver is None else (giver,)
-            yield Conversion((*first, *parts), giver is not None, None in readers, elements, machine)
+            yield Conversion(
+                (*first, *parts), giver is not None, None in readers, elements, machine
+            )
 
 
 def _elements(node: Node) -> int:
@@ -161,6 +163,8 @@ def _elements(node: Node) -> int:
     if node.op == "get_attr":
         return 0
     found = pytree.tree_leaves(node.meta.get("val"))
-    tensors = [each for each in found if isinstance(each, torch.Tensor) and each.is_floating_point()]
+    tensors = [
+        each for each in found if isinstance(each, torch.Tensor) and each.is_floating_point()
+    ]
     sizes = [size for each in tensors for size in each.shape]
     return sum(each.numel() for each in tensors) if all(isinstance(s, int) for s in sizes) else 0

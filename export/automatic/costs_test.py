@@ -60,7 +60,10 @@ def _sites(captured: GraphModule) -> list[LayerSite]:
     sites = []
     for name in nodes[-3:]:
         weights = 64 * (not name.startswith("add"))
-        few, floats = (LayerOption("int8", 1.0, weights, 8, 8), LayerOption(FLOAT, 0.0, 4 * weights))
+        few, floats = (
+            LayerOption("int8", 1.0, weights, 8, 8),
+            LayerOption(FLOAT, 0.0, 4 * weights),
+        )
         dynamic = LayerOption("int8-dynamic", 0.5, weights, 32, 8)
         sites.append(LayerSite(Layer(name, frozenset([name]), name, name), [few, dynamic, floats]))
     return sites
@@ -83,8 +86,16 @@ def test_values_are_converted_once_for_each_width(captured: GraphModule) -> None
     bytes."""
     sites = _sites(captured)
     costs = costs_of(captured, sites, BYTES)
-    found = sorted((c.parts, c.has_giver, c.is_read_whole) for c in (l.conversion for l in costs.conversions))
-    assert found == [((0,), False, False), ((0, 1, 2), True, False), ((1, 2), True, False), ((2,), True, True)]
+    found = sorted(
+        (c.parts, c.has_giver, c.is_read_whole)
+        for c in (each.conversion for each in costs.conversions)
+    )
+    assert found == [
+        ((0,), False, False),
+        ((0, 1, 2), True, False),
+        ((1, 2), True, False),
+        ((2,), True, True),
+    ]
 
     def between(*forms: int) -> float:
         chosen = [site.options[form] for site, form in zip(sites, forms)]

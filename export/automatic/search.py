@@ -48,8 +48,8 @@ class Try:
 
 @dataclass(frozen=True)
 class Found:
-    """`graph`: the quantized model, to export; `tries`: the first with the least cost; `chosen`: the cheapest whose loss
-    is within what was allowed on 95 % of resampled samples, or, where there is none (`is_sure`), of all."""
+    """`graph`: the quantized model, to export; `tries`: the first in the fewest bits; `chosen`: the cheapest whose loss
+    is within what was allowed for 95 % of resampled samples, or, where there is none (not `is_sure`), for all."""
 
     graph: GraphModule
     sites: Sequence[LayerSite]
@@ -104,7 +104,9 @@ class Search:
             found = within(sites, allowed, measure, enough, self.power, TRIES, found, links)
             if not any(each.lost <= allowed for each in filter(_has_few_bits, found)):
                 links = costs.set(0)  # what is worth its time is floats: size counts
-                found += within(sites, allowed, measure, enough, self.power, TRIES, found[:1], links)
+                found += within(
+                    sites, allowed, measure, enough, self.power, TRIES, found[:1], links
+                )
         best = best_within(filter(_has_few_bits, found), allowed, links)
         is_sure = best is not None
         if best is None:  # the samples say so, but others may lose more

@@ -150,7 +150,10 @@ def test_an_exported_program_is_quantized(here: Path, capsys: pytest.CaptureFixt
         (["--data", "data.npz"], "expected --loss with --quantize auto"),
         (["--loss", "1%", "--data", "scores.npz"], "expected size 4 in dimension 1, .* found 3"),
         (["--loss", "1%", "--data", "whole.npz"], "x.: expected float32, found int64"),
-        (["--loss", "1%", "--data", "empty"], r"empty: expected arrays \(.npz\), .* found no files"),
+        (
+            ["--loss", "1%", "--data", "empty"],
+            r"empty: expected arrays \(.npz\), .* found no files",
+        ),
         (["--loss", "1%", "--data", "one.npz"], "expected two samples or more, .* found 1"),
         (["--loss", "1%", "--data", "words.npz"], "words.npz: expected arrays .numpy.savez."),
         (["--loss", "1%", "--data", "data.npz", "--metric", "mse"], "own mse is 0, which has no"),

@@ -106,9 +106,7 @@ class Held:
 
     def lost(self, sums: np.ndarray) -> Interval:
         """In the unit, with 95 % of resampled groups of samples."""
-        gap = difference(
-            self.metric, by_group(sums, self.groups), by_group(self.own, self.groups)
-        )
+        gap = difference(self.metric, by_group(sums, self.groups), by_group(self.own, self.groups))
         ends = sorted((gap.low, gap.high))
         if self.metric.more_is_better:
             return Interval(-gap.value / self.unit, -ends[1] / self.unit, -ends[0] / self.unit)
@@ -208,7 +206,7 @@ def report(made: Automatic, target: Path, runs_here: bool) -> Made:
         f"({_text(lost.low, asked)} to {_text(lost.high, asked)}), {asked.text} asked; layers: {layers}; "
         f"{made.found.chosen.time:.0%} of the time of floats is estimated"
     )
-    if doubt := _doubt(held, lost):
+    if doubt := _doubt(held, lost, made.found.is_sure):
         line += f"\n{doubt}"
     size = target.stat().st_size
     first = made.found.tries[0]
@@ -229,8 +227,9 @@ def report(made: Automatic, target: Path, runs_here: bool) -> Made:
         "",
         "Error: what a form of a layer is thought to cost, in thousandths of what all layers cost with the fewest "
         "bytes. Time: of the layer, estimated, in thousandths of the model's in floats; values that are converted "
-        "between forms take more. Layers get more bits in the order of error saved for time and bytes (half of the time "
-        "is worth half of the bytes), with their neighbours where converting for them costs more, until the loss holds.",
+        "between forms take more. Layers get more bits in the order of error saved for time and bytes (half of the "
+        "time is worth half of the bytes), with their neighbours where converting for them costs more, until the loss "
+        "holds.",
         "",
         "| layer | operators | form | error | other forms: error | weights, bytes | time | why |",
         "|---|---|---|--:|---|--:|--:|---|",
@@ -240,10 +239,10 @@ def report(made: Automatic, target: Path, runs_here: bool) -> Made:
     return Made(target, made.found, lost, line, lost.value <= asked.value)
 
 
-def _doubt(held: Held, lost: Interval) -> str:
+def _doubt(held: Held, lost: Interval, is_sure: bool) -> str:
     """What the samples do not show."""
     count, asked = len(set(held.groups)), held.asked
-    if lost.value <= asked.value < lost.high:
+    if lost.value <= asked.value and (lost.high > asked.value or not is_sure):
         return (
             f"{count} samples that measured do not show that others lose {asked.text} at most: up to "
             f"{_text(lost.high, asked)}; more --data narrows it"
@@ -295,7 +294,9 @@ def _why(found: Found, part: int, small: LayerOption, total: float) -> str:
     more = found.costs.time(alone) - found.chosen.time
     saved, weights = (small.error - option.error) / total, option.weight_bytes - small.weight_bytes
     time = f"{abs(more):.1%} {'more' if more > 0 else 'less'} time"
-    return f"{small.form} would be {saved:.1%} of all errors, with {time} and {weights:,} bytes less"
+    return (
+        f"{small.form} would be {saved:.1%} of all errors, with {time} and {weights:,} bytes less"
+    )
 
 
 def _text(value: float, asked: Loss) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`--quantize auto` beside 8 bits everywhere, floats, ONNX Runtime's static quantization and NNCF's accuracy control: ten
-networks with trained weights, loss asked, loss found on other data, bytes, milliseconds.
+"""`--quantize auto` beside 8 bits everywhere, floats, ONNX Runtime's static quantization and NNCF's accuracy control:
+ten networks with trained weights, loss asked, loss found on other data, bytes, milliseconds.
 
 usage: python -m executorch.tools.bench.auto_quantize [NAME ...] [--rivals PYTHON | --no-rivals] [--page FILE]
 
@@ -92,12 +92,16 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="all unless given")
     parser.add_argument(
-        "--engines", nargs="*", default=[*OURS, *RIVALS], help="made anew; others are taken from --work"
+        "--engines",
+        nargs="*",
+        default=[*OURS, *RIVALS],
+        help="made anew; others are taken from --work",
     )
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "auto_quantize")
     parser.add_argument("--rivals", help="the interpreter that has them")
     parser.add_argument("--no-rivals", action="store_true")
     parser.add_argument("--priority", type=int, default=0, help="of what is timed (Linux)")
+    parser.add_argument("--note", default="", help="what the page says of the machine")
     parser.add_argument("--packages", type=Path, help="where packages of weights are, or go")
     parser.add_argument("--page", type=Path, help="write the page from all results")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "auto_quantize.jsonl")
@@ -112,7 +116,7 @@ def main(argv: list[str] | None = None) -> int:
     rows = page.read(options.results)
     print(page.text(rows))
     if options.page:
-        pages.write(options.page, page.text(rows))
+        pages.write(options.page, page.text(rows, options.note))
     return 0
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -70,8 +69,7 @@ def _of_photographs(
         both = [
             {
                 name: [
-                    (each[None],)
-                    for each in prepare(inputs.squares(packages, name, size)[:count])
+                    (each[None],) for each in prepare(inputs.squares(packages, name, size)[:count])
                 ]
                 for name in names
             }

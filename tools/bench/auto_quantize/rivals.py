@@ -55,7 +55,11 @@ def settings() -> dict:
     signed = {"activation_type": QuantType.QInt8, "weight_type": QuantType.QInt8}
     unsigned = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
     found = {}
-    for method in (CalibrationMethod.MinMax, CalibrationMethod.Entropy, CalibrationMethod.Percentile):
+    for method in (
+        CalibrationMethod.MinMax,
+        CalibrationMethod.Entropy,
+        CalibrationMethod.Percentile,
+    ):
         for name, types in (("int8", signed), ("uint8", unsigned)):
             found[f"{method.name} {name}"] = {"calibrate_method": method, **types}
     return found
@@ -120,7 +124,9 @@ def nncf(folder: Path, calls: dict, asked: float) -> dict:
 
     ov.Core.compile_model = compile_model
     library.set_log_level(logging.ERROR)
-    ov.save_model(ov.convert_model(folder / "float.onnx"), folder / "float.xml", compress_to_fp16=False)
+    ov.save_model(
+        ov.convert_model(folder / "float.onnx"), folder / "float.xml", compress_to_fp16=False
+    )
 
     def validate(compiled, held) -> tuple:
         run = lambda given: list(compiled(given).values())  # noqa: E731
