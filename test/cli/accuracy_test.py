@@ -13,6 +13,9 @@ import pytest
 import torch
 
 from executorch.cli import main
+from executorch.cli.automatic import Held
+from executorch.cli.eval import Loss
+from executorch.devtools.accuracy.metrics import METRICS
 from executorch.examples.models.comparison import largest_error
 from executorch.runtime import Runtime
 
@@ -127,6 +130,15 @@ def test_what_few_samples_do_not_show_is_said(
     assert main.main(["export", *words, "--loss", "30%"]) == 0
     text = capsys.readouterr().out
     assert re.search("2 samples that measured (are few|do not show)", text)
+
+
+def test_a_loss_is_resampled_by_groups() -> None:
+    """Two files of four samples, one of which loses half: a quarter of all, none or half of one file."""
+    own = np.ones((8, 2))
+    sums = own + np.array([[0.5, 0.0]] * 4 + [[0.0, 0.0]] * 4)
+    held = Held((), METRICS["mae"], own, Loss("1%", 0.01, True), ["a"] * 4 + ["b"] * 4)
+    found = held.lost(sums)
+    assert (found.value, found.low, found.high) == (0.25, 0.0, 0.5)
 
 
 def _net(here: Path) -> torch.nn.Module:
