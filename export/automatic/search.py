@@ -125,7 +125,7 @@ class Search:
         if all(form == FLOAT for form in forms.values()):
             return captured
         mixed = MixedQuantizer(self.forms, forms)
-        return convert_pt2e(self._calibrated(captured, mixed, "the choice"))
+        return converted(self._calibrated(captured, mixed, "the choice"))
 
     @torch.no_grad()
     def _calibrated(self, captured: GraphModule, quantizer: Quantizer, what: str) -> GraphModule:
@@ -158,6 +158,25 @@ class Unreachable(ValueError):
             f"expected a loss of {allowed:.4g} at most; the best found, with any layer in few bits, is {best:.4g}"
         )
         self.best = best
+
+
+_BATCH_NORM = torch.ops.aten.batch_norm.default
+
+
+def _batch_norm(*args: Any) -> Any:
+    return _BATCH_NORM(*args)
+
+
+def converted(prepared: GraphModule) -> GraphModule:
+    """Batch norms that follow no convolution stay out of sight: torchao would trace 96 patterns of training for them,
+    which takes a minute."""
+    for node in prepared.graph.find_nodes(op="call_function", target=_BATCH_NORM):
+        node.target = _batch_norm
+    converted = convert_pt2e(prepared)
+    for node in converted.graph.find_nodes(op="call_function", target=_batch_norm):
+        node.target = _BATCH_NORM
+    converted.recompile()
+    return converted
 
 
 def _observers(prepared: GraphModule) -> dict[str, Any]:
