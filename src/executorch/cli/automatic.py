@@ -292,7 +292,8 @@ def _why(found: Found, part: int, small: LayerOption, total: float) -> str:
         return "bears what costs least"
     alone = [small if other == part else each for other, each in enumerate(found.chosen.chosen)]
     more = found.costs.time(alone) - found.chosen.time
-    saved, weights = (small.error - option.error) / total, option.weight_bytes - small.weight_bytes
+    saved = max(0.0, small.error - option.error) / total
+    weights = option.weight_bytes - small.weight_bytes
     time = f"{abs(more):.1%} {'more' if more > 0 else 'less'} time"
     return (
         f"{small.form} would be {saved:.1%} of all errors, with {time} and {weights:,} bytes less"
