@@ -14,6 +14,7 @@ from executorch.devtools.accuracy.intervals import Interval
 from executorch.devtools.costs import work
 from executorch.devtools.costs.machine import KERNELS, Engine, Machine
 from executorch.exir.capture.diagnostics import export_module
+from executorch.export.automatic import search
 from executorch.export.automatic.costs import costs_of
 from executorch.export.automatic.estimates import LayerOption, LayerSite
 from executorch.export.automatic.mixed import FLOAT, Layer
@@ -136,6 +137,24 @@ def _found(net: type[nn.Module], allowed: float, width: float = 1.0) -> Found:
 def _forms(found: Found) -> dict[str, str]:
     layers = [site.layer.module or site.layer.operators for site in found.sites]
     return dict(zip(layers, (option.form for option in found.chosen.chosen)))
+
+
+def test_errors_are_estimated_on_all_parts_of_the_data(
+    captured: GraphModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Samples are in the order of their files: of 20 calls 8, up to the 18th."""
+    forms = {"int8": forms_of(all_backends()["xnnpack"])["int8"]}
+    seen: list[float] = []
+
+    def sites_of(_: object, calls: list, __: bool) -> None:
+        seen.extend(float(args[0][0, 0]) for args, _ in calls)
+        raise InterruptedError
+
+    monkeypatch.setattr(search, "sites_of", sites_of)
+    calls = [((torch.full((1, 8), float(number)),), {}) for number in range(20)]
+    with pytest.raises(InterruptedError):
+        Search(forms, calls, lambda _: Interval(0, 0, 0)).run(captured, 0.1)
+    assert seen == [0, 2, 5, 7, 10, 12, 15, 17]
 
 
 def test_one_layer_that_loses_everything_stays_in_floats_and_nothing_else() -> None:

@@ -33,7 +33,7 @@ from executorch.export.automatic.estimates import (
 from executorch.export.automatic.mixed import FLOAT, MixedQuantizer
 
 TRIES = 8
-_PASSES = 8  # calls whose gradients are taken
+_PASSES = 8  # calls whose gradients are taken, of all parts of the data
 Choice = list[LayerOption]  # one for each site
 
 
@@ -85,7 +85,9 @@ class Search:
             raise ValueError(
                 "--quantize auto: expected a layer that the backend's quantizer takes, found none"
             )
-        sites = sites_of(forms, self.calls[:_PASSES], self.is_of_classes)
+        passes = min(_PASSES, len(self.calls))
+        some = [self.calls[number * len(self.calls) // passes] for number in range(passes)]
+        sites = sites_of(forms, some, self.is_of_classes)
         costs = costs_of(captured, sites, self.machine)
         links = costs.set(self.worth_of_time)
         del forms
