@@ -151,7 +151,12 @@ def text(rows: Sequence[Row], note: str = "") -> str:
             "",
             f"Layers of auto: {'; '.join(notes)}.",
             "",
+            "<details>",
+            "<summary>Every network</summary>",
+            "",
             table(rows),
+            "",
+            "</details>",
             "",
         ]
     )
