@@ -8,6 +8,7 @@ model, calls --capture--> graph --prepare, calibrate--> one graph a form --estim
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,13 @@ from torch.fx import GraphModule
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.pt2e.quantizer import Quantizer
 
-from executorch.devtools.accuracy.choices import Measured, best_within, choose, within
+from executorch.devtools.accuracy.choices import (
+    Measured,
+    best_within,
+    choose,
+    error_of,
+    within,
+)
 from executorch.devtools.accuracy.intervals import Interval
 from executorch.devtools.costs.machine import Machine
 from executorch.devtools.progress import counted
@@ -33,7 +40,9 @@ from executorch.export.automatic.estimates import (
 from executorch.export.automatic.mixed import FLOAT, MixedQuantizer
 
 TRIES = 8
-_PASSES = 8  # calls whose gradients are taken, of all parts of the data
+_PASSES = 16  # calls whose gradients are taken, drawn from all of the data
+_SEED = 0
+_CORRECTIONS = 3  # of estimates, where no choice keeps the loss
 Choice = list[LayerOption]  # one for each site
 
 
@@ -85,8 +94,8 @@ class Search:
             raise ValueError(
                 "--quantize auto: expected a layer that the backend's quantizer takes, found none"
             )
-        passes = min(_PASSES, len(self.calls))
-        some = [self.calls[number * len(self.calls) // passes] for number in range(passes)]
+        drawn = random.Random(_SEED).sample(range(len(self.calls)), min(_PASSES, len(self.calls)))
+        some = [self.calls[number] for number in sorted(drawn)]
         sites = sites_of(forms, some, self.is_of_classes)
         costs = costs_of(captured, sites, self.machine)
         links = costs.set(self.worth_of_time)
@@ -106,9 +115,14 @@ class Search:
             found = within(sites, allowed, measure, enough, self.power, TRIES, found, links)
             if not any(each.lost <= allowed for each in filter(_has_few_bits, found)):
                 links = costs.set(0)  # what is worth its time is floats: size counts
-                found += within(
-                    sites, allowed, measure, enough, self.power, TRIES, found[:1], links
-                )
+                first = found[:1]
+                for _ in range(1 + _CORRECTIONS):
+                    found += within(
+                        sites, allowed, measure, enough, self.power, TRIES, first, links
+                    )
+                    if any(each.lost <= allowed for each in filter(_has_few_bits, found)):
+                        break
+                    _correct(found, total)
         best = best_within(filter(_has_few_bits, found), allowed, links)
         is_sure = best is not None
         if best is None:  # the samples say so, but others may lose more
@@ -146,6 +160,20 @@ class Search:
             for name in missing:
                 self._observed[keys[name]] = prepared.get_submodule(name)
         return prepared
+
+
+def _correct(found: Sequence[Measured[LayerOption]], total: float) -> None:
+    """Where estimates are wrong (samples that calibrated never had such values): of the choices that lost too much, the
+    layers of that with the fewest in few bits are thought to lose all that there is to lose."""
+    for option in min(filter(_has_few_bits, found), key=_few_bits).chosen:
+        if option.form != FLOAT:
+            option.error = max(option.error, total)
+
+
+def _few_bits(each: Measured[LayerOption]) -> tuple[int, float]:
+    """How many layers, and what they are thought to lose: what was corrected comes last."""
+    few = [option for option in each.chosen if option.form != FLOAT]
+    return len(few), error_of(few)
 
 
 def _has_few_bits(each: Try | Measured[LayerOption]) -> bool:

@@ -36,7 +36,7 @@ from executorch.tools.measure.json_lines import append
 
 RIVALS = {"onnxruntime": "onnxruntime.onnx", "nncf": "nncf.xml"}
 FLOATS = {"onnxruntime float": "float.onnx", "openvino float": "float.xml"}
-LIMIT = 240  # seconds for a rival
+LIMIT = 600  # seconds for a rival
 THREADS = (1, 2)
 
 
