@@ -10,6 +10,7 @@ from torch.fx import GraphModule
 
 from executorch.backends.discovery import all_backends
 from executorch.cli.automatic import forms_of
+from executorch.devtools.accuracy.choices import Measured
 from executorch.devtools.accuracy.intervals import Interval
 from executorch.devtools.costs import work
 from executorch.devtools.costs.machine import KERNELS, Engine, Machine
@@ -142,7 +143,7 @@ def _forms(found: Found) -> dict[str, str]:
 def test_errors_are_estimated_on_all_parts_of_the_data(
     captured: GraphModule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Samples are in the order of their files: of 100 calls 16, from each quarter some, the same ones each time."""
+    """Samples are in the order of their files: of 40 calls 16, from each quarter some, the same ones each time."""
     forms = {"int8": forms_of(all_backends()["xnnpack"])["int8"]}
     seen: list[float] = []
 
@@ -151,12 +152,12 @@ def test_errors_are_estimated_on_all_parts_of_the_data(
         raise InterruptedError
 
     monkeypatch.setattr(search, "sites_of", sites_of)
-    calls = [((torch.full((1, 8), float(number)),), {}) for number in range(100)]
+    calls = [((torch.full((1, 8), float(number)),), {}) for number in range(40)]
     for _ in range(2):
         with pytest.raises(InterruptedError):
             Search(forms, calls, lambda _: Interval(0, 0, 0)).run(captured, 0.1)
     assert seen[:16] == seen[16:] and len(set(seen[:16])) == 16
-    assert {number // 25 for number in seen} == {0, 1, 2, 3}
+    assert {number // 10 for number in seen} == {0, 1, 2, 3}
 
 
 def test_one_layer_that_loses_everything_stays_in_floats_and_nothing_else() -> None:
@@ -180,3 +181,21 @@ def test_a_loss_that_samples_do_not_show_is_unsure() -> None:
     assert not found.is_sure
     assert found.chosen.lost.value <= 0.05 < found.chosen.lost.high
     assert FLOAT in _forms(found).values() and "int8" in _forms(found).values()
+
+
+def test_estimates_that_losses_contradict_are_corrected() -> None:
+    """The last layer loses all that there is, and was thought to lose nothing: first it is the one in few bits, then
+    another is."""
+
+    def found(layer: str) -> Measured[LayerOption]:
+        return Measured([options[name][name != layer] for name in options], 1.0)
+
+    options = {
+        name: (LayerOption("int8", error), LayerOption(FLOAT)) for name, error in
+        (("a", 2.0), ("b", 3.0), ("c", 1e-9))
+    }  # fmt: skip
+    both = Measured([options["a"][0], options["b"][0], options["c"][1]], 1.0)
+    search._correct([both, found("c"), found("b")], 5.0)
+    assert [few.error for few, _ in options.values()] == [2.0, 3.0, 5.0]
+    search._correct([both, found("c"), found("b")], 5.0)
+    assert [few.error for few, _ in options.values()] == [2.0, 5.0, 5.0]
