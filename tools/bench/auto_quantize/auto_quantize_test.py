@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from executorch.devtools.accuracy.metrics import METRICS, Target
-from executorch.tools.accuracy.packages import folder
+from executorch.tools.accuracy.packages import ROOT, folder
 from executorch.tools.bench.auto_quantize import page, rivals
 from executorch.tools.bench.auto_quantize.cases import CASES, Case
 from executorch.tools.bench.auto_quantize.ours import Network
@@ -64,6 +64,15 @@ def test_rivals_count_errors_as_we_do() -> None:
     sums = metric.sums(found, Target(values=tuple(each.numpy() for each in wanted)))
     assert rivals.error(lambda _: found, held) == pytest.approx(metric.value(np.array([sums] * 2)))
     assert rivals.error(lambda _: found, held) == pytest.approx(((1 / 25 + 1 / 4) / 2) ** 0.5)
+
+
+@pytest.mark.machine("a page of results")
+def test_the_page_has_every_network() -> None:
+    lines = (ROOT / "docs" / "results" / "auto_quantize.md").read_text().splitlines()
+    rows = {tuple(line.split(" | ")[:2]) for line in lines if line.startswith("| ")}
+    for each in CASES:
+        for engine in ("floats", "int8", "auto", "ONNX Runtime int8", "NNCF accuracy control"):
+            assert (f"| {each.name}", engine) in rows
 
 
 @pytest.fixture(scope="module")
