@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of its forms each part of a model gets: fewest bytes for a loss. For weights of language models and layers of
+"""Which of its forms each part of a model gets: least cost for a loss. For weights of language models and layers of
 any network alike; where errors are from, curvature.py says."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -15,14 +16,18 @@ _NEAR = 0.9  # of the loss that is allowed: no further try
 
 
 class Option(Protocol):
-    """A form of a part: its bytes, and the error that is estimated of it."""
+    """A form of a part: what it costs (bytes, or what else shall be little), and the error that is estimated of it."""
 
-    bytes: int
-    error: float
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def error(self) -> float: ...
 
 
 T = TypeVar("T", bound=Option)
 T_co = TypeVar("T_co", bound=Option, covariant=True)
+T_contra = TypeVar("T_contra", bound=Option, contravariant=True)
 
 
 class Site(Protocol[T_co]):
@@ -32,36 +37,131 @@ class Site(Protocol[T_co]):
     def options(self) -> Sequence[T_co]: ...
 
 
-def bytes_of(chosen: Iterable[Option]) -> int:
-    return sum(option.bytes for option in chosen)
+class Link(Protocol[T_contra]):
+    """What some parts cost together, beside what each costs: a value that must be converted between their forms.
+    `parts`: their numbers among the sites."""
+
+    @property
+    def parts(self) -> Sequence[int]: ...
+
+    def cost(self, options: Sequence[T_contra]) -> float:
+        """`options`: of these parts."""
+
+
+def cost_of(chosen: Sequence[T], links: Iterable[Link[T]] = ()) -> float:
+    """Of all parts, and of what lies between them."""
+    between = sum(link.cost([chosen[part] for part in link.parts]) for link in links)
+    return sum(option.cost for option in chosen) + between
 
 
 def error_of(chosen: Iterable[Option]) -> float:
     return sum(option.error for option in chosen)
 
 
-def choose(sites: Sequence[Site[T]], most: float = math.inf, enough: float = 0.0) -> list[T]:
-    """From the smallest option of each site on, step by step that which saves most error for a byte more: until no step
-    fits `most` bytes, or all errors together are `enough`."""
-    chosen = [min(site.options, key=lambda option: option.bytes) for site in sites]
-    total, error = bytes_of(chosen), error_of(chosen)
-    while error > enough:
-        best: tuple[float, int, T] | None = None
-        for i, (site, held) in enumerate(zip(sites, chosen)):
-            for option in site.options:
-                more, saved = option.bytes - held.bytes, held.error - option.error
-                if more > 0 and saved > 0 and total + more <= most:
-                    step = (saved / more, i, option)
-                    best = step if best is None or step[0] > best[0] else best
-        if best is None:
+def choose(
+    sites: Sequence[Site[T]],
+    most: float = math.inf,
+    enough: float = 0.0,
+    links: Sequence[Link[T]] = (),
+) -> list[T]:
+    """From the cheapest option of each site on, step by step that which saves most error for what it costs more: until
+    no step fits `most`, or all errors together are `enough`. With links a step may be of two parts or of all parts of a
+    link, and behind the last come those that cost less and leave errors within `enough`."""
+    state = _State(sites, links)
+    if state.error <= enough:
+        return state.chosen
+    while state.error > enough:
+        step = state.best(most)
+        if step is None:
             break
-        _, i, option = best
-        total, error = (
-            total + option.bytes - chosen[i].bytes,
-            error + option.error - chosen[i].error,
-        )
-        chosen[i] = option
-    return chosen
+        state.take(step)
+    if links:
+        while (step := state.cheaper(enough)) is not None:
+            state.take(step)
+    return state.chosen
+
+
+_LEAST = 1e-9  # of what is chosen: a cost below it is no reason for a step
+
+
+class _State(Generic[T]):
+    """Options that are held, and what each step from them would cost and save."""
+
+    def __init__(self, sites: Sequence[Site[T]], links: Sequence[Link[T]]) -> None:
+        self.chosen = [min(site.options, key=lambda option: option.cost) for site in sites]
+        self._links = links
+        self._links_of: dict[int, list[int]] = {part: [] for part in range(len(sites))}
+        for number, link in enumerate(links):
+            for part in link.parts:
+                self._links_of[part].append(number)
+        self._steps = [{part: o} for part, site in enumerate(sites) for o in site.options]
+        self._steps += [step for link in links for step in _joint(sites, link)]
+        self._steps_of: dict[int, list[int]] = {part: [] for part in range(len(sites))}
+        for number, each in enumerate(self._steps):
+            for part in each:
+                self._steps_of[part].append(number)
+        self.cost, self.error = cost_of(self.chosen, links), error_of(self.chosen)
+        self._least = _LEAST * abs(self.cost)
+        self._values = [self._value(each) for each in self._steps]
+
+    def _value(self, step: dict[int, T]) -> tuple[float, float]:
+        """What it costs more, and the error that it saves."""
+        held = self.chosen
+        more = saved = 0.0
+        for part, option in step.items():
+            more += option.cost - held[part].cost
+            saved += held[part].error - option.error
+        for number in {number for part in step for number in self._links_of[part]}:
+            link = self._links[number]
+            before = [held[part] for part in link.parts]
+            after = [step.get(part, held[part]) for part in link.parts]
+            more += link.cost(after) - link.cost(before)
+        return more, saved
+
+    def best(self, most: float) -> dict[int, T] | None:
+        """Saves most error for a cost more; what costs nothing first."""
+        found, highest = None, (0.0, 0.0)
+        for step, (more, saved) in zip(self._steps, self._values):
+            if saved > 0 and self.cost + more <= most:
+                value = (saved / more, 0.0) if more > self._least else (math.inf, saved)
+                if value > highest:
+                    found, highest = step, value
+        return found
+
+    def cheaper(self, enough: float) -> dict[int, T] | None:
+        """Saves most cost, within the errors."""
+        found, lowest = None, -self._least
+        for step, (more, saved) in zip(self._steps, self._values):
+            if more < lowest and self.error - saved <= enough:
+                found, lowest = step, more
+        return found
+
+    def take(self, step: dict[int, T]) -> None:
+        more, saved = self._value(step)
+        self.cost, self.error = self.cost + more, self.error - saved
+        for part, option in step.items():
+            self.chosen[part] = option
+        near = {
+            part
+            for each in step
+            for link in self._links_of[each]
+            for part in self._links[link].parts
+        }
+        for number in {number for part in near | set(step) for number in self._steps_of[part]}:
+            self._values[number] = self._value(self._steps[number])
+
+
+def _joint(sites: Sequence[Site[T]], link: Link[T]) -> Iterator[dict[int, T]]:
+    """Of options at the same place from the cheapest on or from the last: few bits, or floats, for two or all."""
+    for place in range(max(len(sites[part].options) for part in link.parts)):
+        alike = {
+            part: sites[part].options[min(place, len(sites[part].options) - 1)]
+            for part in link.parts
+        }
+        for pair in itertools.combinations(alike, 2):
+            yield {part: alike[part] for part in pair}
+        if len(alike) > 2:
+            yield alike
 
 
 @dataclass(frozen=True)
@@ -78,6 +178,7 @@ def within(
     power: float = 1.0,
     tries: int = TRIES,
     known: Sequence[Measured[T]] = (),
+    links: Sequence[Link[T]] = (),
 ) -> list[Measured[T]]:
     """Choices that were measured, behind those `known`, the first with errors of `enough`: errors estimate a loss,
     which grows with that `power` of them, and each try corrects them; between the largest that held and the smallest
@@ -88,13 +189,13 @@ def within(
     # of the part that loses least in few bits: less would be to have none
     floor = min((o.error for site in sites for o in site.options if o.error > 0), default=0.0)
     for _ in range(4 * tries):
-        chosen = choose(sites, enough=enough)
+        chosen = choose(sites, enough=enough, links=links)
         error = error_of(chosen)
         seen = next((each for each in found if each.chosen == chosen), None)
         lost = loss(chosen) if seen is None else seen.lost
         if seen is None:
             found.append(Measured(chosen, lost))
-        elif enough <= floor or failed < held * _CLOSE:
+        elif (lost > allowed and enough <= floor) or failed < held * _CLOSE:
             break  # nothing lies between
         if len(found) == tries or _NEAR * allowed <= lost <= allowed:
             break
@@ -111,7 +212,9 @@ def within(
     return found
 
 
-def best_within(found: Iterable[Measured[T]], allowed: float) -> Measured[T] | None:
-    """The smallest that keeps within the loss."""
+def best_within(
+    found: Iterable[Measured[T]], allowed: float, links: Sequence[Link[T]] = ()
+) -> Measured[T] | None:
+    """The cheapest that keeps within the loss."""
     held = [each for each in found if each.lost <= allowed]
-    return min(held, key=lambda each: bytes_of(each.chosen), default=None)
+    return min(held, key=lambda each: cost_of(each.chosen, links), default=None)

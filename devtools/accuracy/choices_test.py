@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from dataclasses import dataclass
 
 import pytest
 import torch
 
-from executorch.devtools.accuracy.choices import best_within, choose, error_of, within
+from executorch.devtools.accuracy.choices import best_within, choose, cost_of, error_of, within
 from executorch.devtools.accuracy.curvature import draw_classes, draw_values, watch
 
 
 @dataclass
 class _Option:
-    bytes: int
+    cost: float
     error: float
 
 
@@ -44,6 +46,74 @@ def test_the_step_that_saves_most_for_a_byte_comes_first() -> None:
     assert errors(enough=1.6) == [0.5, 1.0]
 
 
+@dataclass
+class _Between:
+    """Two parts whose options cost differently (floats are those without errors) must convert."""
+
+    parts: list[int]
+    price: float
+
+    def cost(self, options: list[_Option]) -> float:
+        return self.price * (len({option.error > 0 for option in options}) - 1)
+
+
+def test_floats_take_cheap_neighbours_along() -> None:
+    """The middle of five loses 9 in few bits, others 1; 4 are allowed. A conversion moves from one side of a neighbour
+    to the other for what floats cost more there, which is 1: worth it where the inner one costs more than 1 and the
+    outer."""
+    sites = [_Site([_Option(10, error), _Option(10 + more, 0.0)]) for more, error in
+             ((10, 1.0), (1, 1.0), (10, 9.0), (1, 1.0), (10, 1.0))]  # fmt: skip
+
+    def floats(*prices: float) -> list[int]:
+        links = [_Between([i, i + 1], price) for i, price in enumerate(prices)]
+        chosen = choose(sites, enough=4.0, links=links)
+        return [i for i, option in enumerate(chosen) if not option.error]
+
+    assert floats(0, 0, 0, 0) == [2]
+    assert floats(0.5, 0.8, 0.8, 0.5) == [2]  # 1 + 0.5 beside 0.8
+    assert floats(0.5, 8, 8, 0.5) == [1, 2, 3]  # 1 + 0.5 beside 8
+    assert floats(0.5, 8, 0.8, 0.5) == [1, 2]
+    assert floats(8, 8, 8, 8) == [2]  # 1 + 8 beside 8
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_step_of_one_or_two_parts_is_left(seed: int) -> None:
+    """That costs less within the errors; and of all 64 choices none costs a quarter less."""
+    draw = random.Random(seed)
+    count, enough = 6, 6.0
+    sites = [
+        _Site([_Option(draw.uniform(1, 3), draw.uniform(1, 4)), _Option(draw.uniform(3, 6), 0.0)])
+        for _ in range(count)
+    ]
+    links = [_Between([i, i + 1], draw.uniform(0, 4)) for i in range(count - 1)]
+    chosen = choose(sites, enough=enough, links=links)
+    cost = cost_of(chosen, links)
+    assert error_of(chosen) <= enough
+    for first, second in itertools.product(range(count), repeat=2):
+        if first == second or abs(first - second) == 1:
+            for one, two in itertools.product(sites[first].options, sites[second].options):
+                other = list(chosen)
+                other[first], other[second] = one, two
+                is_step = first == second or one.error == two.error == 0 or one.error and two.error
+                assert (
+                    not is_step or error_of(other) > enough or cost_of(other, links) >= cost - 1e-6
+                )
+    all_choices = itertools.product(*(site.options for site in sites))
+    best = min(cost_of(each, links) for each in all_choices if error_of(each) <= enough)
+    assert cost <= 1.25 * best
+
+
+def test_what_is_too_good_goes_back() -> None:
+    """Errors of 4 and 3, 3.5 allowed: one step for a cost of 1 is enough. Errors of 2 and 6, 2 allowed: 2 for a cost of
+    1 is the better step, but 6 for a cost of 8 is enough alone."""
+    link = [_Between([0, 1], 0.25)]
+    sites = [_Site([_Option(1, 4.0), _Option(2, 0.0)]), _Site([_Option(1, 3.0), _Option(3, 0.0)])]
+    assert [o.error for o in choose(sites, enough=3.5, links=link)] == [0.0, 3.0]
+    assert cost_of(choose(sites, enough=3.5, links=link), link) == 2 + 1 + 0.25
+    sites = [_Site([_Option(1, 2.0), _Option(2, 0.0)]), _Site([_Option(1, 6.0), _Option(9, 0.0)])]
+    assert [o.error for o in choose(sites, enough=2.0, links=link)] == [2.0, 0.0]
+
+
 @pytest.mark.parametrize("power", [0.5, 1.0])
 @pytest.mark.parametrize("scale", [0.02, 1.0, 50.0])
 def test_estimates_that_are_wrong_are_corrected(power: float, scale: float) -> None:
@@ -53,7 +123,7 @@ def test_estimates_that_are_wrong_are_corrected(power: float, scale: float) -> N
     found = within(sites, allowed, lambda c: scale * error_of(c) ** power, 255.0, power, tries=8)
     best = best_within(found, allowed)
     assert best is not None and error_of(best.chosen) == 31.0
-    chosen = [[option.bytes for option in each.chosen] for each in found]
+    chosen = [[option.cost for option in each.chosen] for each in found]
     assert len(chosen) == len({tuple(each) for each in chosen}), "no choice is measured twice"
 
 

@@ -55,8 +55,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Entry:
+    """`group`: of samples that have one origin, such as the pieces of a file; none: of its own."""
+
     name: str
     read: Callable[[], Sample]
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,15 +87,27 @@ class Data:
     def part(self, numbers: Sequence[int]) -> Data:
         return replace(self, entries=[self.entries[number] for number in numbers])
 
+    @property
+    def groups(self) -> list[str]:
+        """Of each sample."""
+        return [entry.group or f"{number}" for number, entry in enumerate(self.entries)]
+
     def parts(self, share: float, most: int, seed: int = 0) -> tuple[Data, Data]:
-        """Drawn: a part of so much, `most` samples of it, and all others."""
+        """Drawn, groups as a whole: about such a share of all samples, `most` and no more, and all others."""
         if len(self) < 2:
             raise ValueError(
                 f"{self.path}: expected two samples or more, to choose by some and measure by others, found {len(self)}"
             )
-        order = np.random.default_rng(seed).permutation(len(self)).tolist()
-        count = min(most, max(1, round(share * len(self))), len(self) - 1)
-        return self.part(sorted(order[:count])), self.part(sorted(order[count:]))
+        members: dict[str, list[int]] = {}
+        for number, group in enumerate(self.groups):
+            members.setdefault(group, []).append(number)
+        order = np.random.default_rng(seed).permutation(len(members)).tolist()
+        groups = [list(members.values())[place] for place in order]
+        wanted, first = min(most, max(1, round(share * len(self)))), groups.pop(0)
+        while len(groups) > 1 and len(first) + len(groups[0]) <= wanted:
+            first = first + groups.pop(0)
+        rest = [number for group in groups for number in group]
+        return self.part(sorted(first[:wanted])), self.part(sorted(rest))
 
 
 def slots_of_examples(inputs: Sequence[Any], names: Sequence[str], is_open: bool) -> list[Slot]:

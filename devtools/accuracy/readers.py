@@ -16,6 +16,7 @@ from executorch.devtools.accuracy.metrics import Target
 from executorch.devtools.commands.inputs.declared import text_of
 
 _LABELS, _TARGETS = ("label", "labels"), ("target",)
+_LEAST_GROUPS = 4  # files: of fewer, samples count for themselves
 _CLASSES = "labels.txt"  # of a folder of pictures: one folder's name a line
 Tokens = Callable[[str], list[int]]
 
@@ -56,6 +57,8 @@ def read(path: Path, slots: Sequence[Slot], reading: Reading | None = None) -> D
     ]
     if not entries:
         raise ValueError(f"{path}: expected a sample or more, found none")
+    if len({entry.group for entry in entries}) < _LEAST_GROUPS:
+        entries = [replace(entry, group="") for entry in entries]
     data = Data(path, kind.name, entries, slots)
     target = data.sample(0).target or Target()
     return replace(data, has_labels=target.labels is not None, has_values=target.values is not None)
@@ -125,7 +128,8 @@ def _arrays(
                 f"{path}: expected a {what} for each of {count} samples, found {text_of(array.shape)}"
             )
     for number in range(count):
-        yield Entry(f"{path.name}[{number}]", partial(_sample, path, slots, number))
+        name = f"{path.name}[{number}]"
+        yield Entry(name, partial(_sample, path, slots, number), str(path))
 
 
 def _sample(path: Path, slots: Sequence[Slot], number: int | None) -> Sample:
@@ -269,7 +273,7 @@ def _sounds(
         piece = samples[start : start + length].astype(slot.dtype)
         name = f"{path.name}[{start // length}]"
         sizes = (1,) * (len(slot.shape) - 1) + (length,)
-        yield Entry(name, partial(Sample, name, (piece.reshape(sizes),), target))
+        yield Entry(name, partial(Sample, name, (piece.reshape(sizes),), target), str(path))
 
 
 def _wave(path: Path) -> np.ndarray:
@@ -307,7 +311,8 @@ def _texts(
         piece, after = (tokens[s : s + length] for s in (start, start + 1))
         name = f"{path.name}[{start // length}]"
         sizes = (1,) * (len(slot.shape) - 1) + (length,)
-        yield Entry(name, partial(Sample, name, (piece.reshape(sizes),), Target(labels=after)))
+        target = Target(labels=after)
+        yield Entry(name, partial(Sample, name, (piece.reshape(sizes),), target), str(path))
 
 
 def _only(slots: Sequence[Slot], path: Path, what: str) -> Slot:

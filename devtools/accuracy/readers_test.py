@@ -119,3 +119,27 @@ def test_parts_share_nothing_and_are_drawn_alike(tmp_path: Path) -> None:
     assert [each.name for each in data.parts(0.5, 3)[0].entries] == some
     with pytest.raises(ValueError, match="expected two samples or more"):
         data.part([0]).parts(0.5, 3)
+
+
+def test_samples_of_a_file_stay_together(tmp_path: Path) -> None:
+    """Six files of four rows: three files choose, three measure; of three files rows are drawn alone."""
+    for number in range(6):
+        _saved(tmp_path / f"{number}.npz", arr_0=np.zeros((4, 2)))
+    data = _read(tmp_path, torch.zeros(1, 2))
+    some, others = data.parts(0.5, 128)
+    assert (len(some), len(others)) == (12, 12)
+    assert len(set(some.groups)) == len(set(others.groups)) == 3
+    assert not set(some.groups) & set(others.groups)
+    some, others = data.parts(0.5, 10)
+    assert (len(some), len(set(some.groups)), len(others)) == (8, 2, 16)
+    for number in range(3):
+        (tmp_path / f"{number}.npz").unlink()
+    data = _read(tmp_path, torch.zeros(1, 2))
+    assert len(set(data.groups)) == 12
+
+
+def test_a_file_larger_than_its_part_is_cut(tmp_path: Path) -> None:
+    for number in range(4):
+        _saved(tmp_path / f"{number}.npz", arr_0=np.zeros((40, 2)))
+    some, others = _read(tmp_path, torch.zeros(1, 2)).parts(0.5, 30)
+    assert (len(some), len(set(some.groups)), len(others)) == (30, 1, 120)

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+from torch._ops import OpOverload
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
@@ -99,7 +100,9 @@ def bytes_of(nodes: Iterable[Node]) -> int:
 
 def name_of(node: Node) -> str:
     """Of its operator, without namespace and overload."""
-    target = getattr(node.target, "_op", node.target)
+    target: Any = node.target
+    if not isinstance(target, OpOverload):  # of the edge dialect, which has one
+        target = getattr(target, "_op", target)
     return str(getattr(target, "__name__", target)).partition(".")[0]
 
 

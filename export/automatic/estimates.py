@@ -21,19 +21,23 @@ from executorch.devtools.progress import counted
 from executorch.export.automatic.mixed import FLOAT, Layer
 
 _SEED = 0  # of what is drawn: the same model and data give the same choice
-_FLOAT_BITS = 32
+FLOAT_BITS = 32
 OBSERVERS = (ObserverBase, FakeQuantizeBase)
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 @dataclass
 class LayerOption:
-    """A layer's form. `bytes`: of its weights and of what it gives; `weight_bytes`: of the weights alone."""
+    """A layer's form. `bits`: of what it takes and gives; `computes`: in which it multiplies; `seconds`, `cost`: see
+    costs.py."""
 
     form: str
-    bytes: int = 0
     error: float = 0.0
     weight_bytes: int = 0
+    bits: int = FLOAT_BITS
+    computes: int = FLOAT_BITS
+    seconds: float = 0.0
+    cost: float = 0.0
 
 
 @dataclass
@@ -66,6 +70,11 @@ class _Point:
         return scale.float(), zero.float()
 
     @property
+    def is_dynamic(self) -> bool:
+        """Its range is found while running."""
+        return bool(getattr(self.observer, "is_dynamic", False))
+
+    @property
     def bits(self) -> int:
         return int(self.observer.quant_max - self.observer.quant_min).bit_length()
 
@@ -89,9 +98,9 @@ def sites_of(
         points[name] = _points(form.model, layer_of)
         _measure(form.model, points[name], calls, is_of_classes, name)
     sites = []
-    floats = _elements(point for each in points.values() for point in each)
+    weights = _weights(point for each in points.values() for point in each)
     for layer in layers:
-        site, owned = LayerSite(layer), floats.get(layer.name, {})
+        site, owned = LayerSite(layer), weights.get(layer.name, {})
         for name, form in forms.items():
             if any(layer.nodes & each.nodes for each in form.layers):
                 site.options.append(_option(name, layer.name, points[name], owned))
@@ -100,28 +109,30 @@ def sites_of(
     return sites
 
 
-def _elements(points: Iterable[_Point]) -> dict[str, dict[tuple[str, bool], int]]:
-    """By layer, of each value that a form rounds for it, how many numbers it has; whether it is a weight."""
-    found: dict[str, dict[tuple[str, bool], int]] = {}
+def _weights(points: Iterable[_Point]) -> dict[str, dict[str, int]]:
+    """By layer, of each weight that a form rounds, how many numbers it has."""
+    found: dict[str, dict[str, int]] = {}
     for point in points:
-        if point.owner is not None:
-            found.setdefault(point.owner, {})[point.source, point.is_weight] = point.elements
+        if point.owner is not None and point.is_weight:
+            found.setdefault(point.owner, {})[point.source] = point.elements
     return found
 
 
 def _option(
-    form: str, layer: str, points: Sequence[_Point], owned: Mapping[tuple[str, bool], int]
+    form: str, layer: str, points: Sequence[_Point], owned: Mapping[str, int]
 ) -> LayerOption:
-    """Values that this form leaves whole have the bytes of floats."""
+    """Weights that this form leaves whole have the bytes of floats."""
     bits = {point.source: point.bits for point in points if point.owner == layer}
-    option = LayerOption(form, bytes=1)
-    for (source, is_weight), count in owned.items():
-        size = count * bits.get(source, _FLOAT_BITS) // 8
-        option.bytes += size
-        option.weight_bytes += size * is_weight
+    option = LayerOption(form)
+    for source, count in owned.items():
+        option.weight_bytes += count * bits.get(source, FLOAT_BITS) // 8
     for point in points:
         if layer in point.touching:
             option.error += point.error / len(point.touching)
+            if not point.is_weight:
+                option.computes = min(option.computes, point.bits)
+                if not point.is_dynamic:
+                    option.bits = min(option.bits, point.bits)
     return option
 
 
@@ -200,7 +211,7 @@ def rounded(point: _Point, value: Tensor) -> Tensor:
     """As the program will hold it; what is quantized while running, by its own range."""
     observer = point.observer
     low, high = observer.quant_min, observer.quant_max
-    if getattr(observer, "is_dynamic", False):
+    if point.is_dynamic:
         least, most = min(0.0, float(value.min())), max(0.0, float(value.max()))
         scale = torch.tensor(max((most - least) / (high - low), 1e-12))
         zero = (low - least / scale).round()

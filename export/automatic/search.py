@@ -8,6 +8,7 @@ model, calls --capture--> graph --prepare, calibrate--> one graph a form --estim
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +18,17 @@ from torch.fx import GraphModule
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.pt2e.quantizer import Quantizer
 
-from executorch.devtools.accuracy.choices import Measured, best_within, choose, within
+from executorch.devtools.accuracy.choices import (
+    Measured,
+    best_within,
+    choose,
+    error_of,
+    within,
+)
+from executorch.devtools.accuracy.intervals import Interval
+from executorch.devtools.costs.machine import Machine
 from executorch.devtools.progress import counted
+from executorch.export.automatic.costs import REFERENCE, Costs, costs_of
 from executorch.export.automatic.estimates import (
     OBSERVERS,
     Call,
@@ -30,30 +40,47 @@ from executorch.export.automatic.estimates import (
 from executorch.export.automatic.mixed import FLOAT, MixedQuantizer
 
 TRIES = 8
-_PASSES = 16  # calls whose gradients are taken
+_PASSES = 16  # calls whose gradients are taken, drawn from all of the data
+_SEED = 0
+_CORRECTIONS = 3  # of estimates, where no choice keeps the loss
+Choice = list[LayerOption]  # one for each site
+
+
+@dataclass(frozen=True)
+class Try:
+    """What was measured of a choice; `time`: its share of floats', estimated."""
+
+    chosen: Choice
+    lost: Interval
+    time: float
 
 
 @dataclass(frozen=True)
 class Found:
-    """`graph`: the quantized model, to export; `tries`: what was measured, the first with the fewest bytes; `chosen`:
-    the smallest within the loss."""
+    """`graph`: the quantized model, to export; `tries`: the first in the fewest bits; `chosen`: the cheapest whose loss
+    is within what was allowed for 95 % of resampled samples, or, where there is none (not `is_sure`), for all."""
 
     graph: GraphModule
     sites: Sequence[LayerSite]
-    tries: Sequence[Measured[LayerOption]]
-    chosen: Measured[LayerOption]
+    tries: Sequence[Try]
+    chosen: Try
+    is_sure: bool
+    costs: Costs
 
 
 @dataclass
 class Search:
     """`forms`: quantizers by name, fewest bytes first; `loss`: of a quantized graph, on samples that chose nothing;
-    `power`: it grows with this power of the errors that are estimated."""
+    `power`: it grows with this power of the errors that are estimated; `worth_of_time`: half of the time is worth so
+    much of half of the size."""
 
     forms: Mapping[str, Quantizer]
     calls: Sequence[Call]
-    loss: Callable[[GraphModule], float]
+    loss: Callable[[GraphModule], Interval]
     is_of_classes: bool = False
     power: float = 0.5
+    machine: Machine = REFERENCE
+    worth_of_time: float = 1.0
     _observed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     def run(self, captured: GraphModule, allowed: float) -> Found:
@@ -67,25 +94,45 @@ class Search:
             raise ValueError(
                 "--quantize auto: expected a layer that the backend's quantizer takes, found none"
             )
-        sites = sites_of(forms, self.calls[:_PASSES], self.is_of_classes)
+        drawn = random.Random(_SEED).sample(range(len(self.calls)), min(_PASSES, len(self.calls)))
+        some = [self.calls[number] for number in sorted(drawn)]
+        sites = sites_of(forms, some, self.is_of_classes)
+        costs = costs_of(captured, sites, self.machine)
+        links = costs.set(self.worth_of_time)
         del forms
+        tries: list[Try] = []
 
-        def measure(chosen: list[LayerOption]) -> float:
-            return self.loss(self._quantized(captured, sites, chosen))
+        def measure(chosen: Choice) -> float:
+            lost = self.loss(self._quantized(captured, sites, chosen))
+            tries.append(Try(chosen, lost, costs.time(chosen)))
+            return lost.high
 
-        least = choose(sites, enough=float("inf"))
-        first = Measured(least, measure(least))
-        tries = [first]
-        if first.lost > allowed:
+        least = choose(sites, enough=float("inf"), links=links)
+        found = [Measured(least, measure(least))]
+        if found[0].lost > allowed:
             total = sum(option.error for option in least)
-            enough = total * min(0.5, max(1e-3, (allowed / first.lost) ** (1 / self.power)))
-            tries = within(sites, allowed, measure, enough, self.power, TRIES, tries)
-        chosen = best_within(tries, allowed)
-        if chosen is None or all(option.form == FLOAT for option in chosen.chosen):
-            quantized = [t for t in tries if any(o.form != FLOAT for o in t.chosen)]
-            best = min(quantized, key=lambda each: each.lost)
-            raise Unreachable(allowed, best.lost)
-        return Found(self._quantized(captured, sites, chosen.chosen), sites, tries, chosen)
+            enough = total * min(0.5, max(1e-3, (allowed / found[0].lost) ** (1 / self.power)))
+            found = within(sites, allowed, measure, enough, self.power, TRIES, found, links)
+            if not any(each.lost <= allowed for each in filter(_has_few_bits, found)):
+                links = costs.set(0)  # what is worth its time is floats: size counts
+                first = found[:1]
+                for _ in range(1 + _CORRECTIONS):
+                    found += within(
+                        sites, allowed, measure, enough, self.power, TRIES, first, links
+                    )
+                    if any(each.lost <= allowed for each in filter(_has_few_bits, found)):
+                        break
+                    _correct(found, total)
+        best = best_within(filter(_has_few_bits, found), allowed, links)
+        is_sure = best is not None
+        if best is None:  # the samples say so, but others may lose more
+            values = [Measured(t.chosen, t.lost.value) for t in tries if _has_few_bits(t)]
+            best = best_within(values, allowed, links)
+        if best is None:
+            raise Unreachable(allowed, min(t.lost.value for t in tries if _has_few_bits(t)))
+        chosen = next(each for each in tries if each.chosen == best.chosen)
+        graph = self._quantized(captured, sites, chosen.chosen)
+        return Found(graph, sites, tries, chosen, is_sure, costs)
 
     def _quantized(
         self, captured: GraphModule, sites: Sequence[LayerSite], chosen: Sequence[LayerOption]
@@ -94,7 +141,7 @@ class Search:
         if all(form == FLOAT for form in forms.values()):
             return captured
         mixed = MixedQuantizer(self.forms, forms)
-        return convert_pt2e(self._calibrated(captured, mixed, "the choice"))
+        return converted(self._calibrated(captured, mixed, "the choice"))
 
     @torch.no_grad()
     def _calibrated(self, captured: GraphModule, quantizer: Quantizer, what: str) -> GraphModule:
@@ -115,6 +162,24 @@ class Search:
         return prepared
 
 
+def _correct(found: Sequence[Measured[LayerOption]], total: float) -> None:
+    """Where estimates are wrong (samples that calibrated never had such values): of the choices that lost too much, the
+    layers of that with the fewest in few bits are thought to lose all that there is to lose."""
+    for option in min(filter(_has_few_bits, found), key=_few_bits).chosen:
+        if option.form != FLOAT:
+            option.error = max(option.error, total)
+
+
+def _few_bits(each: Measured[LayerOption]) -> tuple[int, float]:
+    """How many layers, and what they are thought to lose: what was corrected comes last."""
+    few = [option for option in each.chosen if option.form != FLOAT]
+    return len(few), error_of(few)
+
+
+def _has_few_bits(each: Try | Measured[LayerOption]) -> bool:
+    return any(option.form != FLOAT for option in each.chosen)
+
+
 class Unreachable(ValueError):
     """No choice with a quantized layer keeps within the loss."""
 
@@ -123,6 +188,25 @@ class Unreachable(ValueError):
             f"expected a loss of {allowed:.4g} at most; the best found, with any layer in few bits, is {best:.4g}"
         )
         self.best = best
+
+
+_BATCH_NORM = torch.ops.aten.batch_norm.default
+
+
+def _batch_norm(*args: Any) -> Any:
+    return _BATCH_NORM(*args)
+
+
+def converted(prepared: GraphModule) -> GraphModule:
+    """Batch norms that follow no convolution stay out of sight: torchao would trace 96 patterns of training for them,
+    which takes a minute."""
+    for node in prepared.graph.find_nodes(op="call_function", target=_BATCH_NORM):
+        node.target = _batch_norm
+    converted = convert_pt2e(prepared)
+    for node in converted.graph.find_nodes(op="call_function", target=_batch_norm):
+        node.target = _BATCH_NORM
+    converted.recompile()
+    return converted
 
 
 def _observers(prepared: GraphModule) -> dict[str, Any]:

@@ -13,6 +13,9 @@ import pytest
 import torch
 
 from executorch.cli import main
+from executorch.cli.automatic import Held
+from executorch.cli.eval import Loss
+from executorch.devtools.accuracy.metrics import METRICS
 from executorch.examples.models.comparison import largest_error
 from executorch.runtime import Runtime
 
@@ -48,6 +51,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("data.npz", x=numbers[:, None])
     scores = np.eye(3, dtype=np.float32)[[0, 1, 2, 0]]
     np.savez("scores.npz", arr_0=scores, label=np.array([0, 1, 2, 1]))
+    np.savez("whole.npz", x=np.ones((8, 1, 4), np.int64))
+    np.savez("one.npz", x=numbers[:1, None])
+    Path("words.npz").write_text("no arrays")
+    Path("empty").mkdir()
     return tmp_path
 
 
@@ -100,7 +107,8 @@ def test_layers_that_lose_most_keep_more_bits(
     text = capsys.readouterr().out
     assert "loss of the program" in text and "1.5% asked" in text and "float" in text
     report = Path("net.accuracy.md").read_text()
-    assert "| second | linear | float |" in report and "int8 would be 60." in report
+    assert "| second | linear | float |" in report and "int8 would be 6" in report
+    assert "of the time of floats is estimated" in text and "samples that measured" not in text
     program, data = Runtime.get().load_program("net.pte"), np.load("data.npz")["x"]
     module = _net(here)
     errors = [
@@ -110,10 +118,41 @@ def test_layers_that_lose_most_keep_more_bits(
     assert 1e-5 < float(np.sqrt(np.mean(np.square(errors)))) < 0.03
 
 
+def test_what_few_samples_do_not_show_is_said(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four files of two samples: two files measure."""
+    data = np.load("data.npz")["x"]
+    Path("few").mkdir()
+    for number in range(4):
+        np.savez(f"few/{number}.npz", x=data[2 * number : 2 * number + 2])
+    words = ["nets.py:net", "--quantize", "auto", "--data", "few", "-o", "few.pte"]
+    assert main.main(["export", *words, "--loss", "30%"]) == 0
+    text = capsys.readouterr().out
+    assert re.search("2 samples that measured (are few|do not show)", text)
+
+
+def test_a_loss_is_resampled_by_groups() -> None:
+    """Two files of four samples, one of which loses half: a quarter of all, none or half of one file."""
+    own = np.ones((8, 2))
+    sums = own + np.array([[0.5, 0.0]] * 4 + [[0.0, 0.0]] * 4)
+    held = Held((), METRICS["mae"], own, Loss("1%", 0.01, True), ["a"] * 4 + ["b"] * 4)
+    found = held.lost(sums)
+    assert (found.value, found.low, found.high) == (0.25, 0.0, 0.5)
+
+
 def _net(here: Path) -> torch.nn.Module:
     names: dict = {"__name__": "nets"}
     exec(compile(MODEL, "nets.py", "exec"), names)
     return names["net"][0]
+
+
+def test_an_exported_program_is_quantized(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net = _net(here)
+    torch.export.save(torch.export.export(net, (torch.randn(1, 4),)), "net.pt2")
+    words = ["net.pt2", "--quantize", "auto", "--data", "data.npz", "--no-strict"]
+    assert main.main(["export", *words, "--loss", "50%"]) == 0
+    assert "3 int8" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -122,6 +161,13 @@ def _net(here: Path) -> torch.nn.Module:
         (["--loss", "1%"], "expected --data with --quantize auto"),
         (["--data", "data.npz"], "expected --loss with --quantize auto"),
         (["--loss", "1%", "--data", "scores.npz"], "expected size 4 in dimension 1, .* found 3"),
+        (["--loss", "1%", "--data", "whole.npz"], "x.: expected float32, found int64"),
+        (
+            ["--loss", "1%", "--data", "empty"],
+            r"empty: expected arrays \(.npz\), .* found no files",
+        ),
+        (["--loss", "1%", "--data", "one.npz"], "expected two samples or more, .* found 1"),
+        (["--loss", "1%", "--data", "words.npz"], "words.npz: expected arrays .numpy.savez."),
         (["--loss", "1%", "--data", "data.npz", "--metric", "mse"], "own mse is 0, which has no"),
         (["--loss", "1%", "--data", "data.npz", "--metric", "snr"], "no loss is finite"),
         (["--loss", "1e-9%", "--data", "data.npz"], "layer in few bits keeps, .* found 1e-9%"),

@@ -17,11 +17,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 RATE = 16000
+Sentences = tuple[tuple[str, str], ...]  # a voice, and what it says
 _PHOTOGRAPHS = (
     "chelsea", "coffee", "motorcycle_left", "retina", "ihc", "grass", "astronaut", "rocket", "hubble_deep_field",
     "brick",
 )  # fmt: skip
-_SENTENCES = (
+SENTENCES = (
     ("en", "The quick brown fox jumps over the lazy dog near the bank of the river."),
     ("en-us", "She had your dark suit in greasy wash water all year."),
     ("de", "Die Sonne scheint heute, und morgen soll es wieder regnen."),
@@ -35,15 +36,25 @@ _SENTENCES = (
 
 def photographs(packages: Path) -> Tensor:
     """[10, 3, 224, 224], normalised as ImageNet's networks want it: the middle square of each."""
-    pictures = []
-    for name in _PHOTOGRAPHS:
-        picture = _picture(next((packages / "skimage" / "data").glob(f"{name}.*")))
-        side = min(picture.shape[1:])
-        top, left = ((size - side) // 2 for size in picture.shape[1:])
-        square = picture[None, :, top : top + side, left : left + side]
-        pictures.append(F.interpolate(square, (224, 224), mode="bilinear", antialias=True))
+    return normalised(torch.cat([squares(packages, name, 224)[:1] for name in _PHOTOGRAPHS]))
+
+
+def normalised(pictures: Tensor) -> Tensor:
     mean = torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)
-    return (torch.cat(pictures) - mean) / torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
+    return (pictures - mean) / torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
+
+
+def squares(packages: Path, name: str, size: int) -> Tensor:
+    """[3, 3, size, size] from 0 to 1: the middle of a photograph, and mirrored its first and its last two thirds."""
+    picture = _picture(next((packages / "skimage" / "data").glob(f"{name}.*")))
+    side = min(picture.shape[1:])
+    top, left = ((size - side) // 2 for size in picture.shape[1:])
+    middle = picture[None, :, top : top + side, left : left + side]
+    part = 2 * side // 3
+    cut = [middle, middle[..., :part, :part].flip(-1), middle[..., -part:, -part:].flip(-1)]
+    return torch.cat(
+        [F.interpolate(each, (size, size), mode="bilinear", antialias=True) for each in cut]
+    )
 
 
 def _picture(path: Path) -> Tensor:
@@ -64,8 +75,8 @@ def faces(packages: Path, size: int) -> Tensor:
 
 
 @functools.cache
-def speech(packages: Path) -> list[Tensor]:
-    """Eight waveforms of 16 kHz, from -1 to 1, some seconds each."""
+def speech(packages: Path, sentences: Sentences = SENTENCES) -> list[Tensor]:
+    """Waveforms of 16 kHz, from -1 to 1, some seconds each."""
     folder = packages / "espeakng_loader"
     library = ctypes.CDLL(str(folder / "libespeak-ng.so"))
     callback_type = ctypes.CFUNCTYPE(
@@ -84,7 +95,7 @@ def speech(packages: Path) -> list[Tensor]:
         raise RuntimeError(f"eSpeak NG does not start with the voices in {folder}")
     library.espeak_SetSynthCallback(callback)
     waves = []
-    for voice, sentence in _SENTENCES:
+    for voice, sentence in sentences:
         samples.clear()
         library.espeak_SetVoiceByName(voice.encode())
         text = sentence.encode()

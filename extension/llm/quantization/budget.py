@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from executorch.devtools.accuracy.choices import (
     Measured,
     best_within,
-    bytes_of,
     choose,
     error_of,
     within,
@@ -110,6 +109,10 @@ def _within_loss(
                 f"more, found {math.expm1(allowed):+.1%}"
             )
     return found.chosen, found.lost
+
+
+def bytes_of(chosen: Choice) -> int:
+    return sum(option.bytes for option in chosen)
 
 
 def _described(sites: Sequence[Site], chosen: Choice, rest: int) -> str:

@@ -161,6 +161,10 @@ class Option:
     bytes: int
     error: float = 0.0
 
+    @property
+    def cost(self) -> int:
+        return self.bytes
+
 
 @dataclass
 class Site:

@@ -19,7 +19,6 @@ from torch.utils import _pytree as pytree
 from executorch.cli.eval import Loss
 from executorch.cli.evaluating import metric_for, reading_of
 from executorch.cli.sources import Source
-from executorch.devtools.accuracy.choices import bytes_of
 from executorch.devtools.accuracy.data import Data, Sample
 from executorch.devtools.accuracy.evaluation import (
     Run,
@@ -29,7 +28,7 @@ from executorch.devtools.accuracy.evaluation import (
     program_run,
     sums_of,
 )
-from executorch.devtools.accuracy.intervals import Interval, difference
+from executorch.devtools.accuracy.intervals import Interval, by_group, difference
 from executorch.devtools.accuracy.metrics import Metric, Target
 from executorch.devtools.accuracy.readers import read
 from executorch.devtools.commands.python_model import PythonModel
@@ -39,9 +38,10 @@ from executorch.exir.capture.diagnostics import export_module
 from executorch.export import ExportRecipe
 from executorch.export.automatic.estimates import LayerOption
 from executorch.export.automatic.mixed import FLOAT
-from executorch.export.automatic.search import Found, Search, Unreachable
+from executorch.export.automatic.search import Found, Search, Try, Unreachable
 
 SHARE, LARGEST = 0.5, 128  # of the data, that calibrates and estimates
+FEW = 10  # groups of samples that measure: an interval of fewer says little
 
 
 def forms_of(backend: BackendManifest) -> dict[str, Any]:
@@ -70,6 +70,7 @@ class Held:
     metric: Metric
     own: np.ndarray  # sums of the model
     asked: Loss
+    groups: Sequence[str]  # of the samples
 
     @classmethod
     def of(cls, data: Data, model: Run, metric: Metric, asked: Loss) -> Held:
@@ -79,7 +80,7 @@ class Held:
             target = sample.target or Target(values=tuple(outputs))
             samples.append((sample, target))
             sums.append(sums_of(metric, outputs, target, sample.name))
-        return cls(samples, metric, np.array(sums), asked)
+        return cls(samples, metric, np.array(sums), asked, data.groups)
 
     @property
     def unit(self) -> float:
@@ -104,8 +105,8 @@ class Held:
         )
 
     def lost(self, sums: np.ndarray) -> Interval:
-        """In the unit, with 95 % of resampled samples."""
-        gap = difference(self.metric, sums, self.own)
+        """In the unit, with 95 % of resampled groups of samples."""
+        gap = difference(self.metric, by_group(sums, self.groups), by_group(self.own, self.groups))
         ends = sorted((gap.low, gap.high))
         if self.metric.more_is_better:
             return Interval(-gap.value / self.unit, -ends[1] / self.unit, -ends[0] / self.unit)
@@ -152,8 +153,8 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
             name=f"method {method}",
         ).module()
 
-    def loss(graph: GraphModule) -> float:
-        return held.lost(held.sums(_graph_run(model, graph))).value
+    def loss(graph: GraphModule) -> Interval:
+        return held.lost(held.sums(_graph_run(model, graph)))
 
     work = Search(forms_of(backend), calls, loss, metric.is_of_classes, metric.power)
     try:
@@ -163,9 +164,8 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
             f"--loss: expected what any layer in few bits keeps, {_text(problem.best, options.loss)} or more of "
             f"{metric.name} on {len(other)} samples, found {options.loss.text}; without --quantize nothing is lost"
         ) from None
-    now = held.lost(held.sums(_graph_run(model, found.graph)))
     origin = f"{len(calibration)} samples of {options.data} chose, {len(other)} others measured"
-    return Automatic(method, model, held, found, now, origin)
+    return Automatic(method, model, held, found, found.chosen.lost, origin)
 
 
 def _call(model: PythonModel, inputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -180,8 +180,19 @@ def _graph_run(model: PythonModel, graph: GraphModule) -> Run:
 # ---- The report ----
 
 
-def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
-    """A line for the terminal, and whether the loss holds; the whole beside the program."""
+@dataclass(frozen=True)
+class Made:
+    """A program, what was found, what the program loses, and a line for the terminal."""
+
+    target: Path
+    found: Found
+    lost: Interval
+    line: str
+    holds: bool
+
+
+def report(made: Automatic, target: Path, runs_here: bool) -> Made:
+    """Writes the report beside the program."""
     asked, held = made.held.asked, made.held
     lost = made.in_pytorch
     where = "in PyTorch"
@@ -192,8 +203,11 @@ def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
     layers = ", ".join(f"{count} {form}" for form, count in counts.items())
     line = (
         f"{held.metric.name}: loss {where} {_text(lost.value, asked)} "
-        f"({_text(lost.low, asked)} to {_text(lost.high, asked)}), {asked.text} asked; layers: {layers}"
+        f"({_text(lost.low, asked)} to {_text(lost.high, asked)}), {asked.text} asked; layers: {layers}; "
+        f"{made.found.chosen.time:.0%} of the time of floats is estimated"
     )
+    if doubt := _doubt(held, lost, made.found.is_sure):
+        line += f"\n{doubt}"
     size = target.stat().st_size
     first = made.found.tries[0]
     small, weights = (sum(o.weight_bytes for o in each) for each in (first.chosen, chosen))
@@ -205,20 +219,37 @@ def report(made: Automatic, target: Path, runs_here: bool) -> tuple[str, bool]:
         "model. Intervals hold 95 % of resampled samples (bootstrap). In PyTorch the same loss is "
         f"{_text(made.in_pytorch.value, asked)}.",
         "",
-        f"{size:,} bytes. Weights of the layers below: {weights:,} bytes; {small:,} with the fewest bytes for each, "
-        f"which loses {_text(first.lost, asked)}; {floats:,} in floats.",
+        f"{size:,} bytes. Weights of the layers below: {weights:,} bytes; {small:,} of the choice that costs least, "
+        f"which loses {_text(first.lost.value, asked)} and takes {first.time:.0%} of the time of floats; {floats:,} in "
+        "floats.",
         "",
         "Tries: " + "; ".join(_try(each, asked) for each in made.found.tries) + ".",
         "",
         "Error: what a form of a layer is thought to cost, in thousandths of what all layers cost with the fewest "
-        "bytes. Layers get more bits in the order of error saved for a byte, until the loss holds.",
+        "bytes. Time: of the layer, estimated, in thousandths of the model's in floats; values that are converted "
+        "between forms take more. Layers get more bits in the order of error saved for time and bytes (half of the "
+        "time is worth half of the bytes), with their neighbours where converting for them costs more, until the loss "
+        "holds.",
         "",
-        "| layer | operators | form | error | other forms: error | weights, bytes | why |",
-        "|---|---|---|--:|---|--:|---|",
+        "| layer | operators | form | error | other forms: error | weights, bytes | time | why |",
+        "|---|---|---|--:|---|--:|--:|---|",
         *_rows(made.found),
     ]
     target.with_suffix(".accuracy.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return line, lost.value <= asked.value
+    return Made(target, made.found, lost, line, lost.value <= asked.value)
+
+
+def _doubt(held: Held, lost: Interval, is_sure: bool) -> str:
+    """What the samples do not show."""
+    count, asked = len(set(held.groups)), held.asked
+    if lost.value <= asked.value and (lost.high > asked.value or not is_sure):
+        return (
+            f"{count} samples that measured do not show that others lose {asked.text} at most: up to "
+            f"{_text(lost.high, asked)}; more --data narrows it"
+        )
+    if count < FEW:
+        return f"{count} samples that measured are few: {FEW} or more tell what others lose"
+    return ""
 
 
 def _forms(chosen: Sequence[LayerOption]) -> list[str]:
@@ -227,25 +258,20 @@ def _forms(chosen: Sequence[LayerOption]) -> list[str]:
     )
 
 
-def _try(each: Any, asked: Loss) -> str:
+def _try(each: Try, asked: Loss) -> str:
     floats = sum(option.form == FLOAT for option in each.chosen)
-    return f"{floats} layers in floats, {bytes_of(each.chosen):,} bytes moved, loss {_text(each.lost, asked)}"
+    lost = f"{_text(each.lost.value, asked)} (up to {_text(each.lost.high, asked)})"
+    return f"{floats} layers in floats, {each.time:.0%} of the time, loss {lost}"
 
 
 def _rows(found: Found) -> list[str]:
-    least = [min(site.options, key=lambda option: option.bytes) for site in found.sites]
+    least = [min(site.options, key=lambda option: option.cost) for site in found.sites]
     total = sum(option.error for option in least) or 1.0
     rows = []
-    for site, option, small in zip(found.sites, found.chosen.chosen, least):
+    for part, (site, option, small) in enumerate(zip(found.sites, found.chosen.chosen, least)):
         others = ", ".join(
             f"{o.form} {1e3 * o.error / total:.1f}" for o in site.options if o is not option
         )
-        if option is small:
-            why = "bears the fewest bytes"
-        else:
-            saved = (small.error - option.error) / total
-            less = option.bytes - small.bytes
-            why = f"{small.form} would be {saved:.1%} of all errors, for {less:,} bytes less moved"
         cells = (
             site.layer.module or site.layer.name,
             site.layer.operators,
@@ -253,10 +279,25 @@ def _rows(found: Found) -> list[str]:
             f"{1e3 * option.error / total:.1f}",
             others,
             f"{option.weight_bytes:,}",
-            why,
+            f"{1e3 * option.seconds / found.costs.floats:.1f}",
+            _why(found, part, small, total),
         )
         rows.append((small.error, "| " + " | ".join(cells) + " |"))
     return [row for _, row in sorted(rows, key=lambda row: -row[0])]
+
+
+def _why(found: Found, part: int, small: LayerOption, total: float) -> str:
+    option = found.chosen.chosen[part]
+    if option is small:
+        return "bears what costs least"
+    alone = [small if other == part else each for other, each in enumerate(found.chosen.chosen)]
+    more = found.costs.time(alone) - found.chosen.time
+    saved = max(0.0, small.error - option.error) / total
+    weights = option.weight_bytes - small.weight_bytes
+    time = f"{abs(more):.1%} {'more' if more > 0 else 'less'} time"
+    return (
+        f"{small.form} would be {saved:.1%} of all errors, with {time} and {weights:,} bytes less"
+    )
 
 
 def _text(value: float, asked: Loss) -> str:

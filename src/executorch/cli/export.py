@@ -14,8 +14,9 @@ Language models (a GGUF file, a folder of Hugging Face) go by `executorch chat`,
     executorch export my_model.py:tiny --backend xnnpack --quantize int8 --calibrate images.pt -o tiny.pte
     executorch export my_model.py:tiny --quantize auto --loss 1% --metric top1 --data photos -o tiny.pte
 
---quantize auto keeps layers in more bits until what --data does not choose by loses no more than --loss; why, says
-tiny.accuracy.md. `executorch eval --help` says what data and metrics are.
+--quantize auto keeps layers in more bits until samples of --data that chose nothing lose no more than --loss, in the
+order of loss saved for time and size; why, says tiny.accuracy.md. `executorch eval --help` says what data and metrics
+are.
 """
 
 from __future__ import annotations

@@ -121,6 +121,16 @@ def automatic_recipe(options: argparse.Namespace) -> ExportRecipe:
 def export_automatic(options: argparse.Namespace) -> int:
     """Exit status 1 where the program loses more than was asked."""
     started = time.perf_counter()
+    made = automatic_program(options)
+    seconds = time.perf_counter() - started
+    print(f"wrote {made.target}: {made.target.stat().st_size:,} bytes in {seconds:.1f} s")
+    print(made.line)
+    print(f"why, by layer: {made.target.with_suffix('.accuracy.md')}")
+    return 0 if made.holds else 1
+
+
+def automatic_program(options: argparse.Namespace) -> automatic.Made:
+    """Writes the program, and its report beside it."""
     status = Status()
     found = source(options.model)
     target = options.output or Path(f"{found.name}.pte")
@@ -138,13 +148,7 @@ def export_automatic(options: argparse.Namespace) -> int:
     if options.etrecord is not None:
         session.get_etrecord().save(options.etrecord)
     status("")
-    seconds = time.perf_counter() - started
-    print(f"wrote {target}: {target.stat().st_size:,} bytes in {seconds:.1f} s")
-    runs_here = options.check and not missing_here(target)
-    line, holds = automatic.report(made, target, runs_here)
-    print(line)
-    print(f"why, by layer: {target.with_suffix('.accuracy.md')}")
-    return 0 if holds else 1
+    return automatic.report(made, target, options.check and not missing_here(target))
 
 
 def export_model(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,6 +77,7 @@ def _uncaptured(model: PythonModel) -> PythonModel:
     captured = model.module.module(check_guards=False)
     module = type("Captured", (torch.nn.Module,), {"forward": type(captured).forward})()
     module.__dict__.update(captured.__dict__)
+    module._forward_pre_hooks = OrderedDict()  # which look for the graph
     return replace(model, module=module, dynamic_shapes=_dynamic_shapes(model))
 
 
