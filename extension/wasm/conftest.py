@@ -63,8 +63,16 @@ def threaded(package: Path, built: Build, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="session")
 def with_text(built: Build) -> Path:
     """A package with language models and tokenizers."""
-    names = ("EXTENSION_LLM_RUNNER", "KERNELS_LLM", "KERNELS_TORCHAO", "TOKENIZERS_WASM")
-    return built("wasm-text", *(f"-DEXECUTORCH_BUILD_{name}=ON" for name in names)) / "page"
+    options = [
+        f"-DEXECUTORCH_{name}=ON"
+        for name in (
+            "BUILD_EXTENSION_LLM_RUNNER",
+            "BUILD_KERNELS_LLM",
+            "BUILD_KERNELS_TORCHAO",
+            "BUILD_TOKENIZERS_WASM",
+        )
+    ]
+    return built("wasm-text", *options) / "page"
 
 
 @pytest.fixture(scope="session")

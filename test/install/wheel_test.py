@@ -169,7 +169,8 @@ def test_the_wheel_has_nothing_superfluous(names: set[str]) -> None:
     assert superfluous == read_in_python | for_devices
     assert not [n for n in names if n.startswith(("test/", "tools/", "kernels/test/", "bin/"))]
     size = Path(WHEEL).stat().st_size
-    assert size < 25e6, f"the wheel has {size} bytes"
+    # 4 MB are the C library, which programs in other languages need no build for.
+    assert size < 26e6, f"the wheel has {size} bytes"
 
 
 @pytest.mark.req("PY-020", "PY-C02")

@@ -43,6 +43,11 @@ BUILDS = (
     ),
     Build("backends/arm/test/arm_emulation_test.py", "BUILD_VGF=ON"),
     Build("backends/arm/test/arm_firmware_test.py", "BUILD_ARM_ETDUMP=ON"),
+    Build(
+        "extension/wasm/wasm_test.py",
+        "BUILD_TOKENIZERS_WASM=ON",
+        set_in="extension/wasm/conftest.py",
+    ),
     Build(SELECTIVE, "SELECT_OPS_MODEL=given ENABLE_DTYPE_SELECTIVE_BUILD=ON"),
 )
 
