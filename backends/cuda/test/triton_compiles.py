@@ -4,13 +4,11 @@
 usage: python triton_compiles.py     (prints {"cubins": {"kernel dtype architecture": bytes}, "targets": [...]})
 """
 
+import argparse
 import importlib
 import json
 
 import torch
-import triton
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
 
 from executorch.backends.cuda.triton import ReplaceEdgeOpWithTritonOpPass
 from executorch.exir import EdgeCompileConfig, to_edge
@@ -39,6 +37,10 @@ POINTERS = ("q", "k", "v", "out", "x", "values")
 
 def compiled(module: str, name: str, pointers: dict, constants: dict, dtype: str, arch: int) -> int:
     """Bytes of the machine code."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
     kernel = getattr(
         importlib.import_module(f"executorch.backends.cuda.triton.kernels.{module}"), name
     )
@@ -85,6 +87,7 @@ def replaced() -> list[str]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     cubins = {
         f"{name} {dtype} {arch}": compiled(module, name, pointers, constants, dtype, arch)
         for module, name, pointers, constants in KERNELS

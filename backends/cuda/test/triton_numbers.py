@@ -4,12 +4,11 @@
 usage: TRITON_INTERPRET=1 python triton_numbers.py     (prints {case: largest difference}; inf where places differ)
 """
 
+import argparse
 import itertools
 import json
 
 import torch
-
-from executorch.backends.cuda.triton import kernels
 
 # batch, heads, heads of key and value, queries, keys, size
 SHAPES = {
@@ -68,6 +67,8 @@ def topk(found: dict, dtype: torch.dtype) -> None:
 
 
 def refused() -> list[str]:
+    from executorch.backends.cuda.triton import kernels
+
     x = torch.ones(1, 2, 3, 16)
     calls = (
         lambda: kernels.sdpa(x, x[:, :1], x),
@@ -85,6 +86,9 @@ def refused() -> list[str]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    import executorch.backends.cuda.triton.kernels  # noqa: F401  registers them
+
     torch.manual_seed(0)
     found: dict = {}
     for dtype in (torch.float32, torch.float16, torch.bfloat16):

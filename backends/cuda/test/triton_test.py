@@ -22,7 +22,7 @@ from executorch.backends.cuda.triton.replacement import LONGEST_TOPK_ROW, replac
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 
 HERE = Path(__file__).resolve().parent
-REQUIREMENTS = HERE.parent / "triton" / "requirements.txt"
+REQUIREMENTS = HERE.parent / "requirements.txt"
 attend = torch.nn.functional.scaled_dot_product_attention
 
 
