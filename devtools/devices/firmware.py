@@ -95,7 +95,8 @@ class Firmware:
             words += ["-i", f"i{each.number}"]
         done = self._emulated([*words, "-o", "o"], folder)
         if done.code != 0:
-            raise ProgramError(f"{self.name}: {_words(done)}")
+            log = done.out.decode(errors="replace") + done.err
+            raise ProgramError(f"{self.name}: {done.errors_in(log)}")
         outputs = []
         for each in declared_outputs(plan):
             if each.dtype is None:
@@ -116,10 +117,3 @@ class Firmware:
         command = [self._emulator, "-M", self._board, "-nographic", "-kernel", str(self.runner)]
         command += ["-semihosting-config", f"enable=on,target=native{arguments}"]
         return run_here([*script, *command])
-
-
-def _words(done: Finished) -> str:
-    """What the firmware logged as errors, without where in its source."""
-    lines = (done.out.decode(errors="replace") + done.err).splitlines()
-    shown = [line.partition("] ")[2] or line for line in lines if line.startswith("E ")]
-    return "; ".join(dict.fromkeys(shown)) or done.last_words

@@ -176,10 +176,10 @@ class Remote:
             raise ProgramError(
                 f"{self.name}: {why}" + (", as when memory is short" if done.code == 137 else "")
             )
-        words = _words(done)
+        logged = done.errors_in(done.err)
         for name, meant in self._meant.items():
-            words = words.replace(name, meant)
-        raise ProgramError(f"{self.name}: {words}")
+            logged = logged.replace(name, meant)
+        raise ProgramError(f"{self.name}: {logged}")
 
     def _inputs(self, job: Job) -> list[str]:
         texts, known = [], declared(_plan(job))
@@ -288,13 +288,6 @@ def _digest_of_file(path: Path, _changed_ns: int, _size: int) -> bytes:
         while piece := file.read(_PIECE):
             found.update(piece)
     return found.digest()
-
-
-def _words(done: Finished) -> str:
-    """What the runner logged as errors, without where in its source."""
-    lines = [line for line in done.err.splitlines() if line.startswith("E ")]
-    shown = [line.partition("] ")[2] or line for line in lines]
-    return "; ".join(dict.fromkeys(shown)) or done.last_words
 
 
 def _text(value: Any) -> str:

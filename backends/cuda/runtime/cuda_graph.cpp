@@ -13,23 +13,20 @@ using Tensors = aoti::Container::Tensors;
 
 namespace {
 
-SlimTensor::Shape shape_of(const SlimTensor& tensor) {
-  return {tensor.sizes(), tensor.strides(), 0, tensor.dtype()};
-}
-
 Result<Tensors> empty_like(const Tensors& tensors) {
   Tensors made;
   for (const auto& each : tensors) {
-    made.push_back(ET_UNWRAP(SlimTensor::empty(shape_of(*each), each->place())));
+    made.push_back(ET_UNWRAP(
+        SlimTensor::empty({each->sizes(), each->strides(), 0, each->dtype()}, each->place())));
   }
   return made;
 }
 
 /// Other handles on the same memory.
-Result<Tensors> handles_of(const Tensors& tensors) {
+Tensors handles_of(const Tensors& tensors) {
   Tensors made;
   for (const auto& each : tensors) {
-    made.push_back(ET_UNWRAP(SlimTensor::over(each->storage(), shape_of(*each))));
+    made.push_back(std::make_unique<SlimTensor>(*each));
   }
   return made;
 }
@@ -108,7 +105,7 @@ Error GraphRunner::record(aoti::Container& container) {
 
 /// What the method allocates is given back before the capture ends: such memory is the graph's.
 Error GraphRunner::queue_and_copy(aoti::Container& container) {
-  const auto outputs = ET_UNWRAP(container.run(ET_UNWRAP(handles_of(inputs_)), stream_->handle()));
+  const auto outputs = ET_UNWRAP(container.run(handles_of(inputs_), stream_->handle()));
   return copy_all(outputs, outputs_);
 }
 

@@ -116,8 +116,7 @@ Error launch(const char* kernel, const Grid& grid, void* arguments) {
                            kernel);
   const CudaApi& api = *ET_UNWRAP(cuda_library());
   const DriverApi& driver = *ET_UNWRAP(cuda_driver());
-  int device = 0;
-  ET_CHECK_OK_OR_RETURN_ERROR(check_cuda(api, api.cudaGetDevice(&device), "cudaGetDevice"));
+  const int device = ET_UNWRAP(device_of(api, -1));
   CUfunc_st* function = ET_UNWRAP(find(driver, device, kernel));
   void* all[] = {arguments};
   return check(driver,

@@ -93,10 +93,15 @@ Error check_cuda(const CudaApi& api, int status, const char* function, const std
   return advice.error;
 }
 
+Result<int> device_of(const CudaApi& api, int index) {
+  if (index < 0) {
+    ET_CHECK_OK_OR_RETURN_ERROR(check_cuda(api, api.cudaGetDevice(&index), "cudaGetDevice"));
+  }
+  return index;
+}
+
 Result<DeviceScope> DeviceScope::enter(const CudaApi& api, int device) {
-  int previous = 0;
-  ET_CHECK_OK_OR_RETURN_ERROR(check_cuda(api, api.cudaGetDevice(&previous), "cudaGetDevice"));
-  DeviceScope made(api, previous);
+  DeviceScope made(api, ET_UNWRAP(device_of(api, -1)));
   ET_CHECK_OK_OR_RETURN_ERROR(made.move_to(device));
   return made;
 }

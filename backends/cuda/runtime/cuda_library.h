@@ -89,6 +89,9 @@ runtime::Result<const CudaApi*> cuda_library();
 runtime::Error check_cuda(const CudaApi& api, int status, const char* function,
                           const std::string& what = "");
 
+/// The calling thread's, for -1; else `index`.
+runtime::Result<int> device_of(const CudaApi& api, int index);
+
 /// Makes `device` the calling thread's, and the one before behind it.
 class DeviceScope final {
  public:

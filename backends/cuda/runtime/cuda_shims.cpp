@@ -18,11 +18,7 @@ namespace {
 /// -1 is the thread's own.
 Result<DeviceScope> enter(int32_t index) {
   const CudaApi& api = *ET_UNWRAP(cuda_library());
-  int current = index;
-  if (index < 0) {
-    ET_CHECK_OK_OR_RETURN_ERROR(check_cuda(api, api.cudaGetDevice(&current), "cudaGetDevice"));
-  }
-  return DeviceScope::enter(api, current);
+  return DeviceScope::enter(api, ET_UNWRAP(device_of(api, index)));
 }
 
 /// A device's, and a stream on it.

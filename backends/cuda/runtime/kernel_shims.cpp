@@ -253,11 +253,7 @@ Error fill(const char* shim, SlimTensor& out, int64_t low, int64_t high) {
 
 Result<std::unique_ptr<SlimTensor>> uniform(const char* shim, SlimTensor::Numbers sizes,
                                             ScalarType dtype, int32_t index) {
-  const CudaApi& api = *ET_UNWRAP(cuda_library());
-  int device = index;
-  if (index < 0) {
-    ET_CHECK_OK_OR_RETURN_ERROR(check_cuda(api, api.cudaGetDevice(&device), "cudaGetDevice"));
-  }
+  const int device = ET_UNWRAP(device_of(*ET_UNWRAP(cuda_library()), index));
   auto out = ET_UNWRAP(SlimTensor::empty(
       {sizes, {}, 0, dtype}, {aoti::DeviceType::CUDA, static_cast<aoti::DeviceIndex>(device)}));
   ET_CHECK_OK_OR_RETURN_ERROR(fill(shim, *out, 0, 1));

@@ -33,6 +33,12 @@ class Finished:
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         return lines[-1] if lines else f"exit code {self.code}"
 
+    def errors_in(self, log: str) -> str:
+        """What a runner logged as errors, without where in its source; else its last words."""
+        lines = [line for line in log.splitlines() if line.startswith("E ")]
+        shown = [line.partition("] ")[2] or line for line in lines]
+        return "; ".join(dict.fromkeys(shown)) or self.last_words
+
 
 @dataclass(frozen=True)
 class Machine:
