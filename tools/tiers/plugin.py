@@ -12,9 +12,11 @@ import contextlib
 import math
 import os
 import re
+import signal
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +46,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Meter(), "tiers_meter")
+    if getattr(config.option, "maxworkerrestart", 0) is None:
+        # With --dist loadfile, xdist waits for ever after it replaced a process that ended: finished files of that one
+        # are handed out again, and nothing is reported of them.
+        config.option.maxworkerrestart = "0"
     if hasattr(config, "workerinput"):
         _one_thread_of_torch()
     if text := config.getoption("--shard"):
@@ -56,6 +62,17 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(OfShard(shard.files(times.read())), "tiers_shard")
         if not hasattr(config, "workerinput"):
             print(f"slow tier: shard {shard.index} of {shard.count}", flush=True)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Of a process of tests that ended too early: how, which xdist does not tell."""
+    if error:
+        code = node.gateway._io.popen.wait(timeout=60)
+        ended = (
+            f"by signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"with code {code}"
+        )
+        print(f"\n{node.gateway.id} ended {ended}", file=sys.stderr, flush=True)
 
 
 def _one_thread_of_torch() -> None:

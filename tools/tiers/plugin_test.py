@@ -40,7 +40,9 @@ def test_little(): pass
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["-p", "executorch.tools.tiers.plugin", "-c", "pytest.ini", "--rootdir", "."]
-    return subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True)
+    return subprocess.run(
+        [*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=120
+    )
 
 
 def project(folder: Path, **files: str) -> Path:
@@ -165,3 +167,21 @@ def test_of_many_cases_some_are_drawn(tmp_path: Path) -> None:
     ran = measured(project(tmp_path, a_test=MANY), "--cases", "20")
     assert sum(name.startswith("test_few") for name in ran) == 20
     assert sum(name.startswith("test_many") for name in ran) == 18  # of five parts, the commit's
+
+
+ENDS = """
+import os
+import pytest
+
+@pytest.mark.parametrize("n", range({count}))
+def test_a(n):
+    if ({count}, n) == (6, 3): os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_process_that_ends_ends_the_run_and_is_told(tmp_path: Path) -> None:
+    files = {f"a{count}_test": ENDS.format(count=count) for count in range(1, 9)}
+    done = run(project(tmp_path, **files), "-n", "2", "--dist", "loadfile")
+    assert done.returncode == 1
+    assert "crashed while running 'a6_test.py::test_a[3]'" in done.stdout
+    assert "ended by signal 9 (Killed)" in done.stderr
