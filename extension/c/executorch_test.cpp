@@ -416,6 +416,34 @@ TEST_F(ExecuTorchC, EachThreadHasAModuleOfOneProgram) {
   }
 }
 
+TEST_F(ExecuTorchC, OfTwoCallsAtOnceOneIsServedOrTold) {
+  const std::vector<uint8_t> program = add_program().build();
+  load(program);
+  make_inputs();
+  std::atomic<int> num_served{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 5000; ++round) {
+        const ExecuTorchValue inputs[] = {value_of(x_.get()), value_of(y_.get())};
+        ExecuTorchValue out{};
+        const Outcome outcome = take(et().execute(module_.get(), nullptr, inputs, 2, &out, 1));
+        if (outcome.code == EXECUTORCH_OK) {
+          num_served += 1;
+        } else {
+          EXPECT_EQ(outcome.code, EXECUTORCH_INVALID_STATE);
+          EXPECT_NE(outcome.message.find("serves one call at a time"), std::string::npos)
+              << outcome.message;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_GT(num_served, 0);
+}
+
 TEST_F(ExecuTorchC, HandlesAreReleasedByManyThreadsWhileOthersUseThem) {
   std::vector<uint64_t> tensors(200);
   std::vector<float> data(2);
