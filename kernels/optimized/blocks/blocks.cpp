@@ -173,7 +173,7 @@ void write(const BlockMatmul& p, int64_t column, int64_t columns, const float* t
            bool fine) {
   const int64_t step = fine ? 2 : 1, valid = std::min(columns, p.weight.n - column);
   if (p.result != nullptr) {
-    p.result->finish({0, rows, column, valid, tile, columns});
+    p.result->finish(0, {0, rows, column, valid, tile, columns});
     return;
   }
   for (int64_t r = 0; r < rows; r += step) {
@@ -362,7 +362,7 @@ void multiply_plain(const BlockMatmul& p, const BlockRows& x, bool fine) {
         }
       }
       if (p.result != nullptr) {
-        p.result->finish({i, 1, j, 1, &total, 1});
+        p.result->finish(0, {i, 1, j, 1, &total, 1});
         continue;
       }
       float& out = p.out[(fine ? i / 2 : i) * p.out_stride + j];
@@ -494,10 +494,10 @@ void pack_int4_panel(const Int4Matrix& from, const BlockMatrix& to, int64_t pane
 class Shifted final : public BlockResult {
  public:
   Shifted(const BlockResult& result, int64_t first) : result_(result), first_(first) {}
-  void finish(const Tile& tile) const override {
+  void finish(int64_t problem, const Tile& tile) const override {
     Tile own = tile;
     own.row += first_;
-    result_.finish(own);
+    result_.finish(problem, own);
   }
 
  private:

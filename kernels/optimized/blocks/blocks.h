@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <executorch/kernels/optimized/blocks/formats.h>
+#include <executorch/kernels/optimized/gemm/matmul_result.h>
 
 namespace executorch::kernels::optimized {
 
@@ -37,21 +38,7 @@ constexpr int64_t kMaxBlockMatmuls = 4;  // of a call
 // One row of the matrix as floats.
 void read_block_row(const BlockMatrix& matrix, int64_t row, float* out);
 
-// What becomes of products.
-class BlockResult {
- public:
-  // Rows [row, row + rows) and columns [col, col + cols); product (i, j) is at
-  // products[i * stride + j].
-  struct Tile {
-    int64_t row, rows, col, cols;
-    const float* products;
-    int64_t stride;
-  };
-
-  virtual ~BlockResult() = default;
-  // Called once for each part of the result, from several threads.
-  virtual void finish(const Tile& tile) const = 0;
-};
+using BlockResult = MatmulResult<float>;  // of one problem
 
 // out[i * out_stride + j] = x[i] . weight[j] + bias[j], unless `result` has the products.
 struct BlockMatmul {

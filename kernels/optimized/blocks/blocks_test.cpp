@@ -122,11 +122,11 @@ TEST(Blocks, KindsOfDotProductsGiveTheSameBits) {
 
 struct Products final : BlockResult {
   Products(int64_t rows, int64_t n) : n(n), values(static_cast<size_t>(rows * n), NAN) {}
-  void finish(const Tile& tile) const override {
+  void finish(int64_t, const Tile& tile) const override {
     for (int64_t i = 0; i < tile.rows; ++i) {
       for (int64_t j = 0; j < tile.cols; ++j) {
         values[static_cast<size_t>((tile.row + i) * n + tile.col + j)] =
-            tile.products[i * tile.stride + j];
+            tile.sums[i * tile.stride + j];
       }
     }
   }

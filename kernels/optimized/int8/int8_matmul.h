@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <executorch/kernels/optimized/gemm/matmul_result.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/function_ref.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
@@ -33,20 +34,7 @@ size_t int8_packed_bytes(const Int8Weights& weights);
 // `from` has n rows of k values. Threaded.
 void pack_int8(const Int8Weights& weights, const int8_t* from, uint8_t* to);
 
-// What becomes of sums.
-class Int8Result {
- public:
-  // Rows [row, row + rows) and columns [col, col + cols); value (i, j) is at sums[i * stride + j].
-  struct Tile {
-    int64_t row, rows, col, cols;
-    const int32_t* sums;
-    int64_t stride;
-  };
-
-  virtual ~Int8Result() = default;
-  // Called once for each part of the result, from several threads.
-  virtual void finish(int64_t problem, const Tile& tile) const = 0;
-};
+using Int8Result = MatmulResult<int32_t>;
 
 // Where rows of the left operand come from that are not in memory one behind the other.
 class Int8Unfolding {

@@ -3,21 +3,19 @@
 // bits: with a scale for each channel, or for each block of a channel.
 #include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
 
+#include <executorch/backends/xnnpack/runtime/plan/dequantized_rows.h>
 #include <executorch/backends/xnnpack/runtime/plan/rows_of_int8.h>
 #include <executorch/backends/xnnpack/runtime/preparation/packing.h>
 #include <executorch/kernels/optimized/blocks/blocks.h>
 #include <executorch/kernels/optimized/scratch.h>
 
 #include <algorithm>
-#include <array>
 
 namespace executorch::backends::xnnpack {
 
 using fb_xnnpack::XNNDatatype;
 using fb_xnnpack::XNodeUnion;
 using kernels::optimized::BlockMatrix;
-using kernels::optimized::BlockResult;
-using kernels::optimized::Int8Scale;
 using kernels::optimized::kPanelRows;
 using kernels::optimized::kUnit;
 using runtime::Error;
@@ -98,54 +96,16 @@ class Int4Layer final : public OwnStep {
         context, kernels::optimized::int4_matmul_bytes(matrix_.k, rows));
     ET_CHECK_OR_RETURN_ERROR(memory != nullptr, MemoryAllocationFailed,
                              "XNNPACK: no memory for a layer of 4 bits");
-    const Result result(*this, rows_.scales(from), rows / rows_.rows(),
-                        static_cast<float*>(addresses[fused_.output()]), fused_.bind(addresses));
+    const DequantizedRows<float> result({sums_, 0, scales_, bias_, matrix_.n, node_.limits},
+                                        {rows_.scales(from), rows / rows_.rows(), 0},
+                                        static_cast<float*>(addresses[fused_.output()]),
+                                        fused_.bind(addresses));
     kernels::optimized::multiply_int4(matrix_, rows_.values(from), rows, result, memory);
     return Error::Ok;
   }
 
  private:
   static constexpr uint32_t kSeed = 0x494E5434;
-
-  class Result final : public BlockResult {
-   public:
-    Result(const Int4Layer& layer, const Int8Scale* scales, int64_t rows_of_scale, float* output,
-           const kernels::optimized::Epilogue* epilogue)
-        : layer_(layer),
-          scales_(scales),
-          rows_of_scale_(rows_of_scale),
-          output_(output),
-          epilogue_(epilogue) {}
-
-    void finish(const Tile& tile) const override {
-      const int64_t channels = layer_.matrix_.n;
-      const Limits& limits = layer_.node_.limits;
-      std::array<Int8Scale, kMaxRows> scales;
-      for (int64_t first = 0; first < tile.rows; first += kMaxRows) {
-        const int64_t row = tile.row + first, rows = std::min(kMaxRows, tile.rows - first);
-        for (int64_t i = 0; i < rows; ++i) {
-          scales[static_cast<size_t>(i)] = scales_[(row + i) / rows_of_scale_];
-        }
-        kernels::optimized::int8_value_kernels().dequantize_floats(
-            {layer_.sums_, layer_.scales_.data(),
-             layer_.bias_.empty() ? nullptr : layer_.bias_.data(), limits.min, limits.max},
-            scales.data(), tile.products + first * tile.stride, tile.stride, rows, tile.col,
-            tile.cols, output_ + row * channels + tile.col, channels);
-      }
-      if (epilogue_ != nullptr) {
-        epilogue_->finish({tile.row, tile.row + tile.rows, tile.col, tile.col + tile.cols});
-      }
-    }
-
-   private:
-    static constexpr int64_t kMaxRows = 64;
-
-    const Int4Layer& layer_;
-    const Int8Scale* const scales_;
-    const int64_t rows_of_scale_;
-    float* const output_;
-    const kernels::optimized::Epilogue* const epilogue_;
-  };
 
   const GraphNode& node_;
   const Value& input_;

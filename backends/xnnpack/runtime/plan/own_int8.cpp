@@ -3,12 +3,12 @@
 // int8 as they come. Where the processor has products of bytes; with XNNPACK's numbers.
 #include <executorch/backends/xnnpack/runtime/plan/own_layer.h>
 
+#include <executorch/backends/xnnpack/runtime/plan/dequantized_rows.h>
 #include <executorch/backends/xnnpack/runtime/plan/rows_of_int8.h>
 #include <executorch/backends/xnnpack/runtime/preparation/packing.h>
 #include <executorch/kernels/optimized/int8/int8_depthwise.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace executorch::backends::xnnpack {
@@ -250,10 +250,15 @@ class DynamicLayer final : public Int8Layer {
     KernelRuntimeContext context(nullptr, &scratch);
     const int64_t positions = conv_.sizes.out_h * conv_.sizes.out_w;
     const int64_t of_scale = num_images_ * positions / rows_.rows();
+    const int64_t groups = conv_.sizes.out_channels / of_group_.n;
+    const DequantizedRows<int32_t>::Filter filter = {
+        sums_.data(), static_cast<int64_t>(sums_.size()) / groups, scales_, bias_, of_group_.n,
+        node_.limits};
     for (int64_t image = 0; image < num_images_; ++image) {
       const Int8Scale* const scales = rows_.scales(from) + image * positions / of_scale;
-      const Result result(*this, {scales, of_scale, image * positions},
-                          static_cast<float*>(addresses[fused_.output()]), epilogue);
+      const DequantizedRows<int32_t> result(filter, {scales, of_scale, image * positions},
+                                            static_cast<float*>(addresses[fused_.output()]),
+                                            epilogue);
       conv_.input = rows_.values(from) +
                     image * conv_.sizes.in_h * conv_.sizes.in_w * conv_.sizes.in_channels;
       conv_.zero = static_cast<int8_t>(scales->zero);  // rows have nothing beside them
@@ -264,49 +269,6 @@ class DynamicLayer final : public Int8Layer {
   }
 
  private:
-  /// Of the positions of an image: so many in a row have one scale.
-  struct Positions {
-    const Int8Scale* scales;
-    int64_t of_scale;
-    int64_t first;  // of the output
-  };
-
-  class Result final : public kernels::optimized::Int8Result {
-   public:
-    Result(const DynamicLayer& layer, const Positions& positions, float* output,
-           const kernels::optimized::Epilogue* epilogue)
-        : layer_(layer), positions_(positions), output_(output), epilogue_(epilogue) {}
-
-    void finish(int64_t group, const Tile& tile) const override {
-      std::array<Int8Scale, kMaxRows> scales;
-      for (int64_t i = 0; i < tile.rows; ++i) {
-        scales[static_cast<size_t>(i)] = positions_.scales[(tile.row + i) / positions_.of_scale];
-      }
-      const int64_t n = layer_.of_group_.n, channels = layer_.conv_.sizes.out_channels;
-      const int64_t row = positions_.first + tile.row, channel = group * n + tile.col;
-      const Limits& limits = layer_.node_.limits;
-      const size_t sums = layer_.sums_.size() / static_cast<size_t>(channels / n);
-      int8_value_kernels().dequantize(
-          {layer_.sums_.data() + static_cast<size_t>(group) * sums,
-           layer_.scales_.data() + group * n,
-           layer_.bias_.empty() ? nullptr : layer_.bias_.data() + group * n, limits.min,
-           limits.max},
-          scales.data(), tile.sums, tile.stride, tile.rows, tile.col, tile.cols,
-          output_ + row * channels + channel, channels);
-      if (epilogue_ != nullptr) {
-        epilogue_->finish({row, row + tile.rows, channel, channel + tile.cols});
-      }
-    }
-
-   private:
-    static constexpr size_t kMaxRows = 64;
-
-    const DynamicLayer& layer_;
-    const Positions positions_;
-    float* const output_;
-    const kernels::optimized::Epilogue* const epilogue_;
-  };
-
   void set_bias(const void* bias) override {
     sums_.resize(static_cast<size_t>(int8_conv_channels(conv_.sizes, of_group_)));
     int8_conv_starts(conv_.sizes, of_group_, packed_, nullptr, /*zero=*/-1, sums_.data());

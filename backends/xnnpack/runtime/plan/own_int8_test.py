@@ -120,6 +120,7 @@ DYNAMIC: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "shared": (Shared, (9, 48)),
     "images": (lambda: nn.Sequential(conv(8, 12, 3, padding=1), nn.ReLU()), (3, 8, 9, 7)),
     "groups": (lambda: conv(24, 36, 3, stride=2, groups=6), (2, 24, 9, 9)),
+    "two large groups": (lambda: conv(128, 192, 3, groups=2), (1, 128, 7, 8)),
     "signals": (lambda: nn.Conv1d(20, 33, 5, padding=2), (1, 20, 50)),
     "gelu": (lambda: nn.Sequential(nn.Linear(96, 384), nn.GELU(), nn.Linear(384, 96)), (50, 96)),
 }
