@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes the pictures of docs/images: the pages of `doctor` and `bench` for an example model, in Chromium.
+"""Takes the pictures of docs/images: the pages of `doctor` and `bench` for an example model, in Chromium. With --all
+every page that commands write, empty and full, on a phone and a desktop, light and dark, to be looked at.
 
 python -m tools.screenshots
+python -m tools.screenshots --all build/pages
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ def main() -> None:
     )
     parser.add_argument("--model", default="bert", help="a name of `executorch export --list`")
     parser.add_argument("--folder", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument(
+        "--all", type=Path, metavar="FOLDER", help="where pictures of every page go, instead"
+    )
     options = parser.parse_args()
+    if options.all:
+        _take_all(options.all)
+        return
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         sys.exit("expected Chromium (Debian: apt-get install chromium-headless-shell), found none")
@@ -37,6 +45,33 @@ def main() -> None:
         bench = _page(folder, "bench", model)
         for page in (doctor, bench):
             _take(browser, page, options.folder / f"{page.stem}.png")
+
+
+def _take_all(folder: Path) -> None:
+    from executorch.test.e2e.chromium import Chromium
+    from executorch.test.pages.cases import COMMANDS, PAGES, page_of, programs
+    from executorch.tools.site import seen
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        work = Path(name)
+        made = programs(work)
+        pages = {
+            each: work / f"{each.replace(', ', '-').replace(' ', '_')}.html"
+            for each in (*PAGES, *COMMANDS)
+        }
+        for each in PAGES:
+            pages[each].write_text(PAGES[each](), encoding="utf-8")
+        for each in COMMANDS:
+            page_of(each, made, pages[each])
+        with Chromium(work / "profile") as browser:
+            for page in pages.values():
+                for width in seen.WIDTHS:
+                    for mode in seen.MODES:
+                        seen.show(browser, page, width, mode)
+                        picture = folder / f"{page.stem}-{width}-{mode}.png"
+                        browser.screenshot(picture, of_all=True)
+    print(f"wrote {4 * len(pages)} pictures to {folder}")
 
 
 def _page(folder: Path, command: str, *arguments: str | Path) -> Path:

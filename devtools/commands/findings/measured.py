@@ -21,6 +21,7 @@ from executorch.devtools.commands.output.finding import (
     Finding,
 )
 from executorch.devtools.commands.output.report import Picture, Row, Table
+from executorch.devtools.commands.output.words import number_of
 from executorch.devtools.commands.program_file import (
     ProgramFile,
 )
@@ -126,7 +127,9 @@ def _forecast(method: str, expected: Sequence[Estimated], device: Device) -> str
     note = f"{method} should take {1e3 * seconds:.3g} ms on {device.processor if device.is_here else device.title}"
     unknown = sum(has_open_sizes(each.nodes) for each in expected)
     return note + (
-        f", without {unknown} operators whose sizes only a run tells." if unknown else "."
+        f", without {number_of(unknown, 'operator')} whose sizes only a run tells."
+        if unknown
+        else "."
     )
 
 
@@ -160,8 +163,8 @@ def below_machine(
         adds = sum(map(multiply_adds_of, each.nodes))
         what = f"{each.name}: {expected / each.seconds:.1%} of the machine's expected speed"
         why = (
-            f"{1e3 * each.seconds:.3g} ms, {each.seconds / whole:.0%} of all; {each.num_bytes:,} bytes and "
-            f"{adds:,} multiply-adds need {1e3 * expected:.3g} ms"
+            f"{1e3 * each.seconds:.3g} ms, {each.seconds / whole:.0%} of all; {number_of(each.num_bytes, 'byte')} and "
+            f"{number_of(adds, 'multiply-add')} need {1e3 * expected:.3g} ms"
         )
         step = (
             "ask for a faster kernel of it (--backend, kernels/optimized)"
