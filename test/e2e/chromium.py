@@ -145,6 +145,11 @@ class Chromium:
             known = {"key": key, "code": key, "windowsVirtualKeyCode": code, "text": text}
             self.call("Input.dispatchKeyEvent", type=kind, **known)
 
+    def key(self, name: str) -> None:
+        """That writes nothing: ArrowDown, Escape, or a letter as a command."""
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=name)
+
     def screenshot(self, path: Path, of_all: bool = False) -> None:
         """Of the window, or of the whole page."""
         whole = {}

@@ -113,6 +113,39 @@ NODES = [
 ]
 
 
+REASON = "the backend has no such operator"
+
+
+def _node(i: int) -> GraphNode:
+    weight = Weight(f"w{i}", "float32[512, 512]", 0, -1.25, 1.5, tuple(range(24)))
+    part = "attention" if i % 100 < 50 else "mlp"
+    is_outside = i % 7 == 0
+    return GraphNode(
+        f"n{i}",
+        f"aten::op{i % 17}.out",
+        f"model.layers.{i // 100}.{part}",
+        f"/src/model.py:{i % 300}",
+        f"y = f{i % 300}(x)",
+        (i - 1, *((i - 9,) if i > 10 and i % 5 == 0 else ())),
+        ("float32[1, 512]",),
+        "kernels" if is_outside else "XnnpackBackend",
+        REASON if is_outside else "",
+        10 * i,
+        0.001 * i,
+        weights=(weight,) if i % 3 == 0 else (),
+        call=i - 1,
+    )
+
+
+def big_page(count: int) -> str:
+    """A graph of this many nodes in layers of 100, with memory and a table."""
+    first = GraphNode("x", INPUT, outputs=("float32[1, 512]",))
+    nodes = [first, *map(_node, range(1, count))]
+    graph = Graph("big.pte", "forward", nodes, [1000 + 37 * i % 5000 for i in range(count)])
+    table = Table("t", "A table", [{"module": "model", "bytes": 7}], "bytes")
+    return graph_page("big.pte", [f"{count:,} nodes"], [graph], [table])
+
+
 def _stages(count: int) -> str:
     from executorch.extension.llm.export.stages import Stage, Stages
 

@@ -4,11 +4,12 @@ its window, tables that sort and fold. All of one browser."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from executorch import extension
 from executorch.test.e2e.chromium import Chromium, needs_chromium
 from executorch.test.pages import accessible
 from executorch.test.pages.cases import COMMANDS, MS, PAGES, Programs, page_of, programs
@@ -27,6 +28,9 @@ SCROLLING = """[...document.querySelectorAll(".wide")].filter((box) => box.scrol
   .map((box) => box.ariaLabel)"""
 
 
+PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 24, 26)"}
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     with Chromium(tmp_path_factory.mktemp("profile")) as chromium:
@@ -38,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     return programs(tmp_path_factory.mktemp("programs"))
 
 
-def look(browser: Chromium, path: Path) -> None:
+def look(browser: Chromium, path: Path, papers: Mapping[str, str] = PAPERS) -> None:
     """All that is asked of a page."""
     browser.exceptions.clear()
     for width in seen.WIDTHS:
@@ -55,8 +59,9 @@ def look(browser: Chromium, path: Path) -> None:
                 assert all(browser.value(REACHED))
                 assert accessible.nameless(browser) == []
                 assert not accessible.out_of_order(accessible.headings(browser))
-            paper = browser.value("getComputedStyle(document.body).backgroundColor")
-            assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 24, 26)"}[mode]
+            if papers:
+                paper = browser.value("getComputedStyle(document.body).backgroundColor")
+                assert paper == papers[mode]
     if not is_viewer:
         assert browser.value(SCROLLING) == []
     assert accessible.lost(browser) == []
@@ -68,6 +73,15 @@ def test_page(name: str, browser: Chromium, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text(PAGES[name](), encoding="utf-8")
     look(browser, path)
+
+
+@pytest.mark.parametrize("name", ["index", "chat"])
+def test_page_of_wasm(name: str, browser: Chromium) -> None:
+    """As it is before a program is chosen; extension/wasm/browser_test.py runs one."""
+    path = Path(extension.__path__[0], "wasm", "page", f"{name}.html")
+    if not path.exists():
+        pytest.skip("needs the tree")
+    look(browser, path, {})
 
 
 @pytest.mark.full
@@ -158,3 +172,60 @@ def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:
     assert not accessible.out_of_order([1, 2, 3, 2])
     kinds = [each.partition(": ")[0] for each in accessible.lost(browser)]
     assert kinds == ["no mark", "not reached"]
+
+
+# Contrasts of names with what boxes of the viewer's picture are filled with.
+CONTRASTS = """(() => {
+  const probe = document.body.appendChild(document.createElement("i"));
+  const luminance = (colour) => {
+    probe.style.color = colour;
+    const parts = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255);
+    const [r, g, b] = parts.map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const { palette } = view, ink = luminance(palette.ink);
+  const fills = [...HUES, 32].map((hue) => palette.fill(hue));
+  fills.push(palette.fill(350, 70), palette.fill(32, 70), palette.box);
+  for (let i = 0; i <= 20; i++) fills.push(heat(i / 20, palette.isDark));
+  return fills.map((fill) => [fill, luminance(fill)])
+    .map(([fill, below]) => [fill, (Math.max(ink, below) + 0.05) / (Math.min(ink, below) + 0.05)]);
+})()"""
+
+
+@pytest.fixture
+def viewer(browser: Chromium, tmp_path: Path) -> Path:
+    path = tmp_path / "viewer.html"
+    path.write_text(PAGES["viewer, full"](), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("mode", seen.MODES)
+def test_names_in_the_viewers_picture_are_legible(
+    mode: str, viewer: Path, browser: Chromium
+) -> None:
+    seen.show(browser, viewer, 1280, mode)
+    browser.wait_for("globalThis.view?.firstPicture > 0")
+    found = browser.value(CONTRASTS)
+    assert len(found) > 20
+    assert [each for each in found if each[1] < seen.LEAST] == []
+
+
+def test_the_viewers_search_is_read_aloud(viewer: Path, browser: Chromium) -> None:
+    """Which of the found is chosen by arrows."""
+    seen.show(browser, viewer, 1280, "light")
+    browser.wait_for("globalThis.view?.firstPicture > 0")
+    browser.key("/")
+    browser.write("cos")
+    options = [
+        each["name"]["value"]
+        for each in accessible.tree(browser)
+        if each["role"]["value"] == "option"
+    ]
+    assert any(each.startswith("y0 ") for each in options)
+    search = "get('search')"
+    assert browser.value(f"{search}.getAttribute('aria-activedescendant')") == "found-0"
+    browser.key("ArrowDown")
+    assert browser.value(f"{search}.getAttribute('aria-activedescendant')") == "found-1"
+    assert browser.value(f"{search}.ariaExpanded") == "true"
+    browser.key("Escape")
+    assert browser.value(f"{search}.ariaExpanded") == "false"
