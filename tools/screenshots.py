@@ -9,6 +9,7 @@ python -m tools.screenshots --all build/pages
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -78,7 +79,8 @@ def _page(folder: Path, command: str, *arguments: str | Path) -> Path:
     """Without the name of the folder of this run."""
     path = folder / f"{command}.html"
     _executorch(command, *arguments, "--html", path)
-    path.write_text(path.read_text().replace(f"{folder}/", ""))
+    name = "(?:<wbr>)?".join(map(re.escape, f"{folder}/"))  # lines may break in it
+    path.write_text(re.sub(f"{name}(?:<wbr>)?", "", path.read_text()))
     return path
 
 
