@@ -201,7 +201,8 @@ def _report(sides: Sequence[Side], arguments: argparse.Namespace, device: Device
             compared.append(
                 compare(measured[0].rounds, measured[1].rounds) | {"threads": threads or "default"}
             )
-    sentences = [_comparison(row, sides) for row in compared]
+    rows = [each.row() for each in all_measured]
+    sentences = [_comparison(row, sides) for row in compared] or [_alone(rows[0])]
     whose = "of calls from Python" if device.is_here else f"of {device.title}, {device.describe()}"
     sentences.append(
         f"{number_of(arguments.rounds, 'turn')} of {number_of(arguments.runs, 'run')}, method {sides[0].method}; "
@@ -217,7 +218,6 @@ def _report(sides: Sequence[Side], arguments: argparse.Namespace, device: Device
         for each in all_measured
         for title in [f"{each.side.title}, threads: {each.threads or 'default'}"]
     ]
-    rows = [each.row() for each in all_measured]
     tables = [Table("files", "Times and memory", rows)]
     record = _record(arguments.etrecord) if arguments.etrecord else None
     for prefix, side in zip(("", "other "), sides):
@@ -307,6 +307,11 @@ def compare(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> dict[str,
         "high": float(high),
         "differs": bool(low > 1 or high < 1),
     }
+
+
+def _alone(row: Row) -> str:
+    half, most = timed(row["p50 ms"]), timed(row["p99 ms"])
+    return f"Half of the runs take at most {half}, 99 of 100 at most {most}, threads: {row['threads']}."
 
 
 def _comparison(row: dict[str, Any], sides: Sequence[Side]) -> str:
