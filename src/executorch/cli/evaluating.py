@@ -25,6 +25,7 @@ from executorch.devtools.accuracy.intervals import Interval, difference, interva
 from executorch.devtools.accuracy.metrics import Metric, metric_of
 from executorch.devtools.accuracy.readers import Reading, read
 from executorch.devtools.commands.check import missing_here
+from executorch.devtools.commands.output.words import number_of
 from executorch.devtools.commands.python_model import PythonModel
 from executorch.extension.llm.export.texts import read_tokenizer
 
@@ -125,7 +126,7 @@ def _text(head: dict[str, Any], rows: list[dict[str, Any]], metric: Metric) -> s
     more = "more" if metric.more_is_better else "less"
     return "\n".join(
         [
-            f"{head['samples']} samples of {head['data']} ({head['kind']}), beside {head['beside']}",
+            f"{number_of(head['samples'], 'sample')} of {head['data']} ({head['kind']}), beside {head['beside']}",
             f"{metric.name}: {metric.what}; {more} is better; intervals by {method_of(metric)}",
             *table,
         ]
