@@ -222,7 +222,7 @@ def report(made: Automatic, target: Path, runs_here: bool) -> Made:
         "model. Intervals hold 95 % of resampled samples (bootstrap). In PyTorch the same loss is "
         f"{_text(made.in_pytorch.value, asked)}.",
         "",
-        f"{number_of(size, 'byte')}. Weights of the layers below: {weights:,} bytes; {small:,} of the choice that costs least, "
+        f"{size:,} bytes. Weights of the layers below: {weights:,} bytes; {small:,} of the choice that costs least, "
         f"which loses {_text(first.lost.value, asked)} and takes {first.time:.0%} of the time of floats; {floats:,} in "
         "floats.",
         "",
