@@ -155,6 +155,24 @@ def _stages(count: int) -> str:
     return page(Stages(False, made)._report(), "export_llm")
 
 
+def _evaluated(count: int) -> str:
+    """Programs beside a model, or a model alone."""
+    from executorch.cli.evaluating import report_of
+
+    row = {"name": "net.py:net", "value": 0.91, "low": 0.9, "high": 0.92, "milliseconds": 12.5}
+    beside = {"value": -0.011, "low": -0.02, "high": -0.002}
+    others = [{**row, "name": f"{i}.pte", "beside the model": beside} for i in range(count)]
+    head = {
+        "data": "photos",
+        "kind": "pictures",
+        "samples": 1,
+        "metric": "top1",
+        "beside": "labels",
+    }
+    head |= {"what": "share that is right", "more is better": True, "interval": "95 %, Wilson"}
+    return page(report_of(head, [row, *others]), "executorch eval")
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "report, empty": lambda: page(Report("empty", [])),
     "report, full": lambda: page(REPORT, "executorch doctor"),
@@ -166,6 +184,8 @@ PAGES: dict[str, Callable[[], str]] = {
         TABLES[:3],
         FIGURES,
     ),
+    "eval, empty": lambda: _evaluated(0),
+    "eval, full": lambda: _evaluated(14),
     "export_llm, empty": lambda: _stages(0),
     "export_llm, full": lambda: _stages(5),
 }
