@@ -15,7 +15,6 @@ NAMED = {
     "checkbox",
     "combobox",
     "complementary",
-    "figure",
     "graphics-document",
     "heading",
     "image",
@@ -32,6 +31,10 @@ NAMED = {
 # What can have the focus, and is shown; the order of the document.
 REACHABLE = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")]
   .filter((each) => each.tabIndex >= 0 && !each.disabled && each.checkVisibility({visibilityProperty: true}))"""
+# Whose name is what stands in them while they are empty.
+UNLABELLED = """[...document.querySelectorAll("input[placeholder], textarea[placeholder]")]
+  .filter((each) => !each.labels.length && !each.ariaLabel && !each.getAttribute("aria-labelledby"))
+  .map((each) => each.placeholder)"""
 # Its place among those, and whether its outline or its border shows that it has the focus.
 FOCUSED = f"""(() => {{
   const each = document.activeElement, style = getComputedStyle(each);
@@ -51,9 +54,11 @@ def _value(node: dict[str, Any], what: str) -> Any:
 
 
 def nameless(browser: Chromium) -> list[str]:
-    """Controls, headings, pictures and tables that are read aloud without a name."""
+    """Controls, headings, pictures and tables that are read aloud without a name, or with one that goes as soon as
+    something is written."""
     found = ((_value(each, "role"), str(_value(each, "name")).strip()) for each in tree(browser))
-    return [role for role, name in found if role in NAMED - {"figure"} and not name]
+    unnamed = [role for role, name in found if role in NAMED and not name]
+    return unnamed + browser.value(UNLABELLED)
 
 
 def headings(browser: Chromium) -> list[int]:

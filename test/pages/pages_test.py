@@ -158,7 +158,8 @@ def test_all_is_there_without_scripts(browser: Chromium, tmp_path: Path) -> None
 
 
 BAD = """<!doctype html><html lang=en><title>x</title><h1>a</h1><h3>b</h3><button></button><svg role=img></svg>
-<select></select><button style="outline: none">no mark</button><button onfocus="this.blur()">not reached</button>"""
+<select></select><input placeholder=write>
+<button style="outline: none">no mark</button><button onfocus="this.blur()">not reached</button>"""
 
 
 def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:
@@ -166,7 +167,7 @@ def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:
     path = tmp_path / "bad.html"
     path.write_text(BAD, encoding="utf-8")
     seen.show(browser, path, 390, "light")
-    assert sorted(accessible.nameless(browser)) == ["button", "combobox", "image"]
+    assert sorted(accessible.nameless(browser)) == ["button", "combobox", "image", "write"]
     assert accessible.headings(browser) == [1, 3]
     assert accessible.out_of_order([1, 3]) and accessible.out_of_order([2])
     assert not accessible.out_of_order([1, 2, 3, 2])
