@@ -124,7 +124,8 @@ def _inputs(
 
 def _forecast(method: str, expected: Sequence[Estimated], device: Device) -> str:
     seconds = sum(each.seconds for each in expected)
-    note = f"{method} should take {words.timed(1e3 * seconds)} on {device.processor if device.is_here else device.title}"
+    where = device.processor if device.is_here else device.title
+    note = f"{method} should take {words.timed(1e3 * seconds)} on {where}"
     unknown = sum(has_open_sizes(each.nodes) for each in expected)
     return note + (
         f", without {words.number_of(unknown, 'operator')} whose sizes only a run tells."
