@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from executorch.devtools.commands.output.words import number_of
 from executorch.tools import pages
 from executorch.tools.bench.suite.picture import document, words
 
@@ -74,9 +75,16 @@ def delegation(calls: Sequence[tuple[str, bool]], backend: str) -> str:
     side, each_row, top = 18, (WIDTH - 20) // 18, 40
     parts = [
         rectangle(10, 10, 14, 14, TAKEN),
-        words(30, 21, f"{sum(taken for _, taken in calls)} calls of {backend}", fill=INK),
+        words(
+            30, 21, f"{number_of(sum(taken for _, taken in calls), 'call')} of {backend}", fill=INK
+        ),
         rectangle(250, 10, 14, 14, LEFT),
-        words(270, 21, f"{sum(not taken for _, taken in calls)} calls of the kernels", fill=INK),
+        words(
+            270,
+            21,
+            f"{number_of(sum(not taken for _, taken in calls), 'call')} of the kernels",
+            fill=INK,
+        ),
     ]
     for i, (name, taken) in enumerate(calls):
         row, column = divmod(i, each_row)
@@ -239,12 +247,12 @@ def pictures(model: str) -> dict[str, str]:
         ("A module of PyTorch", f"{model}: {parameters:,} parameters", "module"),
         (
             "Captured",
-            f"{operators} calls of ATen's operators",
+            f"{number_of(operators, 'call')} of ATen's operators",
             "torch.export.export(module, inputs)",
         ),
         (
             "Edge dialect",
-            f"{len(of_edge)} calls of core operators, with their dtypes",
+            f"{number_of(len(of_edge), 'call')} of core operators, with their dtypes",
             "to_edge_transform_and_lower(...)",
         ),
         (

@@ -62,7 +62,7 @@ def test_events_are_below_those_that_they_are_inside_of() -> None:
 def test_calls_are_squares_in_their_order() -> None:
     picture = drawings.delegation([("a", True), ("b", False), ("c", True)], "XNNPACK")
     assert titles(picture) == ["a", "b", "c"]
-    assert texts(picture) == ["2 calls of XNNPACK", "1 calls of the kernels"]
+    assert texts(picture) == ["2 calls of XNNPACK", "1 call of the kernels"]
 
 
 def test_steps_are_joined_by_arrows() -> None:

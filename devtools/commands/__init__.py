@@ -67,7 +67,9 @@ def run(name: str, options: argparse.Namespace, prog: str) -> int:
         if options.html is not None:
             from executorch.devtools.commands.output.page import page
 
-            options.html.write_text(report.page or page(report), encoding="utf-8")
+            options.html.write_text(
+                report.page or page(report, f"executorch {name}"), encoding="utf-8"
+            )
     except (OSError, ValueError, ExportError) as problem:
         # A problem of the runtime may have several lines; what has code to paste keeps them.
         as_text = getattr(problem, "as_text", None)

@@ -17,8 +17,9 @@ import numpy as np
 
 from executorch.devtools.commands import bench_worker
 from executorch.devtools.commands.inputs.used import Used, sentence, used_inputs
-from executorch.devtools.commands.output.report import Picture, Report, Row, Table
+from executorch.devtools.commands.output.report import Figure, Picture, Report, Row, Table
 from executorch.devtools.commands.output.svg import histogram, span
+from executorch.devtools.commands.output.words import number_of, sized, timed
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.timing import traced
@@ -200,10 +201,12 @@ def _report(sides: Sequence[Side], arguments: argparse.Namespace, device: Device
             compared.append(
                 compare(measured[0].rounds, measured[1].rounds) | {"threads": threads or "default"}
             )
-    sentences = [_comparison(row, sides) for row in compared]
+    rows = [each.row() for each in all_measured]
+    sentences = [_comparison(row, sides) for row in compared] or [_alone(rows[0])]
     whose = "of calls from Python" if device.is_here else f"of {device.title}, {device.describe()}"
     sentences.append(
-        f"{arguments.rounds} turns of {arguments.runs} runs, method {sides[0].method}; times are {whose}"
+        f"{number_of(arguments.rounds, 'turn')} of {number_of(arguments.runs, 'run')}, method {sides[0].method}; "
+        f"times are {whose}"
     )
     sentences.append(sentence(sides[0].inputs))
     if [str(each) for each in sides[0].inputs] != [str(each) for each in sides[-1].inputs]:
@@ -211,13 +214,11 @@ def _report(sides: Sequence[Side], arguments: argparse.Namespace, device: Device
     spans = [span(list(each.times())) for each in all_measured]
     limits = min(low for low, _ in spans), max(high for _, high in spans)  # one scale for all
     pictures = [
-        Picture(
-            f"{each.side.title}, threads: {each.threads or 'default'}",
-            histogram(list(each.times()), "ms", limits),
-        )
+        Picture(title, histogram(title, list(each.times()), "ms", limits))
         for each in all_measured
+        for title in [f"{each.side.title}, threads: {each.threads or 'default'}"]
     ]
-    tables = [Table("files", "Times and memory", [each.row() for each in all_measured])]
+    tables = [Table("files", "Times and memory", rows)]
     record = _record(arguments.etrecord) if arguments.etrecord else None
     for prefix, side in zip(("", "other "), sides):
         if side.python == sys.executable:
@@ -230,7 +231,19 @@ def _report(sides: Sequence[Side], arguments: argparse.Namespace, device: Device
     title = " and ".join(side.title for side in sides)
     facts = {"inputs": [each.row() for each in sides[0].inputs], "compared": compared}
     facts["device"] = device.title
-    return Report(title, sentences, tables, pictures, facts)
+    return Report(title, sentences, tables, pictures, facts, figures=_figures(rows, compared))
+
+
+def _figures(rows: Sequence[Row], compared: Sequence[Row]) -> list[Figure]:
+    """Of the first file with the first number of threads, and how the other compares."""
+    first = rows[0]
+    figures = [
+        Figure(f"half of the runs of {first['file']} take at most", timed(first["p50 ms"])),
+        Figure("loading and the first run", timed(first["cold load and run ms"])),
+    ]
+    if compared:
+        return [*figures, Figure(f"time of {rows[1]['file']}", f"{compared[0]['ratio']:.1%}")]
+    return [*figures, Figure("memory at most", sized(first["peak bytes"]))]
 
 
 def _record(path: Path) -> ETRecord:
@@ -294,6 +307,11 @@ def compare(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> dict[str,
         "high": float(high),
         "differs": bool(low > 1 or high < 1),
     }
+
+
+def _alone(row: Row) -> str:
+    half, most = timed(row["p50 ms"]), timed(row["p99 ms"])
+    return f"Half of the runs take at most {half}, 99 of 100 at most {most}, threads: {row['threads']}."
 
 
 def _comparison(row: dict[str, Any], sides: Sequence[Side]) -> str:

@@ -99,5 +99,5 @@ def test_the_interval() -> None:
 
 def test_the_histogram_counts_the_slowest_apart() -> None:
     values = [1.0] * 50 + [2.0] * 149 + [500.0]
-    picture = histogram(values, "ms", span(values))
+    picture = histogram("Times", values, "ms", span(values))
     assert picture.count("<rect") == 60 and "2 ms, 1 beyond" in picture

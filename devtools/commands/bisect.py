@@ -22,7 +22,8 @@ from executorch.devtools.commands.numbers.overflow import (
 )
 from executorch.devtools.commands.numbers.ranges import cuts
 from executorch.devtools.commands.origins import origin_of
-from executorch.devtools.commands.output.report import Report, Row, Table
+from executorch.devtools.commands.output.report import Figure, Report, Row, Table
+from executorch.devtools.commands.output.words import number_of
 from executorch.devtools.commands.probe import Found, found_values
 from executorch.devtools.commands.program_file import Call, ProgramFile, partitioner_of
 from executorch.devtools.commands.reference import Compared, compare
@@ -95,6 +96,11 @@ def report(arguments: argparse.Namespace) -> Report:
             "first infinite": _broken_row(broken[0]) if broken else None,
         },
         status=int(any(row["cause"] not in (INFINITY, NAN) for row in found_causes)),
+        figures=[
+            Figure("operators compared", f"{len(compared):,}"),
+            Figure("with an error of their own", f"{len(wrong):,}"),
+            Figure("largest error", f"{max(each.own_error for each in compared):.2g}"),
+        ],
     )
 
 
@@ -194,19 +200,30 @@ def _sentences(compared: list[Compared], wrong: list[Compared]) -> list[str]:
     worst = max(compared, key=lambda each: each.own_error)
     if not wrong:
         return [
-            f"All {len(compared)} operators that were compared give what the model gives; the largest error of "
+            f"{_all(len(compared))} what the model gives; the largest error of "
             f"their own is {worst.own_error:.2g}, of {worst.node.name}.",
         ]
     first = wrong[0]
     where = ", inside of the delegate" if first.found.delegate_handle is not None else ""
     return [
-        f"The first of {len(compared)} operators that leaves the reference: {first.node.name} "
+        f"The first of {number_of(len(compared), 'operator')} that leaves the reference: {first.node.name} "
         f"({first.found.name}{where}), own error {first.own_error:.3g}.",
         f"  {origin_of(first.source)}",
         f"It computes {', '.join(first.joined)}. Its operands are right: so are the {first.index} operators before it.",
         "Next: its kernel, its constants in the file (`explain`), how it was lowered. "
-        f"In all, {len(wrong)} operators have an error of their own.",
+        f"In all, {_own_errors(len(wrong))}.",
     ]
+
+
+def _all(count: int) -> str:
+    if count == 1:
+        return "The 1 operator that was compared gives"
+    return f"All {count:,} operators that were compared give"
+
+
+def _own_errors(count: int) -> str:
+    has, its = ("has", "its") if count == 1 else ("have", "their")
+    return f"{number_of(count, 'operator')} {has} an error of {its} own"
 
 
 def _broken_row(each: Broken) -> Row:
@@ -226,7 +243,8 @@ def _left(calls: Sequence[Call], compared: list[Compared], record: ETRecord) -> 
     seen = {handle for each in compared for handle in _handles_of(record, each.found.instruction)}
     left = sum(seen.isdisjoint(_handles_of(record, call.instruction)) for call in calls)
     why = "they are random, in loops or in branches that were not taken, or record nothing"
-    return [f"{left} of {len(calls)} calls have no value to compare: {why}."] if left else []
+    of_all, have = f"{left} of {number_of(len(calls), 'call')}", "has" if left == 1 else "have"
+    return [f"{of_all} {have} no value to compare: {why}."] if left else []
 
 
 def _row(each: Compared) -> Row:

@@ -8,7 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 from executorch.devtools.commands.arguments.options import HERE
-from executorch.devtools.commands.output.report import Report, Row, Table
+from executorch.devtools.commands.output.report import Figure, Report, Row, Table
+from executorch.devtools.commands.output.words import is_or_are, number_of
 from executorch.devtools.commands.program_file import ProgramFile, tensors_of
 from executorch.devtools.commands.targets import (
     Target,
@@ -48,11 +49,11 @@ def _report(
     if arguments.against == HERE and len(arguments.data) <= 1 and not _wrong(rows):
         rows += _load(file, next(iter(arguments.data), None), device)
     wrong, unknown = _wrong(rows), sum(row["found"] == UNKNOWN for row in rows)
-    sentence = f"It will not load in {there.title}: {len(wrong)} of {len(rows)} needs are not met"
+    sentence = f"It will not load in {there.title}: {_not_met(len(wrong), len(rows))}"
     if not wrong:
         sentence = f"It will load in {there.title}"
         if unknown:
-            sentence += f", as far as can be told: {unknown} needs are unknown"
+            sentence += f", as far as can be told: {number_of(unknown, 'need')} {is_or_are(unknown)} unknown"
     if not there.is_certain:
         sentence += ". (By the names in the binary; which dtypes it has is not known.)"
     shown = [row for row in rows if row["found"] != FINE] + [
@@ -60,8 +61,20 @@ def _report(
     ]
     table = Table("requirements", "What it needs", shown, shown=max(20, len(rows) if wrong else 20))
     return Report(
-        f"{file.path} against {there.title}", [sentence], [table], status=int(bool(wrong))
+        f"{file.path} against {there.title}",
+        [sentence],
+        [table],
+        status=int(bool(wrong)),
+        figures=[
+            Figure("needs", f"{len(rows):,}"),
+            Figure("not met", f"{len(wrong):,}"),
+            Figure("unknown", f"{unknown:,}"),
+        ],
     )
+
+
+def _not_met(wrong: int, count: int) -> str:
+    return f"{wrong} of {number_of(count, 'need')} {is_or_are(wrong)} not met"
 
 
 def missing_here(path: Path) -> list[str]:
@@ -104,7 +117,7 @@ def _operators(file: ProgramFile, there: Target) -> list[Row]:
     libraries = op_tables()
     rows = []
     for name, keys in sorted(calls.items()):
-        what = f"{name}, called {keys.total()} times"
+        what = f"{name}, called {number_of(keys.total(), 'time')}"
         if there.operators is not None and name not in there.operators:
             having = [library for library, table in libraries.items() if name in table]
             step = (
@@ -135,7 +148,7 @@ def _backends(file: ProgramFile, there: Target) -> list[Row]:
     for name, count in sorted(calls.items()):
         found = UNKNOWN if there.backends is None else FINE if name in there.backends else WRONG
         step = "link the backend, or lower without it" if found == WRONG else ""
-        rows.append(_row("backend", f"{name}, called {count} times", found, step))
+        rows.append(_row("backend", f"{name}, called {number_of(count, 'time')}", found, step))
     return rows
 
 
@@ -143,7 +156,7 @@ def _memory(file: ProgramFile, limit: int | None) -> list[Row]:
     rows = []
     for plan in file.program.execution_plan:
         planned = sum(plan.non_const_buffer_sizes)
-        what = f"{planned:,} bytes planned for {plan.name}"
+        what = f"{number_of(planned, 'byte')} planned for {plan.name}"
         if limit is None:
             rows.append(_row("memory", what, FINE))
         else:
@@ -153,7 +166,7 @@ def _memory(file: ProgramFile, limit: int | None) -> list[Row]:
                 else _row(
                     "memory",
                     what,
-                    f"{limit:,} bytes",
+                    number_of(limit, "byte"),
                     f"{planned - limit:,} too many: smaller inputs, or see `doctor` for what is alive at the peak",
                 )
             )

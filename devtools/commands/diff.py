@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from executorch.devtools.commands import owners
-from executorch.devtools.commands.output.report import Report, Row, Table
+from executorch.devtools.commands.output.report import Figure, Report, Row, Table
+from executorch.devtools.commands.output.words import number_of, sized
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.exir.dump import summary
 
@@ -22,7 +23,12 @@ def report(arguments: argparse.Namespace) -> Report:
 def differences(a: ProgramFile, b: ProgramFile) -> Report:
     title = f"{a.path} -> {b.path}"
     if a.data == b.data:
-        return Report(title, ["The files are equal, byte by byte."], facts={"equal": True})
+        return Report(
+            title,
+            ["The files are equal, byte by byte."],
+            facts={"equal": True},
+            figures=[Figure("size of each", sized(len(a.data)))],
+        )
     tables = [
         Table("methods", "Methods", _different(_methods(a), _methods(b), "what"), shown=40),
         Table(
@@ -36,16 +42,26 @@ def differences(a: ProgramFile, b: ProgramFile) -> Report:
             "Operators inside of delegates",
             _counted(_delegated(a), _delegated(b), "operator"),
         ),
-        Table("parts", "Bytes by part", _counted(owners.parts(a), owners.parts(b), "part")),
+        Table(
+            "parts",
+            "Bytes by part",
+            _counted(owners.parts(a), owners.parts(b), "part"),
+            unit="bytes",
+        ),
         Table("data", "Constants and data", _data(a, b)),
     ]
     change = len(b.data) - len(a.data)
-    sentences = [f"{len(a.data):,} -> {len(b.data):,} bytes ({change:+,})"]
+    sentences = [f"{len(a.data):,} -> {number_of(len(b.data), 'byte')} ({change:+,})"]
     if not any(table.rows for table in tables):
         sentences.append(
             "Same methods, operators and data; they stand elsewhere or have other parameters."
         )
-    return Report(title, sentences, tables, facts={"equal": False}, status=1)
+    figures = [
+        Figure("before", sized(len(a.data))),
+        Figure("after", sized(len(b.data))),
+        Figure("change", f"{change / len(a.data):+.1%}"),
+    ]
+    return Report(title, sentences, tables, facts={"equal": False}, status=1, figures=figures)
 
 
 def _methods(file: ProgramFile) -> dict[str, Any]:

@@ -34,7 +34,8 @@ from executorch.devtools.commands.output.finding import (
     Layer,
     rows_of_causes,
 )
-from executorch.devtools.commands.output.report import Picture, Report, Table
+from executorch.devtools.commands.output.report import Figure, Picture, Report, Table
+from executorch.devtools.commands.output.words import number_of, sized, timed
 from executorch.devtools.commands.program_file import (
     Call,
     ProgramFile,
@@ -228,13 +229,13 @@ def _report(
     """`seconds`: of the execution, where there was one."""
     rows = rows_of_causes(findings, seconds)
     count = Counter(row["kind"] for row in rows)
-    sentence = f"{count[STOPS]} things stop it." if count[STOPS] else "Nothing stops it."
+    sentence = _stop(count[STOPS])
     shown = max(20, count[STOPS])
     bars = "ms" if seconds else None
     return Report(
         title,
         [
-            f"{sentence} {count[SLOW]} findings about its time.",
+            f"{sentence} {number_of(count[SLOW], 'finding')} about its time.",
             *([f"{count[NUMBERS]} about its numbers."] if count[NUMBERS] else []),
             *notes,
         ],
@@ -242,7 +243,25 @@ def _report(
         pictures,
         facts or {},
         status=int(bool(count[STOPS])),
+        figures=[
+            Figure("findings", f"{len(rows):,}"),
+            *([Figure("one run took", timed(1e3 * seconds))] if seconds else []),
+            *_peak(findings),
+        ],
     )
+
+
+def _stop(count: int) -> str:
+    return (
+        f"{number_of(count, 'thing')} {'stops' if count == 1 else 'stop'} it."
+        if count
+        else "Nothing stops it."
+    )
+
+
+def _peak(findings: Sequence[Finding]) -> list[Figure]:
+    alive = [each.num_bytes for each in findings if each.kind == MEMORY]
+    return [Figure("planned memory alive at most", sized(max(alive)))] if alive else []
 
 
 def _grouped(calls: Sequence[Call]) -> dict[str, list[Call]]:
@@ -341,7 +360,7 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
         findings.append(
             Finding(
                 SLOW,
-                f"{count} calls of delegates",
+                number_of(count, "call") + " of delegates",
                 why,
                 "see what stands between them, above",
                 count,
@@ -389,7 +408,7 @@ def _memory(found: Memory, origins: Origins | None) -> Finding:
     return Finding(
         MEMORY,
         f"{name}: {alive:,} of {arenas:,} planned bytes are alive at call {found.peak}, {call.name}",
-        f"the largest: {largest['tensor']}, {largest['bytes']:,} bytes",
+        f"the largest: {largest['tensor']}, {number_of(largest['bytes'], 'byte')}",
         "smaller inputs, or let what makes it and what reads it be one delegate",
         1,
         alive,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from executorch.devtools.commands import owners
 from executorch.devtools.commands.output.delegate_options import options_table
 from executorch.devtools.commands.output.payloads import extract, facts_table
-from executorch.devtools.commands.output.report import Report, Row, Table
+from executorch.devtools.commands.output.report import Figure, Report, Row, Table
+from executorch.devtools.commands.output.words import is_or_are, number_of, sized
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.exir.dump import summary
 from executorch.exir.scalar_type import ScalarType
@@ -31,13 +32,14 @@ def report(arguments: argparse.Namespace) -> Report:
     facts = summary(file.program, file.data)
     delegated = owners.delegates(file)
     sentences = [
-        f"{whole:,} bytes: "
+        f"{number_of(whole, 'byte')}: "
         + ", ".join(f"{part} {size / whole:.1%}" for part, size in parts.items()),
         *(_method_sentence(method) for method in facts["methods"]),
     ]
     if facts["external_data"]:
+        count = len(facts["external_data"])
         sentences.append(
-            f"{len(facts['external_data'])} tensors are in data files, not in this one."
+            f"{number_of(count, 'tensor')} {is_or_are(count)} in data files, not in this one."
         )
     if facts["user_metadata"]:
         sentences.append(f"user metadata: {facts['user_metadata']}")
@@ -63,6 +65,13 @@ def report(arguments: argparse.Namespace) -> Report:
         sentences,
         tables,
         facts={"file_bytes": whole, "methods": facts["methods"]},
+        figures=[
+            Figure("size of the file", sized(whole)),
+            *(
+                Figure(part, f"{sized(size)}, {size / whole:.1%}")
+                for part, size in sorted(parts.items(), key=lambda each: -each[1])[:2]
+            ),
+        ],
     )
 
 
@@ -70,8 +79,8 @@ def _method_sentence(method: Row) -> str:
     operators, delegates = sum(method["operators"].values()), sum(method["delegates"].values())
     arenas = sum(method["planned_bytes"])
     return (
-        f"method {method['signature']}: {operators} calls of operators, {delegates} of delegates, {arenas:,} bytes of "
-        "planned memory"
+        f"method {method['signature']}: {number_of(operators, 'call')} of operators, {delegates:,} of delegates, "
+        f"{number_of(arenas, 'byte')} of planned memory"
     )
 
 

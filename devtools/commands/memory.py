@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.output.report import Picture, Row, Table
 from executorch.devtools.commands.output.svg import Box, layout, steps
+from executorch.devtools.commands.output.words import number_of, sized
 from executorch.devtools.commands.planned import Planned, alive_bytes, planned_tensors
 from executorch.devtools.commands.program_file import Call, calls_of
 from executorch.exir import schema
@@ -32,19 +33,13 @@ class Memory:
 
     def pictures(self) -> list[Picture]:
         name, count, most = self.plan.name, len(self.calls), self.alive[self.peak]
-        last = f"{count} calls, at most {most:,} bytes at call {self.peak}"
-        whole = steps(self.alive, f"call 0 of {name}", last, self.peak)
+        last = f"{number_of(count, 'call')}, at most {sized(most)} at call {self.peak}"
+        title = f"Planned memory of {name}"
+        whole = steps(title, self.alive, f"call 0 of {name}", last, self.peak)
         arenas = sorted({each.arena for each in self.tensors if each.num_bytes})
-        return [
-            Picture(f"Planned memory of {name}", whole),
-            *(
-                Picture(f"Arena {arena} of {name}; in orange: alive at call {self.peak}", svg)
-                for arena in arenas
-                for svg in [self._layout(arena)]
-            ),
-        ]
+        return [Picture(title, whole), *(self._layout(arena) for arena in arenas)]
 
-    def _layout(self, arena: int) -> str:
+    def _layout(self, arena: int) -> Picture:
         boxes = [
             Box(
                 each.first,
@@ -52,14 +47,16 @@ class Memory:
                 each.offset,
                 each.offset + each.num_bytes,
                 each.label,
-                f"{each.label}, {each.num_bytes:,} bytes, made by {each.made_by}, calls {each.first} to {each.last}",
+                f"{each.label}, {sized(each.num_bytes)}, made by {each.made_by}, calls {each.first} to {each.last}",
                 each.first <= self.peak <= each.last,
             )
             for each in sorted(self.tensors, key=lambda each: -each.num_bytes)
             if each.arena == arena and each.num_bytes
         ]
         high = max(box.high for box in boxes)
-        return layout(boxes, len(self.calls), high, "call 0", f"{high:,} bytes high")
+        title = f"Arena {arena} of {self.plan.name}; in orange: alive at call {self.peak}"
+        last = f"{number_of(len(self.calls), 'call')}, {sized(high)} high"
+        return Picture(title, layout(title, boxes, len(self.calls), high, "call 0", last))
 
 
 def memory_of(plan: schema.ExecutionPlan, origins: Origins | None) -> Memory | None:

@@ -14,7 +14,8 @@ from torch.utils import _pytree as pytree
 from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
 from executorch.devtools.bundled_program.self_tests import SelfTest, self_test_of, with_self_test
 from executorch.devtools.commands import given
-from executorch.devtools.commands.output.report import Report, Row, Table
+from executorch.devtools.commands.output.report import Figure, Report, Row, Table
+from executorch.devtools.commands.output.words import number_of, sized
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.inspector._graphs import of_method
 from executorch.exir.program._etrecord import ETRecord
@@ -57,16 +58,22 @@ def report(arguments: argparse.Namespace) -> Report:
     target.write_bytes(tested)
     failed = sum(not row["passes"] for row in rows)
     return Report(
-        f"{target}: {len(cases)} case{'s' * (len(cases) != 1)} of {method}",
+        f"{target}: {number_of(len(cases), 'case')} of {method}",
         [
-            f"{len(tested) - len(file.data):,} bytes more than {arguments.file}.",
-            f"{failed} cases fail here: see --rtol and --atol, or `bisect` for the operator."
+            f"{number_of(failed, 'case')} {'fails' if failed == 1 else 'fail'} here: see --rtol and --atol, "
+            "or `bisect` for the operator."
             if failed
             else "All cases pass here.",
+            f"{number_of(len(tested) - len(file.data), 'byte')} more than {arguments.file}.",
             f"Next: executor_runner --self_test --model_path={target}",
         ],
         [Table("cases", "Cases on this machine", rows)],
         status=int(failed > 0),
+        figures=[
+            Figure("cases", f"{len(cases):,}"),
+            Figure("fail here", f"{failed:,}"),
+            Figure("size of the cases", sized(len(tested) - len(file.data))),
+        ],
     )
 
 

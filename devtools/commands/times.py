@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from executorch.devtools.commands.output.report import Picture, Row, Table
 from executorch.devtools.commands.output.svg import Bar, lanes
+from executorch.devtools.commands.output.words import timed
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS
 from executorch.devtools.costs.timing import KERNEL, is_operator
@@ -80,13 +81,14 @@ class Execution:
                 each.start,
                 each.start + each.seconds,
                 each.kind,
-                f"{each.name}: {1e3 * each.seconds:.4g} ms{_behind(each.origin)}",
+                f"{each.name}: {timed(1e3 * each.seconds)}{_behind(each.origin)}",
                 is_marked=each.engine == KERNELS,
             )
             for each in self.spans
         ]
-        svg = lanes(bars, self.seconds, f"{1e3 * self.seconds:.4g} ms; in orange: kernels")
-        return Picture(f"Timeline of {self.method}{title}", svg)
+        name = f"Timeline of {self.method}{title}"
+        last = f"{timed(1e3 * self.seconds)}; in orange: kernels"
+        return Picture(name, lanes(name, bars, self.seconds, last))
 
     def _kinds(self) -> list[Row]:
         found: dict[tuple[str, str], list[Span]] = {}

@@ -19,8 +19,8 @@ OpOverload = torch._ops.OpOverload
 _FACTORY_ARGUMENTS = frozenset({"dtype", "layout", "device", "pin_memory"})
 
 
-# Namespaces whose out variants a package of kernels defines.
-_DEFINED_BY = {
+# Namespaces of which a package of kernels defines operators, or out variants of others' operators.
+DEFINED_BY = {
     "llama": "executorch.extension.llm.custom_ops.custom_ops",
     "quantized_decomposed": "executorch.kernels.quantized",
     "torchao": "executorch.kernels.torchao",
@@ -125,8 +125,8 @@ def to_out_variant(op_overload: OpOverload) -> tuple[OpOverload, tuple[str, ...]
         return op, get_out_args_from_opoverload(op)
     if op._schema.is_mutable and not writes_beside_results(op):
         raise AssertionError(f"Expect a functionalish op, but get one that writes: {op._schema}")
-    if op.namespace in _DEFINED_BY:
-        importlib.import_module(_DEFINED_BY[op.namespace])
+    if op.namespace in DEFINED_BY:
+        importlib.import_module(DEFINED_BY[op.namespace])
     inputs = _input_arguments(op)
     reduced = [pair for pair in inputs if pair[0] not in _FACTORY_ARGUMENTS]
     packet = op._overloadpacket

@@ -201,7 +201,7 @@ class GraphTracer:
         results = list(returned) if isinstance(returned, list | tuple) else [returned]
         results = results[: len(op._schema.returns)]
         with self._options.fake_mode:
-            values = [*results, *(torch.empty_like(target.meta["val"]) for target in written)]
+            values = (*results, *(torch.empty_like(target.meta["val"]) for target in written))
         arguments = functional_arguments(op, bound_arguments(op, args, kwargs))
         items = self._items(AUTO_FUNCTIONALIZED, (op,), arguments, values)
         for group, value in zip(names, items[len(results) :], strict=True):

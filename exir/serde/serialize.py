@@ -6,9 +6,11 @@ torch.load, and custom operators must be imported before."""
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
+import re
 import zipfile
 from typing import Any
 
@@ -16,6 +18,7 @@ from torch.export import ExportedProgram
 
 import executorch.exir.serde._operators  # noqa: F401  (teaches PyTorch's serializer our operators)
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.operator.convert import DEFINED_BY
 from executorch.exir.serde import _delegates, _planned, export_serialize
 from executorch.exir.serde._node_meta import node_meta, restore_node_meta
 from executorch.exir.serde.compact import compact_program
@@ -97,9 +100,17 @@ def serialize(
     return artifact
 
 
+def _import_operators(program: bytes) -> None:
+    """Those of this package's libraries of kernels that the program may call."""
+    for namespace, module in DEFINED_BY.items():
+        if re.search(rf"[.:]{namespace}\.".encode(), program):
+            importlib.import_module(module)
+
+
 def deserialize(artifact: SerializedArtifact) -> ExportedProgram:
     saved = json.loads(artifact.exported_program)
     records, meta = saved.get(_DELEGATES), saved.get(_NODE_META)
+    _import_operators(artifact.exported_program)
     if saved.get(_PLANNED):
         _planned.define_list_writers(artifact.exported_program.decode())
     program = export_serialize.deserialize(artifact)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import io
 import operator
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +117,38 @@ def test_an_unknown_operator_is_named() -> None:
     )
     with pytest.raises(SerializeError, match=r"nowhere\.linear\.default is not registered"):
         deserialize(artifact)
+
+
+class Cache(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(1, 8, 2, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch.ops.llama.update_cache(x, self.cache, 3)
+        return self.cache * 2
+
+
+READ = """
+import sys, torch
+from executorch.exir import load
+program = load(sys.argv[1])
+found = program.module()(torch.ones(1, 1, 2, 4))
+print(found.sum().item(), found[0, 3].sum().item())
+"""
+
+
+def test_a_cache_that_is_written_comes_back_where_nothing_is_imported(tmp_path: Path) -> None:
+    """A row of 2 x 4 ones, doubled."""
+    import executorch.extension.llm.custom_ops.custom_ops  # noqa: F401  (defines the operator)
+
+    edge = to_edge(export(Cache(), (torch.randn(1, 1, 2, 4),), strict=False))
+    path = tmp_path / "cache.pt2"
+    exir.save(edge.exported_program(), path)
+    command = [sys.executable, "-c", READ, str(path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split() == ["16.0", "16.0"]
 
 
 def test_the_parts_by_hand() -> None:

@@ -73,8 +73,12 @@ def test_a_program_stands_beside_its_model(here: Path, capsys: pytest.CaptureFix
     assert main.main(["export", "nets.py:net", "--no-check"]) == 0
     capsys.readouterr()
     words = ["nets.py:net", "net.pte", "--data", "data.npz", "--metric", "cosine"]
-    assert main.main(["eval", *words]) == 0
+    assert main.main(["eval", *words, "--html", "eval.html"]) == 0
     text = capsys.readouterr().out
+    made = (here / "eval.html").read_text()
+    assert "<title>cosine on data.npz · executorch eval</title>" in made
+    assert "<p>24 samples (arrays), beside nets.py:net.</p>" in made
+    assert "net.pte: cosine 1 (1 to 1)." in re.sub("<wbr>", "", made)
     assert "24 samples of data.npz (arrays), beside nets.py:net" in text
     assert "intervals by bootstrap" in text and "net.pte  1" in text
     assert main.main(["eval", "net.pte", "--data", "data.npz"]) == 2

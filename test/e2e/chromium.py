@@ -145,5 +145,18 @@ class Chromium:
             known = {"key": key, "code": key, "windowsVirtualKeyCode": code, "text": text}
             self.call("Input.dispatchKeyEvent", type=kind, **known)
 
-    def screenshot(self, path: Path) -> None:
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+    def key(self, name: str) -> None:
+        """That writes nothing: ArrowDown, Escape, or a letter as a command."""
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=name)
+
+    def screenshot(self, path: Path, of_all: bool = False) -> None:
+        """Of the window, or of the whole page."""
+        whole = {}
+        if of_all:
+            size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+            size["width"] = self.value(
+                "innerWidth"
+            )  # without bars, which no window of that size needs
+            whole = {"captureBeyondViewport": True, "clip": {**size, "scale": 1}}
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", **whole)["data"]))

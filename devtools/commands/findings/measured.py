@@ -16,6 +16,7 @@ from executorch.devtools.commands.findings.layers import layer_of, shown_lines
 from executorch.devtools.commands.inputs.used import Used, as_torch, used_inputs
 from executorch.devtools.commands.numbers.findings import number_findings
 from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands.output import words
 from executorch.devtools.commands.output.finding import (
     SLOW,
     Finding,
@@ -85,7 +86,7 @@ class Run:
     def _measure(self, events: Sequence[Event]) -> None:
         origins = Origins(self._record) if self._record is not None else None
         self._ran = execution(self._file, self.method, events, origins)
-        self.notes = [" ".join([*self.notes, f"It took {1e3 * self._ran.seconds:.3g} ms."])]
+        self.notes = [" ".join([*self.notes, f"It took {words.timed(1e3 * self._ran.seconds)}."])]
         self.tables += self._ran.tables()
         self.pictures.append(self._ran.picture())
 
@@ -123,10 +124,13 @@ def _inputs(
 
 def _forecast(method: str, expected: Sequence[Estimated], device: Device) -> str:
     seconds = sum(each.seconds for each in expected)
-    note = f"{method} should take {1e3 * seconds:.3g} ms on {device.processor if device.is_here else device.title}"
+    where = device.processor if device.is_here else device.title
+    note = f"{method} should take {words.timed(1e3 * seconds)} on {where}"
     unknown = sum(has_open_sizes(each.nodes) for each in expected)
     return note + (
-        f", without {unknown} operators whose sizes only a run tells." if unknown else "."
+        f", without {words.number_of(unknown, 'operator')} whose sizes only a run tells."
+        if unknown
+        else "."
     )
 
 
@@ -159,9 +163,10 @@ def below_machine(
             continue
         adds = sum(map(multiply_adds_of, each.nodes))
         what = f"{each.name}: {expected / each.seconds:.1%} of the machine's expected speed"
+        size, took = words.number_of(each.num_bytes, "byte"), words.timed(1e3 * each.seconds)
         why = (
-            f"{1e3 * each.seconds:.3g} ms, {each.seconds / whole:.0%} of all; {each.num_bytes:,} bytes and "
-            f"{adds:,} multiply-adds need {1e3 * expected:.3g} ms"
+            f"{took}, {each.seconds / whole:.0%} of all; {size} and {words.number_of(adds, 'multiply-add')} need "
+            f"{words.timed(1e3 * expected)}"
         )
         step = (
             "ask for a faster kernel of it (--backend, kernels/optimized)"

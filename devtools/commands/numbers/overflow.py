@@ -15,6 +15,7 @@ from torch.fx import GraphModule, Interpreter, Node
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given
+from executorch.devtools.commands.output.words import is_or_are, number_of
 from executorch.devtools.commands.probe import Found
 from executorch.devtools.commands.reference import (
     COARSE,
@@ -48,23 +49,26 @@ class Broken:
     dtype: torch.dtype
 
     def __str__(self) -> str:
+        elements = f"{self.count:,} of {number_of(self.total, 'element')}"
+        are = f"{elements} {is_or_are(self.count)}"
         if self.kind == NAN:
-            return f"{self.count} of {self.total} elements are NaN, where no operand is"
+            return f"{are} NaN, where no operand is"
         if self.kind == INFINITY:
-            return f"{self.count} of {self.total} elements are infinite, in float64 as well"
+            return f"{are} infinite, in float64 as well"
         name, end = str(self.dtype).removeprefix("torch."), torch.finfo(self.dtype).max
         if self.kind == UNDERFLOW:
             return (
-                f"{self.count} of {self.total} elements are 0: in float64 they reach {self.largest:.3g}, the least of "
+                f"{are} 0: in float64 they reach {self.largest:.3g}, the least of "
                 f"{name} is {torch.finfo(self.dtype).smallest_normal * torch.finfo(self.dtype).eps:.3g}"
             )
         if self.kind == SATURATED:
+            stop = "stops" if self.count == 1 else "stop"
             return (
-                f"{self.count} of {self.total} elements stop at {end:.5g}, where {name} ends: in float64 they reach "
+                f"{elements} {stop} at {end:.5g}, where {name} ends: in float64 they reach "
                 f"{self.largest:.3g}"
             )
         return (
-            f"{self.count} of {self.total} elements are infinite or NaN: in float64 they reach {self.largest:.3g}, "
+            f"{are} infinite or NaN: in float64 they reach {self.largest:.3g}, "
             f"{name} ends at {end:.5g}"
         )
 

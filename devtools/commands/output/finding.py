@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from executorch.devtools.commands.output.report import Folded, Row
+from executorch.devtools.commands.output.words import number_of
 
 STOPS, BREAK, NUMBERS, SLOW, MEMORY = "stops", "break", "numbers", "slow", "memory"
 TRUST = "trust"
@@ -92,7 +93,9 @@ def _row(group: Sequence[Finding], whole: float | None) -> Row:
     }
     return {
         "kind": first.kind,
-        "finding": f"{len(group)} operators {first.cause}" if many and first.cause else first.what,
+        "finding": f"{number_of(len(group), 'operator')} {first.cause}"
+        if many and first.cause
+        else first.what,
         **(times if whole else {}),
         "why": first.why if len(whys) == 1 else f"the first: {first.what}: {first.why}",
         "next step": first.next_step,

@@ -13,6 +13,8 @@ from typing import Any
 
 from tabulate import tabulate
 
+from executorch.devtools.commands.output.words import OF_UNIT, number_of
+
 Row = Mapping[str, Any]
 _OUTER_FOLDERS = re.compile(r"^\S*/(?:site|dist)-packages/")
 
@@ -32,26 +34,37 @@ class Folded(tuple[Row, ...]):
 @dataclass(frozen=True)
 class Table:
     """Rows with the same keys, which are the columns' titles. `bars`: the column that pages draw as bars; `shown`:
-    how many rows the text has, while JSON and pages have all."""
+    how many rows the text has, while JSON and pages have all; `unit`: of columns of numbers whose titles end with
+    none."""
 
     name: str
     title: str
     rows: Sequence[Row]
     bars: str | None = None
     shown: int = 20
+    unit: str = ""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """For pages. `svg`: without scripts and without anything from elsewhere."""
+    """For pages. `svg`: of svg.py, without scripts and without anything from elsewhere."""
 
     title: str
     svg: str
 
 
 @dataclass(frozen=True)
+class Figure:
+    """One of the few numbers that a page begins with, as people read it."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Report:
-    """`status`: 1 when something was found that the user should act upon. `page`: where it has one of its own."""
+    """`summary`: the verdict first. `status`: 1 when something was found that the user should act upon. `page`: where
+    it has one of its own."""
 
     title: str
     summary: Sequence[str]
@@ -60,6 +73,7 @@ class Report:
     facts: Mapping[str, Any] = field(default_factory=dict)
     status: int = 0
     page: str = ""
+    figures: Sequence[Figure] = ()
 
     def as_json(self) -> str:
         """Numbers that JSON has no word for are texts, as in tables: "nan", "inf"."""
@@ -110,6 +124,14 @@ def cell_of(row: Row, column: str) -> str:
     return _OUTER_FOLDERS.sub("", text).removeprefix(f"{Path.cwd()}/") if column == "line" else text
 
 
+def unit_of(table: Table, column: str) -> str:
+    """ms, bytes, or nothing: by the end of the column's title, or of the table."""
+    if not is_numeric(table, column):
+        return ""
+    last = column.rpartition(" ")[2]
+    return last if last in OF_UNIT else table.unit
+
+
 def is_numeric(table: Table, column: str) -> bool:
     """By the first value that is there."""
     first = next((row[column] for row in table.rows if row[column] is not None), None)
@@ -120,7 +142,7 @@ def _text(table: Table, most_rows: int | None) -> str:
     shown = table.shown if most_rows is None else min(most_rows, table.shown)
     rows = table.rows[:shown]
     if not rows:
-        return f"{len(table.rows):,} rows: --json or --html has them"
+        return f"{number_of(len(table.rows), 'row')}: --json or --html has them"
     columns = list(rows[0])
     cells = [[cell_of(row, column) for column in columns] for row in rows]
     numeric = [is_numeric(table, column) for column in columns]
@@ -132,4 +154,6 @@ def _text(table: Table, most_rows: int | None) -> str:
         colalign=["right" if is_number else "left" for is_number in numeric],
     )
     left = len(table.rows) - len(rows)
-    return text + (f"\n... and {left:,} more rows: --json or --html has them" if left else "")
+    return text + (
+        f"\n... and {number_of(left, 'more row')}: --json or --html has them" if left else ""
+    )

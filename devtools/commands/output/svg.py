@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures for reports, as SVG that takes its colours from the page."""
+"""Pictures for reports, as SVG that takes its colours from the page. They are as wide as the page and of a fixed
+height: places across are shares of the width, so that letters keep their size on a phone; what stands at their ends is
+text below them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 160, 10, 20
-_PLAIN, _MARKED = "#4a7dcf", "#d9822b"
-_LANE, _MAP = 34, 260  # heights
-_LEAST = 0.4  # of a box that is still to be seen
+from executorch.devtools.commands.output.words import number_of
+
+_HEIGHT, _LANE, _MAP, _TITLE = 140, 34, 240, 20  # pixels
+_NARROW, _WIDE = (
+    340,
+    640,
+)  # of pages: where names of parts are shown at all, and where those of narrow parts are
 _LETTER, _LINE = 6.5, 13  # of text
 
 
@@ -47,7 +52,7 @@ def span(values: Sequence[float]) -> tuple[float, float]:
 
 
 def histogram(
-    values: Sequence[float], unit: str, limits: tuple[float, float], bins: int = 60
+    name: str, values: Sequence[float], unit: str, limits: tuple[float, float], bins: int = 60
 ) -> str:
     """How often values fall where between the limits; what is above is left out to the right and counted."""
     low, high = limits
@@ -60,46 +65,31 @@ def histogram(
             beyond += 1
         else:
             counts[min(place, bins - 1)] += 1
-    wide = (_WIDTH - 2 * _LEFT) / bins
     tallest = max(counts) or 1
-    bars = "".join(
-        f'<rect x="{_LEFT + index * wide:.1f}" y="{_HEIGHT - _BOTTOM - tall:.1f}" width="{wide * 0.9:.1f}" '
-        f'height="{tall:.1f}"/>'
-        for index, count in enumerate(counts)
-        for tall in [count / tallest * (_HEIGHT - 2 * _BOTTOM)]
+    bars = _bars([count / tallest for count in counts])
+    ends = (
+        f"{low:.4g} {unit}",
+        f"at most {tallest} of {len(values)} in a bar",
+        f"{high:.4g} {unit}" + (f", {beyond} beyond" if beyond else ""),
     )
-    right = f"{high:.4g} {unit}" + (f", {beyond} beyond" if beyond else "")
-    return _svg(
-        f'<g fill="{_PLAIN}">{bars}</g>'
-        + text(_LEFT, _HEIGHT - 4, f"{low:.4g} {unit}")
-        + text(_WIDTH / 2, _HEIGHT - 4, f"at most {tallest} of {len(values)} in a bar", "middle")
-        + text(_WIDTH - _LEFT, _HEIGHT - 4, right, "end")
-    )
+    return _figure(f"{name}: {number_of(len(values), 'value')}", bars, ends)
 
 
-def steps(values: Sequence[float], first: str, last: str, marked: int) -> str:
+def steps(name: str, values: Sequence[float], first: str, last: str, marked: int) -> str:
     """One bar for each step, the one of index `marked` in another colour."""
-    wide = (_WIDTH - 2 * _LEFT) / max(1, len(values))
     highest = max(values, default=0) or 1
-    bars = "".join(
-        f'<rect x="{_LEFT + index * wide:.2f}" y="{_HEIGHT - _BOTTOM - tall:.1f}" width="{wide * 0.95:.2f}" '
-        f'height="{tall:.1f}" fill="{_MARKED if index == marked else _PLAIN}"/>'
-        for index, value in enumerate(values)
-        for tall in [value / highest * (_HEIGHT - 2 * _BOTTOM)]
-    )
-    return _svg(
-        bars + text(_LEFT, _HEIGHT - 4, first) + text(_WIDTH - _LEFT, _HEIGHT - 4, last, "end")
-    )
+    bars = _bars([value / highest for value in values], marked)
+    return _figure(name, bars, (first, last))
 
 
-def lanes(bars: Sequence[Bar], whole: float, last: str) -> str:
+def lanes(name: str, bars: Sequence[Bar], whole: float, last: str) -> str:
     """What happened when, from 0 to `whole`."""
     names = list(dict.fromkeys(bar.lane for bar in bars))
-    across = (_WIDTH - 2 * _LEFT) / (whole or 1.0)
-    tops = {name: index * (_LANE + _BOTTOM) + _BOTTOM for index, name in enumerate(names)}
+    across = 100 / (whole or 1.0)
+    tops = {lane: index * (_LANE + _TITLE) + _TITLE for index, lane in enumerate(names)}
     drawn = "".join(
         _named(
-            _LEFT + bar.start * across,
+            bar.start * across,
             tops[bar.lane],
             (bar.end - bar.start) * across,
             _LANE,
@@ -107,47 +97,64 @@ def lanes(bars: Sequence[Bar], whole: float, last: str) -> str:
         )
         for bar in bars
     )
-    titles = "".join(text(_LEFT, top - 5, name) for name, top in tops.items())
-    height = len(names) * (_LANE + _BOTTOM) + _BOTTOM
-    ends = text(_LEFT, height - 4, "0") + text(_WIDTH - _LEFT, height - 4, last, "end")
-    return _svg(drawn + titles + ends, height)
+    titles = "".join(text(0, top - 5, lane) for lane, top in tops.items())
+    height = len(names) * (_LANE + _TITLE)
+    return _figure(f"{name}: {number_of(len(bars), 'part')}", drawn + titles, ("0", last), height)
 
 
-def layout(boxes: Iterable[Box], columns: int, num_bytes: int, first: str, last: str) -> str:
+def layout(
+    name: str, boxes: Sequence[Box], columns: int, num_bytes: int, first: str, last: str
+) -> str:
     """Who has which bytes when: across, columns; up, bytes."""
-    across = (_WIDTH - 2 * _LEFT) / max(1, columns)
-    up = (_MAP - 2 * _BOTTOM) / max(1, num_bytes)
+    across, up = 100 / max(1, columns), _MAP / max(1, num_bytes)
     drawn = "".join(
         _named(
-            _LEFT + box.first * across,
-            _MAP - _BOTTOM - box.high * up,
+            box.first * across,
+            _MAP - box.high * up,
             (box.last - box.first + 1) * across,
             (box.high - box.low) * up,
             box,
         )
         for box in boxes
     )
-    frame = (
-        f'<rect x="{_LEFT}" y="{_BOTTOM}" width="{_WIDTH - 2 * _LEFT}" height="{_MAP - 2 * _BOTTOM}" '
-        'fill="none" stroke="currentColor" stroke-opacity=".3"/>'
+    frame = f'<rect class="frame" x="0" y="0" width="100%" height="{_MAP}"/>'
+    label = f"{name}: {number_of(len(boxes), 'tensor')}"
+    return _figure(label, frame + drawn, (first, last), _MAP)
+
+
+def _bars(shares: Sequence[float], marked: int | None = None) -> str:
+    """As high as their shares, beside each other."""
+    wide = 100 / max(1, len(shares))
+    return "".join(
+        f'<rect{" class=marked" if index == marked else ""} x="{index * wide:.2f}%" y="{_HEIGHT - tall:.1f}" '
+        f'width="{wide * (0.92 if len(shares) > 1 else 1):.2f}%" height="{tall:.1f}"/>'
+        for index, share in enumerate(shares)
+        for tall in [share * _HEIGHT]
     )
-    ends = text(_LEFT, _MAP - 4, first) + text(_WIDTH - _LEFT, _MAP - 4, last, "end")
-    return _svg(frame + drawn + ends, _MAP)
 
 
 def _named(x: float, y: float, wide: float, tall: float, what: Bar | Box) -> str:
-    fits = tall >= _LINE and wide >= _LETTER * len(what.name)
-    name = text(x + wide / 2, y + tall / 2 + 4, what.name, "middle") if fits else ""
+    """The name is there where it fits, and on a page that is wide enough for it."""
+    needed = _LETTER * len(what.name)
+    is_shown = tall >= _LINE and wide / 100 * _WIDE >= needed
+    kind = "" if wide / 100 * _NARROW >= needed else ' class="if-wide"'
+    name = text(x + wide / 2, y + tall / 2 + 4, what.name, "middle", kind) if is_shown else ""
     return (
-        f'<g><title>{escape(what.words)}</title><rect x="{x:.2f}" y="{y:.2f}" width="{max(wide, _LEAST):.2f}" '
-        f'height="{max(tall, _LEAST):.2f}" fill="{_MARKED if what.is_marked else _PLAIN}" fill-opacity=".75" '
-        f'stroke="currentColor" stroke-opacity=".25" stroke-width=".5"/>{name}</g>'
+        f'<g><title>{escape(what.words)}</title><rect class="{"part marked" if what.is_marked else "part"}" '
+        f'x="{x:.2f}%" y="{y:.2f}" width="{wide:.2f}%" height="{tall:.2f}"/>{name}</g>'
     )
 
 
-def text(x: float, y: float, words: str, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+def text(x: float, y: float, words: str, anchor: str = "start", kind: str = "") -> str:
+    return f'<text{kind} x="{x:.2f}%" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
-def _svg(content: str, height: float = _HEIGHT) -> str:
-    return f'<svg viewBox="0 0 {_WIDTH} {height:.0f}" width="{_WIDTH}" role="img">{content}</svg>'
+def _figure(name: str, content: str, ends: Sequence[str], height: float = _HEIGHT) -> str:
+    """Read aloud as its name and what stands at its ends; tables of the page have the numbers."""
+    below = "".join(f"<span>{escape(each)}</span>" for each in ends)
+    label = escape(f"{name}; {', '.join(ends)}")
+    return (
+        f'<figure class="picture"><svg width="100%" height="{height:.0f}" role="img" aria-label="{label}">'
+        f"{content}</svg>"
+        f'<figcaption aria-hidden="true">{below}</figcaption></figure>'
+    )

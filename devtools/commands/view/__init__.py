@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from executorch.devtools.commands.diff import differences
-from executorch.devtools.commands.output.report import Report, Row, Table
+from executorch.devtools.commands.output.report import Figure, Report, Row, Table
+from executorch.devtools.commands.output.words import number_of, sized
 from executorch.devtools.commands.times import THE_MODEL
 from executorch.devtools.commands.view.changes import mark_changes
-from executorch.devtools.commands.view.graph import Graph, as_json
+from executorch.devtools.commands.view.graph import BY_KERNELS, Graph, as_json
 from executorch.devtools.commands.view.page import graph_page
 from executorch.devtools.commands.view.sources import Source, read
 
@@ -35,11 +36,13 @@ def report(arguments: argparse.Namespace) -> Report:
         compared = differences(*files)
         summary, tables = [*summary, *compared.summary], [*tables, *compared.tables]
     tables = [*(_modules(*each) for each in zip(sources, graphs, strict=True)), *tables]
-    page = graph_page(title, summary, listed, [table for table in tables if table.rows])
+    figures = _figures(listed)
+    shown = [table for table in tables if table.rows]
+    page = graph_page(title, summary, listed, shown, figures)
     if arguments.html is None and not arguments.json:
         summary = [*summary, _opened(page, sources[0].title)]
     facts = {"graphs": [as_json(each) for each in listed]}
-    return Report(title, summary, tables, facts=facts, page=page)
+    return Report(title, summary, tables, facts=facts, page=page, figures=figures)
 
 
 def _sources(arguments: argparse.Namespace) -> list[Source]:
@@ -70,13 +73,26 @@ def _sentences(source: Source, is_named: bool) -> list[str]:
             f"{number:,} {engine or 'without a call of their own'}"
             for engine, number in count.most_common()
         )
-        found.append(f"{prefix}{graph.method}: {sum(count.values()):,} operators: {engines}")
+        found.append(
+            f"{prefix}{graph.method}: {number_of(sum(count.values()), 'operator')}: {engines}"
+        )
         if graph.memory:
             peak = max(graph.memory)
             found.append(
-                f"{prefix}at most {peak:,} planned bytes are alive, at call {graph.memory.index(peak)}"
+                f"{prefix}at most {number_of(peak, 'planned byte')} are alive, at call {graph.memory.index(peak)}"
             )
     return [*found, *(f"{prefix}{note}" for note in source.notes)]
+
+
+def _figures(graphs: Sequence[Graph]) -> list[Figure]:
+    calls = [node for graph in graphs for node in graph.nodes if node.is_call]
+    delegated = sum(node.backend not in ("", BY_KERNELS) for node in calls)
+    peaks = [max(graph.memory) for graph in graphs if graph.memory]
+    return [
+        Figure("operators", f"{len(calls):,}"),
+        *([Figure("by backends", f"{delegated / len(calls):.1%}")] if calls else []),
+        *([Figure("planned memory alive at most", sized(max(peaks)))] if peaks else []),
+    ]
 
 
 def _modules(source: Source, graphs: Sequence[Graph]) -> Table:

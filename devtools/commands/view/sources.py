@@ -72,7 +72,10 @@ class Source:
         program = one_method(self._programs, method)
         memory: Sequence[int] = ()
         if plan is not None:
-            memory = alive_bytes(planned_tensors(plan), len(list(calls_of(plan))))
+            count = len(list(calls_of(plan)))
+            memory = alive_bytes(planned_tensors(plan), count)
+            if not count:  # a constant of the file, which no program of the record is for
+                program = None
         if program is not None:
             nodes = nodes_of(program, _Handles(self, method, plan).known)
         elif self.file is not None and plan is not None:

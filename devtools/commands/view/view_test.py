@@ -75,6 +75,23 @@ def by_operator(found: dict[str, Any], operator: str) -> list[dict[str, Any]]:
     return [node for node in nodes(found) if node["operator"].partition(".")[0] == operator]
 
 
+def test_constant_methods_have_no_graph_of_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As those of language models: the record has the program of forward alone."""
+    lowered = to_edge_transform_and_lower(
+        export(Model(), INPUTS), constant_methods={"get_n_layers": 2}, generate_etrecord=True
+    ).to_executorch()
+    (tmp_path / "c.pte").write_bytes(lowered.buffer)
+    lowered.get_etrecord().save(str(tmp_path / "c.etrecord"))
+    found = viewed(capsys, tmp_path / "c.pte", "--etrecord", tmp_path / "c.etrecord")
+    operators = {
+        graph["method"]: sum(node["operator"].startswith("aten") for node in graph["nodes"])
+        for graph in found["graphs"]
+    }
+    assert operators["get_n_layers"] == 0 < operators["forward"]
+
+
 def test_a_program_with_its_record_and_a_run(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -183,7 +183,7 @@ def test_check_says_what_the_runner_there_lacks(
     assert main.main(words) == main.FOUND
     rows = json.loads(capsys.readouterr().out)["requirements"]
     wrong = [row["needs"] for row in rows if row["found"] != "ok"]
-    assert wrong == ["aten::mul.Scalar_out, called 1 times"]
+    assert wrong == ["aten::mul.Scalar_out, called 1 time"]
 
 
 @WIRED

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 import logging
 import resource
 import sys
@@ -12,6 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from executorch.devtools.commands.output.page import page
+from executorch.devtools.commands.output.report import Figure, Picture, Report, Row, Table
+from executorch.devtools.commands.output.svg import Bar, lanes
+from executorch.devtools.commands.output.words import sized, timed
 
 logger = logging.getLogger("executorch.extension.llm.export")
 
@@ -56,27 +60,42 @@ class Stages:
             logger.info("%s: %.1f s, peak %.0f MB", name, stage.seconds, stage.peak / 1e6)
 
     def write_html(self, path: str | Path) -> None:
-        """An icicle: one bar for the export, below it a bar for each stage, as wide as its share of the time."""
+        Path(path).write_text(page(self._report(), "export_llm"), encoding="utf-8")
+
+    def _report(self) -> Report:
+        """When each stage ran, as wide as its share of the time, and what it took."""
         start = self.done[0].start if self.done else 0.0
-        end = max((s.start + s.seconds for s in self.done), default=1.0)
-        whole = max(end - start, 1e-9)
+        whole = max((each.start + each.seconds - start for each in self.done), default=0.0)
+        peak = max((each.peak for each in self.done), default=0)
+        took, most = timed(1e3 * whole), sized(peak)
+        title = "Stages of export_llm"
+        rows: list[Row] = []
         bars = []
-        for number, stage in enumerate(self.done):
-            left, width = (100 * x / whole for x in (stage.start - start, stage.seconds))
-            label = html.escape(
-                f"{stage.name}: {stage.seconds:.2f} s, peak {stage.peak / 1e6:.0f} MB"
+        for stage in self.done:
+            begin = stage.start - start
+            words = f"{stage.name}: {timed(1e3 * stage.seconds)}, peak {sized(stage.peak)}"
+            bars.append(Bar("stages", begin, begin + stage.seconds, stage.name, words))
+            rows.append(
+                {
+                    "stage": stage.name,
+                    "ms": 1e3 * stage.seconds,
+                    "share": f"{stage.seconds / (whole or 1):.1%}",
+                    "of all threads ms": 1e3 * stage.cpu,
+                    "peak bytes": stage.peak,
+                }
             )
-            color = f"hsl({number * 47 % 360} 60% 75%)"
-            bars.append(
-                f'<div class="bar" style="left:{left:.3f}%;width:{width:.3f}%;background:{color}" '
-                f'title="{label}">{label}</div>'
-            )
-        style = (
-            "body{font:13px sans-serif}.icicle{position:relative;height:3.4em}"
-            ".bar{position:absolute;top:1.6em;height:1.5em;overflow:hidden;white-space:nowrap;border:1px solid #fff;"
-            "box-sizing:border-box}.all{top:0;left:0;width:100%;background:#ddd}"
-        )
-        Path(path).write_text(
-            f"<!doctype html><meta charset=utf-8><title>export_llm</title><style>{style}</style>"
-            f'<div class="icicle"><div class="bar all">export_llm: {whole:.2f} s</div>{"".join(bars)}</div>\n'
+        longest = max(self.done, key=lambda each: each.seconds, default=None)
+        verdict = f"It took {took} and at most {most} of memory."
+        if longest is not None:
+            verdict += f" The longest stage: {longest.name}, {timed(1e3 * longest.seconds)}."
+        return Report(
+            title,
+            [verdict],
+            [Table("stages", "What each stage took", rows, "ms")],
+            [Picture("When each stage ran", lanes(title, bars, whole, took))] if bars else [],
+            figures=[
+                Figure("time", took),
+                Figure("memory at most", most),
+                Figure("stages", f"{len(self.done):,}"),
+            ],
         )

@@ -31,6 +31,7 @@ from executorch.devtools.accuracy.evaluation import (
 from executorch.devtools.accuracy.intervals import Interval, by_group, difference
 from executorch.devtools.accuracy.metrics import Metric, Target
 from executorch.devtools.accuracy.readers import read
+from executorch.devtools.commands.output.words import is_or_are, number_of
 from executorch.devtools.commands.python_model import PythonModel
 from executorch.devtools.progress import counted
 from executorch.exir.backend.lowering.manifest import INT8, BackendManifest
@@ -162,9 +163,11 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
     except Unreachable as problem:
         raise ValueError(
             f"--loss: expected what any layer in few bits keeps, {_text(problem.best, options.loss)} or more of "
-            f"{metric.name} on {len(other)} samples, found {options.loss.text}; without --quantize nothing is lost"
+            f"{metric.name} on {number_of(len(other), 'sample')}, found {options.loss.text}; without --quantize "
+            "nothing is lost"
         ) from None
-    origin = f"{len(calibration)} samples of {options.data} chose, {len(other)} others measured"
+    chose, others = number_of(len(calibration), "sample"), number_of(len(other), "other")
+    origin = f"{chose} of {options.data} chose, {others} measured"
     return Automatic(method, model, held, found, found.chosen.lost, origin)
 
 
@@ -244,11 +247,11 @@ def _doubt(held: Held, lost: Interval, is_sure: bool) -> str:
     count, asked = len(set(held.groups)), held.asked
     if lost.value <= asked.value and (lost.high > asked.value or not is_sure):
         return (
-            f"{count} samples that measured do not show that others lose {asked.text} at most: up to "
+            f"{number_of(count, 'sample')} that measured do not show that others lose {asked.text} at most: up to "
             f"{_text(lost.high, asked)}; more --data narrows it"
         )
     if count < FEW:
-        return f"{count} samples that measured are few: {FEW} or more tell what others lose"
+        return f"{number_of(count, 'sample')} that measured {is_or_are(count)} few: {FEW} or more tell what others lose"
     return ""
 
 
@@ -261,7 +264,7 @@ def _forms(chosen: Sequence[LayerOption]) -> list[str]:
 def _try(each: Try, asked: Loss) -> str:
     floats = sum(option.form == FLOAT for option in each.chosen)
     lost = f"{_text(each.lost.value, asked)} (up to {_text(each.lost.high, asked)})"
-    return f"{floats} layers in floats, {each.time:.0%} of the time, loss {lost}"
+    return f"{number_of(floats, 'layer')} in floats, {each.time:.0%} of the time, loss {lost}"
 
 
 def _rows(found: Found) -> list[str]:
@@ -295,9 +298,7 @@ def _why(found: Found, part: int, small: LayerOption, total: float) -> str:
     saved = max(0.0, small.error - option.error) / total
     weights = option.weight_bytes - small.weight_bytes
     time = f"{abs(more):.1%} {'more' if more > 0 else 'less'} time"
-    return (
-        f"{small.form} would be {saved:.1%} of all errors, with {time} and {weights:,} bytes less"
-    )
+    return f"{small.form} would be {saved:.1%} of all errors, with {time} and {number_of(weights, 'byte')} less"
 
 
 def _text(value: float, asked: Loss) -> str:

@@ -66,6 +66,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add_reading(made)
     made.add_argument("--method", default="", help="forward, or the only one, unless given")
     made.add_argument("--json", action="store_true", help="JSON instead of text")
+    made.add_argument(
+        "--html", type=Path, metavar="PAGE", help="also a page, to be seen in a browser"
+    )
     return made
 
 

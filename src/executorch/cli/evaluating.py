@@ -25,6 +25,9 @@ from executorch.devtools.accuracy.intervals import Interval, difference, interva
 from executorch.devtools.accuracy.metrics import Metric, metric_of
 from executorch.devtools.accuracy.readers import Reading, read
 from executorch.devtools.commands.check import missing_here
+from executorch.devtools.commands.output.page import page
+from executorch.devtools.commands.output.report import Figure, Report, Table
+from executorch.devtools.commands.output.words import number_of, timed
 from executorch.devtools.commands.python_model import PythonModel
 from executorch.extension.llm.export.texts import read_tokenizer
 
@@ -80,8 +83,51 @@ def evaluate(options: argparse.Namespace) -> int:
         "more is better": metric.more_is_better,
         "interval": f"95 %, {method_of(metric)}",
     }
+    if options.html is not None:
+        made = page(report_of(head, rows), "executorch eval")
+        options.html.write_text(made, encoding="utf-8")
     print(json.dumps({**head, "rows": rows}) if options.json else _text(head, rows, metric))
     return 0
+
+
+def report_of(head: dict[str, Any], rows: list[dict[str, Any]]) -> Report:
+    """Of the first program: its metric, how it stands beside the model, and a call's time."""
+    first = next((row for row in rows if "beside the model" in row), rows[0])
+    name, gap = head["metric"], first.get("beside the model")
+    verdict = f"{first['name']}: {name} {first['value']:.4g} ({_between(first)})"
+    figures = [Figure(f"{name} of {first['name']}", f"{first['value']:.4g}")]
+    if gap is not None:
+        differs = not gap["low"] <= 0 <= gap["high"]
+        beside = f"{gap['value']:+.4g} beside the model"
+        verdict += f", {beside}" + ("" if differs else ": no difference is shown")
+        figures.append(Figure("beside the model", f"{gap['value']:+.4g}"))
+    figures.append(Figure("a call takes", timed(first["milliseconds"])))
+    more = "more" if head["more is better"] else "less"
+    shown = [
+        {
+            "name": row["name"],
+            name: row["value"],
+            "95 % interval": _between(row),
+            "beside the model": row.get("beside the model", {}).get("value"),
+            "its interval": _between(row["beside the model"]) if "beside the model" in row else "",
+            "a call ms": row["milliseconds"],
+        }
+        for row in rows
+    ]
+    return Report(
+        f"{name} on {head['data']}",
+        [
+            f"{verdict}.",
+            f"{number_of(head['samples'], 'sample')} ({head['kind']}), beside {head['beside']}.",
+            f"{name}: {head['what']}; {more} is better; intervals: {head['interval']}.",
+        ],
+        [Table("programs", "Models and programs", shown)],
+        figures=figures,
+    )
+
+
+def _between(found: dict[str, Any]) -> str:
+    return f"{found['low']:.4g} to {found['high']:.4g}"
 
 
 def _method(spec: str, name: str) -> PythonModel:
@@ -125,7 +171,7 @@ def _text(head: dict[str, Any], rows: list[dict[str, Any]], metric: Metric) -> s
     more = "more" if metric.more_is_better else "less"
     return "\n".join(
         [
-            f"{head['samples']} samples of {head['data']} ({head['kind']}), beside {head['beside']}",
+            f"{number_of(head['samples'], 'sample')} of {head['data']} ({head['kind']}), beside {head['beside']}",
             f"{metric.name}: {metric.what}; {more} is better; intervals by {method_of(metric)}",
             *table,
         ]

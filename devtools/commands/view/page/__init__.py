@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from executorch.devtools.commands.output.page import STYLE, table_html
-from executorch.devtools.commands.output.report import Table
+from executorch.devtools.commands.output.page import SCRIPT, STYLE, figures_html, table_html
+from executorch.devtools.commands.output.report import Figure, Table
 from executorch.devtools.commands.view.graph import Graph, GraphNode
 
 HERE = Path(__file__).parent
@@ -21,15 +21,23 @@ _NUMBERS = ("num_bytes", "ms", "call")
 
 
 def graph_page(
-    title: str, summary: Sequence[str], graphs: Sequence[Graph], tables: Sequence[Table]
+    title: str,
+    summary: Sequence[str],
+    graphs: Sequence[Graph],
+    tables: Sequence[Table],
+    figures: Sequence[Figure] = (),
 ) -> str:
     sentences = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary)
     parts = {
         "TITLE": escape(title),
         "STYLE": STYLE + (HERE / "viewer.css").read_text(encoding="utf-8"),
-        "REPORT": sentences + "\n".join(table_html(table) for table in tables),
+        "REPORT": figures_html(figures)
+        + sentences
+        + "\n".join(table_html(table) for table in tables),
         "DATA": json.dumps(packed(graphs), separators=(",", ":")).replace("</", "<\\/"),
-        "SCRIPT": "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
+        "SCRIPT": "\n".join(
+            [SCRIPT, *((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)]
+        ),
     }
     page = (HERE / "viewer.html").read_text(encoding="utf-8")
     first, *rest = page.split("{{")

@@ -8,49 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from executorch.devtools.commands.output.report import Table
-from executorch.devtools.commands.view.graph import INPUT, Graph, GraphNode, Weight
-from executorch.devtools.commands.view.page import graph_page
 from executorch.test.e2e.chromium import Chromium, needs_chromium
+from executorch.test.pages.cases import REASON, big_page
 
 pytestmark = [needs_chromium, pytest.mark.full]
 COUNT = 10_000
 FIRST_PICTURE_MS = 2000
 MAX_BYTES = 2_000_000
-WHY = "the backend has no such operator"
 BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 24, 26)"}
 IS_THERE = "globalThis.view?.firstPicture > 0"
 
 
-def node(i: int) -> GraphNode:
-    weight = Weight(f"w{i}", "float32[512, 512]", 0, -1.25, 1.5, tuple(range(24)))
-    part = "attention" if i % 100 < 50 else "mlp"
-    is_outside = i % 7 == 0
-    return GraphNode(
-        f"n{i}",
-        f"aten::op{i % 17}.out",
-        f"model.layers.{i // 100}.{part}",
-        f"/src/model.py:{i % 300}",
-        f"y = f{i % 300}(x)",
-        (i - 1, *((i - 9,) if i > 10 and i % 5 == 0 else ())),
-        ("float32[1, 512]",),
-        "kernels" if is_outside else "XnnpackBackend",
-        WHY if is_outside else "",
-        10 * i,
-        0.001 * i,
-        weights=(weight,) if i % 3 == 0 else (),
-        call=i - 1,
-    )
-
-
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    first = GraphNode("x", INPUT, outputs=("float32[1, 512]",))
-    nodes = [first, *map(node, range(1, COUNT))]
-    graph = Graph("big.pte", "forward", nodes, [1000 + 37 * i % 5000 for i in range(COUNT)])
-    table = Table("t", "A table", [{"module": "model", "bytes": 7}], "bytes")
     path = tmp_path_factory.mktemp("page") / "big.html"
-    path.write_text(graph_page("big.pte", ["10,000 nodes"], [graph], [table]), encoding="utf-8")
+    path.write_text(big_page(COUNT), encoding="utf-8")
     return path
 
 
@@ -62,11 +34,6 @@ def browser(page: Path, tmp_path: Path) -> Iterator[Chromium]:
         chromium.wait_for(IS_THERE)
         yield chromium
         assert chromium.exceptions == []
-
-
-def key(browser: Chromium, name: str) -> None:
-    for kind in ("keyDown", "keyUp"):
-        browser.call("Input.dispatchKeyEvent", type=kind, key=name)
 
 
 def test_the_first_picture_comes_soon(browser: Chromium, page: Path) -> None:
@@ -84,18 +51,18 @@ def test_all_that_is_open_is_drawn_where_it_is_seen(browser: Chromium) -> None:
 
 def test_keys(browser: Chromium) -> None:
     selected = "view.selected?.node?.name ?? view.selected?.name"
-    key(browser, "ArrowDown")
+    browser.key("ArrowDown")
     assert browser.value(selected) == "x"
-    key(browser, "ArrowDown")
+    browser.key("ArrowDown")
     assert browser.value(selected) == "0"  # the first of the layers, closed
     before = browser.value("view.open.size")
-    key(browser, "Enter")
+    browser.key("Enter")
     assert browser.value("view.open.size") == before + 1
-    key(browser, "Enter")
+    browser.key("Enter")
     assert browser.value("view.open.size") == before
-    key(browser, "Backspace")
+    browser.key("Backspace")
     assert browser.value(selected) == "model.layers"
-    key(browser, "/")
+    browser.key("/")
     assert browser.value("document.activeElement.id") == "search"
     browser.write("n4242 float32")
     browser.press("Enter")
@@ -104,8 +71,8 @@ def test_keys(browser: Chromium) -> None:
     assert (
         browser.value("get('details').querySelectorAll('figure i').length") == 24
     )  # 4242 = 3 * 1414
-    assert WHY in browser.value("get('details').textContent")  # = 7 * 606
-    key(browser, "Escape")
+    assert REASON in browser.value("get('details').textContent")  # = 7 * 606
+    browser.key("Escape")
     assert browser.value("view.selected") is None
 
 

@@ -9,12 +9,13 @@ function element(name, attributes = {}, ...children) {
 }
 
 function sized(bytes) {
-  const units = ["bytes", "KiB", "MiB", "GiB"];
+  const units = ["bytes", "kB", "MB", "GB"];
   let at = 0, value = bytes;
-  while (value >= 1024 && at < 3) { value /= 1024; at++; }
-  return at ? `${value.toFixed(value < 10 ? 2 : 1)} ${units[at]}` : `${bytes} bytes`;
+  while (value >= 999.5 && at < 3) { value /= 1000; at++; }
+  return at ? `${value.toPrecision(3)} ${units[at]}` : numberOf(bytes, "byte");
 }
 
+const numberOf = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const timed = ms => `${ms < 0.01 ? ms.toPrecision(2) : ms.toFixed(ms < 10 ? 3 : 1)} ms`;
 const plain = number => Number(number.toPrecision(4)).toString();
 
@@ -78,7 +79,7 @@ function ofGroup(item, view) {
   parts.push(listed([
     ["operators", sums.count.toLocaleString("en")], ["run on", shares.join(", ")],
     ["bytes", sums.num_bytes ? sized(sums.num_bytes) : null], ["time", sums.ms === null ? null : timed(sums.ms)],
-    ["changed", sums.changed ? `${sums.changed.toLocaleString("en")} nodes` : null],
+    ["changed", sums.changed ? numberOf(sums.changed, "node") : null],
   ]));
   const whys = [...sums.whys].sort((a, b) => b[1] - a[1]).slice(0, 20);
   if (whys.length) parts.push(element("h2", {}, "Not delegated"));

@@ -9,7 +9,7 @@ function paletteOf(nodes) {
   const css = getComputedStyle(document.documentElement);
   const colours = Object.fromEntries(["ink", "soft", "paper", "box", "line", "edge", "mark", "hot"]
     .map(name => [name, css.getPropertyValue(`--${name}`).trim()]));
-  const fill = (hue, share = 55) => `hsl(${hue} ${share}% ${isDark ? 30 : 84}%)`;
+  const fill = (hue, share = 55) => `hsl(${hue} ${share}% ${isDark ? 26 : 84}%)`;
   const strong = (hue, share = 60) => `hsl(${hue} ${share}% ${isDark ? 60 : 45}%)`;
   const backends = new Map();
   for (const node of nodes)
@@ -85,7 +85,6 @@ function drawBox(pen, view, item, x, y, isOpen) {
   const sign = item.node ? "" : isOpen ? "▾ " : "▸ ";
   write(pen, sign + item.name, x + 10, y + 14, item.w - 20);
   if (isOpen) return;
-  pen.fillStyle = palette.soft;
   pen.font = "11px system-ui, sans-serif";
   write(pen, subtitle(item), x + 10, y + 29, item.w - 20);
 }

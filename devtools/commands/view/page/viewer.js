@@ -26,7 +26,7 @@ function regroup(view, by) {
   view.open = firstOpen(view.root);
   view.selected = null;
   arrange(view);
-  fit(view);
+  fit(view, MIN_SCALE_OF_TEXT);
   if (chosen) goTo(view, chosen.index);
 }
 
@@ -42,11 +42,13 @@ function shown(item, open) {
   return item.children && open.has(item) ? item.children.flatMap(child => shown(child, open)) : [item];
 }
 
-function fit(view) {
+/** The whole width, from the top on where it is high; at first no smaller than letters are read, around where it begins. */
+function fit(view, least = 0) {
   const { canvas, root } = view, width = canvas.clientWidth, height = canvas.clientHeight;
-  const whole = Math.min(width / root.w, (height - 30) / root.h);
-  view.scale = Math.min(1.25, Math.max(whole, Math.min(0.6, width / root.w)));  // legible, from the top on
-  view.x = (width - root.w * view.scale) / 2;
+  const whole = Math.min(width / root.w, (height - 30) / root.h), first = root.layers?.[0]?.[0];
+  view.scale = Math.min(1.25, Math.max(whole, Math.min(0.6, width / root.w), least));
+  const isWide = first && root.w * view.scale > width + 1, middle = isWide ? first.x + Math.min(first.w, width / view.scale) / 2 : root.w / 2;
+  view.x = width / 2 - middle * view.scale;
   view.y = Math.max(26, (height - root.h * view.scale) / 2);
   refresh(view);
 }
@@ -240,28 +242,34 @@ function listenToSearch(view) {
   const box = get("search"), list = get("found");
   let found = [], at = 0;
   const show = () => {
-    list.replaceChildren(...found.map((node, i) => element("li", { ariaSelected: String(i === at), onmousedown: event => {
+    list.replaceChildren(...found.map((node, i) => element("li", { id: `found-${i}`, role: "option", ariaSelected: String(i === at), onmousedown: event => {
       event.preventDefault();
       choose(i);
     } }, node.name, " ", element("small", {}, [node.module, node.outputs[0], node.backend].filter(Boolean).join(" · ")))));
-    if (!found.length) list.replaceChildren(element("li", {}, element("small", {}, "nothing has these words")));
-    list.hidden = !box.value.trim();
+    if (!found.length) list.replaceChildren(element("li", { role: "option", ariaSelected: "false" }, element("small", {}, "nothing has these words")));
+    setOpen(!!box.value.trim());
+    if (found.length) box.setAttribute("aria-activedescendant", `found-${at}`);
     list.children[at]?.scrollIntoView({ block: "nearest" });
   };
+  const setOpen = isOpen => {
+    list.hidden = !isOpen;
+    box.ariaExpanded = String(isOpen);
+    box.removeAttribute("aria-activedescendant");
+  };
   const choose = i => {
-    list.hidden = true;
+    setOpen(false);
     if (!found[i]) return;
     goTo(view, found[i].index);
     view.canvas.focus();
   };
   box.oninput = () => { found = searched(view.nodes, box.value, MAX_FOUND); at = 0; show(); };
   box.onfocus = () => { if (box.value) show(); };
-  box.onblur = () => { list.hidden = true; };
+  box.onblur = () => setOpen(false);
   box.onkeydown = event => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) { at = Math.max(0, Math.min(found.length - 1, at + step)); show(); }
     else if (event.key === "Enter") choose(at);
-    else if (event.key === "Escape") { list.hidden = true; view.canvas.focus(); }
+    else if (event.key === "Escape") { setOpen(false); view.canvas.focus(); }
     else return;
     event.preventDefault();
   };

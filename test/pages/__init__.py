@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All pages that commands write, in a browser."""
