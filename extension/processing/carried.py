@@ -47,6 +47,15 @@ def carried_by(metadata: str | None, method: str) -> Carried:
     return Carried(**known)
 
 
+def labeled(metadata: str | None, outputs: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Labels with scores of outputs by name; none where the program has no labels, or no `scores` of `classes`."""
+    labels = labels_of(metadata)
+    if not labels or not {"scores", "classes"} <= {*outputs}:
+        return []
+    scores, classes = (outputs[name].reshape(-1).tolist() for name in ("scores", "classes"))
+    return [(labels[n], score) for n, score in zip(classes, scores) if 0 <= n < len(labels)]
+
+
 def _read(metadata: str | None) -> dict[str, Any]:
     try:
         found = json.loads(metadata or "{}")

@@ -5,7 +5,7 @@ have."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -84,17 +84,18 @@ class After(nn.Module):
 
     def forward(self, outputs: Any) -> modules.Outputs:
         found = self.scored(outputs)
-        for step in self.steps:
-            if isinstance(step, modules.Top | modules.Nms):
-                found = step(found)
-        return found
+        return self.steps[-1](found) if self.chooses else found
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the last step leaves classes or boxes out; nothing may follow one that does."""
+        return isinstance(self.steps[-1], modules.Top | modules.Nms)
 
     def scored(self, outputs: Any) -> modules.Outputs:
-        """Before steps that choose among classes or boxes."""
+        """Before that step."""
         found = self.named(outputs)
-        for step in self.steps:
-            if not isinstance(step, modules.Top | modules.Nms):
-                found = step(found)
+        for step in self.steps[: len(self.steps) - self.chooses]:
+            found = step(found)
         return found
 
     def named(self, outputs: Any) -> modules.Outputs:
@@ -141,9 +142,13 @@ class OfPicture(nn.Module):
         self.before, self.model, self.after, self.name = before, model, after, name
 
     def forward(self, picture: Tensor) -> Any:
-        image = self.before(picture)
-        outputs = self.model(**{self.name: image}) if self.name else self.model(image)
+        outputs = self.raw(picture)
         return outputs if self.after is None else self.after(outputs)
+
+    def raw(self, picture: Tensor) -> Any:
+        """What the model itself gives."""
+        image = self.before(picture)
+        return self.model(**{self.name: image}) if self.name else self.model(image)
 
 
 class OfInputs(nn.Module):
@@ -152,21 +157,26 @@ class OfInputs(nn.Module):
         self.model, self.after = model, after
 
     def forward(self, *inputs: Any, **keywords: Any) -> modules.Outputs:
-        return self.after(self.model(*inputs, **keywords))
+        return self.after(self.raw(*inputs, **keywords))
+
+    def raw(self, *inputs: Any, **keywords: Any) -> Any:
+        return self.model(*inputs, **keywords)
 
 
 @dataclass(frozen=True)
 class Processed:
-    """A call of the whole, as torch.export takes it. `limits`: of a picture's height and width."""
+    """A model, its steps, and a call of the whole, as torch.export takes it. `limits`: of a picture's height and width;
+    `name`: of the model's input, where it goes by keyword."""
 
-    module: nn.Module
+    model: nn.Module
+    before: Before | None
+    after: After | None
     inputs: tuple[Any, ...]
     keywords: Mapping[str, Any]
     dynamic_shapes: Any
-    carried: Carried
     limits: tuple[Limits, ...] = ()
-    before: Before | None = None
-    after: After | None = field(default=None)
+    name: str = ""
+    carried: Carried = Carried()
 
     @classmethod
     def of(
@@ -177,43 +187,64 @@ class Processed:
         keywords: Mapping[str, Any] | None = None,
         dynamic_shapes: Any = None,
     ) -> Processed:
-        """ValueError for a model that the steps do not fit."""
+        """`inputs` and what follows: of the model alone. ValueError for a model that the steps do not fit."""
         keywords = dict(keywords or {})
         after = After(processing) if processing.postprocess else None
-        limits: tuple[Limits, ...] = ()
-        before = None
-        module: nn.Module = model
         if processing.preprocess:
             image = _image(inputs, keywords)
             before = Before(processing, image.dtype)
             limits = _limits(processing, before, image)
             _check(before, limits, image, dynamic_shapes)
-            module = OfPicture(before, model, after, next(iter(keywords), ""))
-            inputs, keywords = (_example(limits),), {}
-            dynamic_shapes = _shapes(limits)
-        elif after is not None:
-            module = OfInputs(model, after)
-            if dynamic_shapes is not None:
-                raise ValueError("--postprocess: expected a model of static sizes, or --preprocess, too")
-        classes = 0
-        if after is not None:
-            with torch.no_grad():
-                given = (before(*inputs),) if before is not None else inputs
-                name = module.name if isinstance(module, OfPicture) else ""
-                outputs = model(**{name: given[0]}) if name else model(*given, **keywords)
-                classes = after.checked(outputs)
-        if after is not None and processing.labels and len(processing.labels) != classes:
+            shapes, name = _shapes(limits), next(iter(keywords), "")
+            made = cls(model, before, after, (_example(limits),), {}, shapes, limits, name)
+        elif after is not None and dynamic_shapes is not None:
             raise ValueError(
-                f"--labels: expected {classes}, as the model has classes, found {len(processing.labels)}"
+                "--postprocess: expected a model of static sizes, or --preprocess, too"
             )
-        has_top = after is not None and any(isinstance(e, modules.Top) for e in after.steps)
-        carried = Carried(
-            processing.preprocess,
-            processing.postprocess,
-            processing.channels,
-            classes if has_top else 0,
-        )
-        return cls(module, inputs, keywords, dynamic_shapes, carried, limits, before, after)
+        else:
+            made = cls(model, None, after, inputs, keywords, dynamic_shapes)
+        classes = made._checked_classes(processing.labels)
+        said = (processing.preprocess, processing.postprocess, processing.channels)
+        return replace(made, carried=Carried(*said, classes if made.has_top else 0))
+
+    @property
+    def module(self) -> nn.Module:
+        return self.around(self.model)
+
+    @property
+    def has_top(self) -> bool:
+        return self.after is not None and any(isinstance(e, modules.Top) for e in self.after.steps)
+
+    def around(self, model: nn.Module) -> nn.Module:
+        """Another form of the model between the same steps."""
+        if self.before is not None:
+            return OfPicture(self.before, model, self.after, self.name)
+        return model if self.after is None else OfInputs(model, self.after)
+
+    def compared(self, outputs: Mapping[str, Any]) -> tuple[list[Any], list[Any]] | None:
+        """Of a program's outputs for the example by name: those that the model's can be held against, and these. None:
+        all. Which of two equal scores comes first is no difference, so classes are compared by the model's scores."""
+        if self.after is None or not self.after.chooses:
+            return None
+        with torch.no_grad():
+            raw = self.module.raw(*self.inputs, **self.keywords)
+            scores = self.after(raw)["scores"]
+            if not self.has_top:
+                return [outputs["scores"]], [scores]
+            rows = self.after.scored(raw)["scores"]
+            classes = outputs["classes"].clamp(0, rows.shape[-1] - 1)
+            return [outputs["scores"]] * 2, [scores, rows.gather(-1, classes)]
+
+    def _checked_classes(self, labels: tuple[str, ...]) -> int:
+        if self.after is None:
+            return 0
+        with torch.no_grad():
+            classes = self.after.checked(self.module.raw(*self.inputs, **self.keywords))
+        if labels and len(labels) != classes:
+            raise ValueError(
+                f"--labels: expected {classes}, as the model has classes, found {len(labels)}"
+            )
+        return classes
 
 
 def _image(inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Tensor:
