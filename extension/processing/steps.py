@@ -4,6 +4,7 @@ between, words with a space. PyTorch is imported by modules.py alone."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ PICTURE, PIXELS, FLOATS = "a picture", "pixels", "normalized pixels"
 SCORES, BOXES, CLASSES, FOUND = "scores", "boxes and scores", "scores of classes", "found boxes"
 # Of a short side that steps resize or crop: the largest side where `picture` says none.
 LARGEST, TIMES = 1024, 4
+_WIDTH, _COLUMN = 120, 30  # of the printed table
 NORMALS = {"imagenet": ("0.485", "0.456", "0.406", "0.229", "0.224", "0.225")}
 
 
@@ -153,9 +155,12 @@ STEPS = {"--preprocess": BEFORE, "--postprocess": AFTER}
 
 def table(option: str) -> str:
     """For --help."""
-    rows = [(f"{each.name} {each.arguments}".strip(), each.what) for each in STEPS[option]]
-    width = max(len(head) for head, _ in rows)
-    return "\n".join(f"  {head.ljust(width)}  {what}" for head, what in rows)
+    lines = []
+    for each in STEPS[option]:
+        head = f"  {each.name} {each.arguments}".rstrip()
+        what = textwrap.wrap(each.what, _WIDTH - _COLUMN)
+        lines += [f"{head.ljust(_COLUMN)}{what[0]}", *(" " * _COLUMN + more for more in what[1:])]
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
