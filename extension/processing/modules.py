@@ -46,7 +46,7 @@ class Resize(nn.Module):
 
 
 class Crop(nn.Module):
-    """torchvision's middle."""
+    """torchvision's middle, by index: of a slice torch.export asks for a proof that it is within the pixels."""
 
     def __init__(self, height: int, width: int) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Crop(nn.Module):
     def forward(self, pixels: Tensor) -> Tensor:
         for dim, size in zip((2, 3), self.sizes):
             start = middle(pixels.shape[dim] - size)
-            pixels = pixels.narrow(dim, start, size)
+            pixels = pixels.index_select(dim, torch.arange(size) + start)
         return pixels
 
 

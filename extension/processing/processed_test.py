@@ -136,6 +136,19 @@ def test_a_program_takes_pictures_of_many_sizes(strict: bool) -> None:
     assert (carried.preprocess, carried.postprocess) == (steps.preprocess, steps.postprocess)
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_pictures_of_many_sizes_are_cropped_alone(strict: bool) -> None:
+    session = program(
+        Processing("picture 8..40, crop 8"), Net(), IMAGE, export_recipe=ExportRecipe(strict=strict)
+    )
+    forward = method(session)
+    for height, width in ((8, 9), (40, 39), (21, 22)):
+        given = picture(height, width)
+        top, left = int(round((height - 8) / 2.0)), int(round((width - 8) / 2.0))
+        middle = given[top : top + 8, left : left + 8].permute(2, 0, 1)[None] / 255
+        torch.testing.assert_close(forward.execute([given])[0], Net()(middle))
+
+
 def test_without_steps_of_sizes_a_picture_is_the_models() -> None:
     made = Processed.of(Processing("normalize 0.5 0.5"), Net(), (IMAGE,))
     assert made.limits == ((8, 8), (8, 8)) and made.dynamic_shapes is None
