@@ -30,7 +30,10 @@ from executorch.extension.processing.carried import Carried, carried_by
 from executorch.extension.processing.processed import Processed
 from executorch.extension.processing.steps import Processing
 
-_OF_TOP = {"top1": 1, "top5": 5}  # metrics of the classes that `top` leaves, and how many they ask for
+_OF_TOP = {
+    "top1": 1,
+    "top5": 5,
+}  # metrics of the classes that `top` leaves, and how many they ask for
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ class Carried:
 
     def metadata(self, method: str, labels: tuple[str, ...]) -> dict[str, Any]:
         """Entries of `ExecutorchBackendConfig.user_metadata`."""
-        said = {name: value for name, value in asdict(self).items() if value}
+        entry = {name: value for name, value in asdict(self).items() if value}
         named = {LABELS: list(labels)} if labels else {}
-        return named | ({METHODS: {method: said}} if said else {})
+        return named | ({METHODS: {method: entry}} if entry else {})
 
 
 def labels_of(metadata: str | None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from torch._higher_order_ops.scan import scan
 from torch.nn import functional
 
 Outputs = dict[str, Tensor]
-MOST = 255  # of a byte
+MAX = 255  # of a byte
 
 
 class Flip(nn.Module):
@@ -71,14 +71,14 @@ class Normalize(nn.Module):
         self.register_buffer("deviation", torch.tensor(deviation).view(-1, 1, 1), persistent=False)
 
     def forward(self, pixels: Tensor) -> Tensor:
-        return (pixels / MOST - self.mean) / self.deviation
+        return (pixels / MAX - self.mean) / self.deviation
 
 
 class Unit(nn.Module):
     """What Normalize is without means."""
 
     def forward(self, pixels: Tensor) -> Tensor:
-        return pixels / MOST
+        return pixels / MAX
 
 
 class Softmax(nn.Module):

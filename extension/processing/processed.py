@@ -107,8 +107,12 @@ class After(nn.Module):
     def checked(self, outputs: Any) -> int:
         """How many classes there are. ValueError for outputs that the steps do not take."""
         count = len(pytree.tree_leaves(outputs))
-        if count not in (1, 2) or not all(isinstance(e, Tensor) for e in pytree.tree_leaves(outputs)):
-            raise ValueError(f"--postprocess: expected a model with one output, or boxes and scores, found {count}")
+        if count not in (1, 2) or not all(
+            isinstance(e, Tensor) for e in pytree.tree_leaves(outputs)
+        ):
+            raise ValueError(
+                f"--postprocess: expected a model with one output, or boxes and scores, found {count}"
+            )
         if count == 1:
             if SCORES not in self.kinds:
                 raise ValueError(
@@ -122,11 +126,17 @@ class After(nn.Module):
                 )
             return classes
         if self.kinds == {SCORES}:
-            raise ValueError("--postprocess: expected a model with one output, found boxes and scores")
+            raise ValueError(
+                "--postprocess: expected a model with one output, found boxes and scores"
+            )
         found = self.named(outputs)
         boxes, scores = found["boxes"], found["scores"]
         rows = boxes.numel() // 4
-        if boxes.shape[-1] != 4 or boxes.shape[:-1].numel() != boxes.shape[-2] or scores.numel() % rows:
+        if (
+            boxes.shape[-1] != 4
+            or boxes.shape[:-1].numel() != boxes.shape[-2]
+            or scores.numel() % rows
+        ):
             raise ValueError(
                 f"--postprocess: expected boxes [1, n, 4] and scores [1, n, classes], found {list(boxes.shape)} and "
                 f"{list(scores.shape)}"
@@ -204,8 +214,8 @@ class Processed:
         else:
             made = cls(model, None, after, inputs, keywords, dynamic_shapes)
         classes = made._checked_classes(processing.labels)
-        said = (processing.preprocess, processing.postprocess, processing.channels)
-        return replace(made, carried=Carried(*said, classes if made.has_top else 0))
+        texts = (processing.preprocess, processing.postprocess, processing.channels)
+        return replace(made, carried=Carried(*texts, classes if made.has_top else 0))
 
     @property
     def module(self) -> nn.Module:
@@ -250,11 +260,13 @@ class Processed:
 def _image(inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Tensor:
     leaves = [*inputs, *keywords.values()]
     image = leaves[0] if len(leaves) == 1 else None
-    if isinstance(image, Tensor) and image.is_floating_point() and image.shape[:2] == (1, 3):
-        if image.dim() == 4:
-            return image
+    is_floats = isinstance(image, Tensor) and image.is_floating_point()
+    if is_floats and image.dim() == 4 and image.shape[:2] == (1, 3):
+        return image
     found = ", ".join(
-        f"{each.dtype}{list(each.shape)}".removeprefix("torch.") if isinstance(each, Tensor) else repr(each)
+        f"{each.dtype}{list(each.shape)}".removeprefix("torch.")
+        if isinstance(each, Tensor)
+        else repr(each)
         for each in leaves
     )
     raise ValueError(

@@ -40,7 +40,9 @@ def _number(word: str) -> float:
 def _count(words: Words, least: int, most: int) -> None:
     if not least <= len(words) <= most:
         wanted = f"{least}" if least == most else f"{least} to {most}"
-        raise ValueError(f"expected {wanted} words, found {len(words)}: {' '.join(words) or 'none'}")
+        raise ValueError(
+            f"expected {wanted} words, found {len(words)}: {' '.join(words) or 'none'}"
+        )
 
 
 def _pair(word: str) -> tuple[int, int]:
@@ -90,7 +92,9 @@ def _normalize(words: Words) -> tuple[tuple[float, ...], tuple[float, ...]]:
             raise ValueError(f"expected {', '.join(NORMALS)} or numbers, found {words[0]!r}")
         words = NORMALS[words[0]]
     if len(words) not in (2, 6):
-        raise ValueError(f"expected a mean and a deviation, or 3 of each, found {len(words)} numbers")
+        raise ValueError(
+            f"expected a mean and a deviation, or 3 of each, found {len(words)} numbers"
+        )
     numbers = tuple(map(_number, words))
     half = len(numbers) // 2
     if not all(each > 0 for each in numbers[half:]):
@@ -147,8 +151,9 @@ AFTER = (
     Step("top", "COUNT", (SCORES,), CLASSES,
          "the largest scores, and their classes: outputs `scores` and `classes`", _top, "Top"),
     Step("nms", "IOU COUNT [SCORE]", (BOXES,), FOUND,
-         "of outputs boxes [1, n, 4] (x1 y1 x2 y2) and scores [1, n, classes]: the best boxes of each class that overlap "
-         "no better one by more than IOU, and score above SCORE; `boxes`, `scores`, `classes` (-1: none)", _nms, "Nms"),
+         "of outputs boxes [1, n, 4] (x1 y1 x2 y2) and scores [1, n, classes]: the best boxes of each class that "
+         "overlap no better one by more than IOU, and score above SCORE; `boxes`, `scores`, `classes` (-1: none)",
+         _nms, "Nms"),
 )  # fmt: skip
 STEPS = {"--preprocess": BEFORE, "--postprocess": AFTER}
 

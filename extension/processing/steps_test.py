@@ -35,7 +35,9 @@ def test_words_become_arguments() -> None:
 
 
 def test_imagenet_is_torchvisions() -> None:
-    ((mean, deviation),) = [call.arguments for call in Processing("normalize imagenet").calls(BEFORE)]
+    ((mean, deviation),) = [
+        call.arguments for call in Processing("normalize imagenet").calls(BEFORE)
+    ]
     assert mean == (0.485, 0.456, 0.406) and deviation == (0.229, 0.224, 0.225)
 
 
@@ -51,7 +53,7 @@ WRONG = {
     "five numbers": (BEFORE, "normalize 1 2 3 4 5", "a mean and a deviation, or 3 of each, found 5"),
     "an unknown normal": (BEFORE, "normalize cifar", "expected imagenet or numbers, found 'cifar'"),
     "a deviation of zero": (BEFORE, "normalize 0.5 0", "expected deviations above 0"),
-    "an order": (BEFORE, "normalize imagenet, crop 2", "expected a picture or pixels before it, found normalized pixels"),
+    "an order": (BEFORE, "normalize imagenet, crop 2", "expected a picture or pixels before it, found normalized"),
     "bgr too late": (BEFORE, "crop 2, bgr", "expected a picture before it, found pixels, which crop gives"),
     "a picture twice": (BEFORE, "picture 2, picture 3", "expected picture once, found it twice"),
     "behind what chooses": (AFTER, "top 5, softmax", "expected scores or boxes and scores before it, found scores of"),
@@ -78,14 +80,16 @@ def test_each_row_has_a_module_and_a_line(option: str) -> None:
 
 
 def test_metadata_goes_and_comes_back() -> None:
-    said = Carried("bgr, crop 2", "top 5", "BGR", 10)
-    text = json.dumps({"licence": "BSD", **said.metadata("encode", ("a", "b"))})
-    assert carried_by(text, "encode") == said and labels_of(text) == ("a", "b")
+    carried = Carried("bgr, crop 2", "top 5", "BGR", 10)
+    text = json.dumps({"licence": "BSD", **carried.metadata("encode", ("a", "b"))})
+    assert carried_by(text, "encode") == carried and labels_of(text) == ("a", "b")
     assert carried_by(text, "forward") == Carried() == carried_by(None, "forward")
     assert Carried().metadata("forward", ()) == {}
 
 
-@pytest.mark.parametrize("text", ["no JSON", "[]", '{"processing": 3}', '{"processing": {"forward": {"classes": "x"}}}'])
+@pytest.mark.parametrize(
+    "text", ["no JSON", "[]", '{"processing": 3}', '{"processing": {"forward": {"classes": "x"}}}']
+)
 def test_metadata_of_others_says_nothing(text: str) -> None:
     assert carried_by(text, "forward") == Carried() and labels_of(text) == ()
 
@@ -103,7 +107,7 @@ def test_labels_go_with_scores() -> None:
 
 def test_the_table_needs_no_torch() -> None:
     code = (
-        "import sys\nfrom executorch.extension.processing import Processing\nimport executorch.extension.processing.carried"
-        "\nProcessing('crop 2', 'top 5')\nassert 'torch' not in sys.modules"
+        "import sys\nfrom executorch.extension.processing import Processing, carried_by\n"
+        "Processing('crop 2', 'top 5')\nassert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

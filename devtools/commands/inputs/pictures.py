@@ -46,8 +46,7 @@ def _nearest(sizes: Sequence[int], limits: Sequence[Dimension]) -> list[int]:
     factor = min(1.0, *(limit.high / size for size, limit in zip(sizes, limits)))
     factor = max(factor, *(limit.low / size for size, limit in zip(sizes, limits)))
     return [
-        min(max(round(size * factor), limit.low), limit.high)
-        for size, limit in zip(sizes, limits)
+        min(max(round(size * factor), limit.low), limit.high) for size, limit in zip(sizes, limits)
     ]
 
 

@@ -64,8 +64,8 @@ def used_inputs(
     channels: str = "",
 ) -> list[Used]:
     """Each input by --inputs, else drawn at the sizes of --shape, else the recorded value where its sizes go with
-    these, else drawn at the largest that do. `channels`: of pictures, RGB or BGR. ValueError for what the method does not
-    take."""
+    these, else drawn at the largest that do. `channels`: of pictures, RGB or BGR. ValueError for what the method does
+    not take."""
     inputs = declared(plan, names)
     held = _held(inputs, options.inputs, channels)
     asked = _asked(inputs, options, held)

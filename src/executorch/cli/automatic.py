@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from torch.fx import GraphModule
 
 from executorch.cli.eval import Loss
 from executorch.cli.evaluating import reading_of
-from executorch.cli.export import processing_of
 from executorch.cli.sources import Source
+from executorch.cli.steps import processing_of
 from executorch.devtools.accuracy.data import Data, Sample
 from executorch.devtools.accuracy.evaluation import Run, sums_of
 from executorch.devtools.accuracy.intervals import Interval, by_group, difference

@@ -29,7 +29,7 @@ import argparse
 from pathlib import Path
 
 from executorch.cli.eval import Loss, add_reading
-from executorch.extension.processing.steps import STEPS, Processing, table
+from executorch.cli.steps import add_steps, processing_of, tables
 
 DEFAULT_BACKEND = "xnnpack"
 
@@ -59,8 +59,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     from executorch.cli.main import command_parser
 
     made = command_parser(prog, __doc__)
-    tables = [f"{option}, with a comma between steps:\n{table(option)}" for option in STEPS]
-    made.epilog = "\n\n".join(tables)
+    made.epilog = tables()
     made.add_argument("model", nargs="?", metavar="MODEL", help="see above")
     made.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: MODEL's name, .pte"
@@ -83,14 +82,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     made.add_argument(
         "--quantize", choices=quantizations(), help="fewer bits, for a smaller and faster file"
     )
-    for option in STEPS:
-        made.add_argument(option, default="", metavar="STEPS", help="see the end of this help")
-    made.add_argument(
-        "--labels",
-        type=Path,
-        metavar="FILE",
-        help="a class's name a line, which `executorch wrap` and `run` give with scores",
-    )
+    add_steps(made)
     made.add_argument(
         "--recipe", metavar="NAME", help="any registered recipe, such as xnnpack_fp32"
     )
@@ -98,8 +90,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "--calibrate",
         type=Path,
         metavar="FILE",
-        help="inputs of several calls to take ranges of: torch.save of a list of tuples, or what --data may be; default: "
-        "the example inputs",
+        help="inputs of several calls to take ranges of: torch.save of a list of tuples, or what --data may be; "
+        "default: the example inputs",
     )
     made.add_argument(
         "--loss",
@@ -129,18 +121,6 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "--list", action="store_true", help="print example models and recipes, and stop"
     )
     return made
-
-
-def processing_of(options: argparse.Namespace) -> Processing:
-    labels: list[str] = []
-    if options.labels is not None:
-        labels = options.labels.read_text(encoding="utf-8").rstrip().splitlines()
-        if "" in map(str.strip, labels) or not labels:
-            raise ValueError(
-                f"{options.labels}: expected a class's name in each line, found line "
-                f"{[*map(str.strip, labels), ''].index('') + 1} empty"
-            )
-    return Processing(options.preprocess, options.postprocess, tuple(map(str.strip, labels)))
 
 
 def check(options: argparse.Namespace) -> None:

@@ -17,8 +17,8 @@ from torch.utils import _pytree as pytree
 from executorch.backends.discovery import backends
 from executorch.cli import automatic, plugins
 from executorch.cli.evaluating import reading_of
-from executorch.cli.export import processing_of
 from executorch.cli.sources import Source, source
+from executorch.cli.steps import processing_of
 from executorch.devtools.accuracy.readers import read
 from executorch.devtools.accuracy.whole import Whole
 from executorch.devtools.commands import given
@@ -103,7 +103,8 @@ def calibration(options: argparse.Namespace, found: Source) -> dict[str, list[tu
     if options.calibrate.is_dir() or options.calibrate.suffix == ".npz":
         if len(calls) > 1:
             raise ValueError(
-                f"{options.calibrate}: expected a model of one method, found {', '.join(calls)}: give a file of torch.save"
+                f"{options.calibrate}: expected a model of one method, or a file of torch.save, found "
+                f"{', '.join(calls)}"
             )
         ((method, model),) = found.methods.items()
         whole = Whole.of(model, processing_of(options))
@@ -188,9 +189,7 @@ def export_model(options: argparse.Namespace) -> int:
         print(reason, file=sys.stderr)
     if not options.check:
         return 0
-    wholes = {
-        name: Whole.of(each, processing_of(options)) for name, each in found.methods.items()
-    }
+    wholes = {name: Whole.of(each, processing_of(options)) for name, each in found.methods.items()}
     return compare(wholes, target, options.quantize or "")
 
 

@@ -18,8 +18,8 @@ _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
     is_camel=True,
     members=(
-        "close", "labels", "labeled", "fits", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait",
-        "execute", "module",
+        "close", "labels", "labeled", "fits", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll",
+        "wait", "execute", "module",
     ),
     types=(
         "Elements", "Module", "Tensor", "EValue", "DType", "Closeable", "String", "Long", "Double", "Boolean", "List",

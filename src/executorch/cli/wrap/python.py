@@ -11,7 +11,19 @@ from executorch.cli.wrap.layout import listed
 from executorch.cli.wrap.names import Traits, Words, literal, snake
 from executorch.cli.wrap.program import Method, Program, Value
 
-_BUILTINS = ("int", "float", "bool", "str", "list", "len", "type", "getattr", "isinstance", "zip", "tuple")
+_BUILTINS = (
+    "int",
+    "float",
+    "bool",
+    "str",
+    "list",
+    "len",
+    "type",
+    "getattr",
+    "isinstance",
+    "zip",
+    "tuple",
+)
 _WORDS = Words(
     keywords=frozenset(keyword.kwlist),
     is_camel=False,
