@@ -4,12 +4,14 @@ have."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import Dim
 from torch.utils import _pytree as pytree
 
@@ -59,7 +61,11 @@ class Before(nn.Module):
 
     def sizes(self, height: int, width: int) -> list[int]:
         """What comes of a picture. ValueError for one that is too small to be cropped."""
-        value = torch.zeros(height, width, 3, dtype=torch.uint8)
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            return self._sizes(torch.zeros(height, width, 3, dtype=torch.uint8))
+
+    def _sizes(self, value: Tensor) -> list[int]:
+        height, width = value.shape[:2]
         for step in self.steps:
             if isinstance(step, modules.Crop):
                 found = tuple(value.shape[2:])
@@ -172,6 +178,16 @@ class OfInputs(nn.Module):
     def raw(self, *inputs: Any, **keywords: Any) -> Any:
         return self.model(*inputs, **keywords)
 
+    @classmethod
+    def named(cls, model: nn.Module, after: After) -> OfInputs:
+        """With the model's names of its inputs, which torch.export reads from the class."""
+
+        def forward(self: OfInputs, *inputs: Any, **keywords: Any) -> modules.Outputs:
+            return cls.forward(self, *inputs, **keywords)
+
+        forward.__signature__ = inspect.signature(type(model).forward)  # type: ignore[attr-defined]
+        return type(cls.__name__, (cls,), {"forward": forward})(model, after)
+
 
 @dataclass(frozen=True)
 class Processed:
@@ -207,10 +223,6 @@ class Processed:
             _check(before, limits, image, dynamic_shapes)
             shapes, name = _shapes(limits), next(iter(keywords), "")
             made = cls(model, before, after, (_example(limits),), {}, shapes, limits, name)
-        elif after is not None and dynamic_shapes is not None:
-            raise ValueError(
-                "--postprocess: expected a model of static sizes, or --preprocess, too"
-            )
         else:
             made = cls(model, None, after, inputs, keywords, dynamic_shapes)
         classes = made._checked_classes(processing.labels)
@@ -229,7 +241,7 @@ class Processed:
         """Another form of the model between the same steps."""
         if self.before is not None:
             return OfPicture(self.before, model, self.after, self.name)
-        return model if self.after is None else OfInputs(model, self.after)
+        return model if self.after is None else OfInputs.named(model, self.after)
 
     def compared(self, outputs: Mapping[str, Any]) -> tuple[list[Any], list[Any]] | None:
         """Of a program's outputs for the example by name: those that the model's can be held against, and these. None:
@@ -290,11 +302,17 @@ def _check(before: Before, limits: tuple[Limits, ...], image: Tensor, dynamic_sh
     (low, high), (narrow, wide) = limits
     for height, width in sorted({(low, narrow), (low, wide), (high, narrow)}):
         found = before.sizes(height, width)
-        if found != list(image.shape) and dynamic_shapes is None:
+        if found != list(image.shape) and not _vary(dynamic_shapes):
             raise ValueError(
                 f"--preprocess: expected {list(image.shape)}, as the model's example input is, found {found} of a "
                 f"picture of {_text((height, width))}"
             )
+
+
+def _vary(dynamic_shapes: Any) -> bool:
+    static = (None, Dim.STATIC)
+    leaves = pytree.tree_leaves(dynamic_shapes)
+    return any(each not in static and not isinstance(each, int) for each in leaves)
 
 
 def _example(limits: tuple[Limits, ...]) -> Tensor:

@@ -169,12 +169,18 @@ def test_a_model_whose_input_goes_by_keyword() -> None:
     assert torch.equal(made.module(*made.inputs), Net()(made.before(*made.inputs)))
 
 
-def test_postprocessing_alone_leaves_the_inputs() -> None:
+@pytest.mark.parametrize("strict", [False, True])
+def test_postprocessing_alone_leaves_the_inputs(strict: bool) -> None:
     image = torch.randn(2, 3, 8, 8)
-    session = program(Processing("", "sigmoid"), Net(), image)
-    (found,) = session.run_method()
-    torch.testing.assert_close(found, Net()(image).sigmoid())
-    assert session.get_executorch_program().execution_plan[0].output_names == ["scores"]
+    recipe = ExportRecipe(strict=strict)
+    shapes = {"image": {0: torch.export.Dim("batch", min=1, max=4)}}
+    steps = Processing("", "sigmoid")
+    session = program(steps, Net(), image, export_recipe=recipe, dynamic_shapes=shapes)
+    for batch in (image, image[:1], torch.cat([image, image])):
+        (found,) = session.run_method("forward", (batch,))
+        torch.testing.assert_close(found, Net()(batch).sigmoid())
+    (plan,) = session.get_executorch_program().execution_plan
+    assert (plan.input_names, plan.output_names) == (["image"], ["scores"])
 
 
 def test_quantization_sees_the_model_alone() -> None:
@@ -196,6 +202,7 @@ def test_quantization_sees_the_model_alone() -> None:
 
 
 REFUSED = {
+    "a side that stays": (("resize 8", ""), [IMAGE], r"\[1, 3, 8, 8\], .* found \[1, 3, 8, 1024\] of a picture of 8x1024"),
     "sizes that are not the model's": (("crop 7", ""), [IMAGE], r"expected \[1, 3, 8, 8\], .* found \[1, 3, 7, 7\]"),
     "a picture too small": (("picture 6..9, crop 8", ""), [IMAGE], "expected 8x8 pixels or more to crop, found 6x6"),
     "no picture's input": (("crop 2", ""), [torch.zeros(2, 4)], r"expected a model of one input, .* float32\[2, 4\]"),
