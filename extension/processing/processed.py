@@ -5,6 +5,7 @@ have."""
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +29,7 @@ from executorch.extension.processing.steps import (
 )
 
 Limits = tuple[int, int]
+MAX_PIXELS = 1 << 27  # 1.5 GiB of floats: memory is planned for the largest picture
 
 
 class Before(nn.Module):
@@ -58,6 +60,21 @@ class Before(nn.Module):
     def has_sizes(self) -> bool:
         """Whether the steps say what size comes out."""
         return any(isinstance(each, modules.Resize | modules.Crop) for each in self.steps)
+
+    def largest(self, limits: tuple[Limits, ...]) -> tuple[int, int]:
+        """Of the pixels between steps, as memory is planned: each side by itself."""
+        (low, high), (narrow, wide) = limits
+        sizes = [(high, wide)]
+        for step in self.steps:
+            if isinstance(step, modules.Crop):
+                break
+            if isinstance(step, modules.Resize) and step.width is not None:
+                low, high, narrow, wide = *[step.height] * 2, *[step.width] * 2
+            elif isinstance(step, modules.Resize):
+                high, wide = (step.height * side // min(low, narrow) for side in (high, wide))
+                low = narrow = step.height
+            sizes.append((high, wide))
+        return max(sizes, key=math.prod)
 
     def sizes(self, height: int, width: int) -> list[int]:
         """What comes of a picture. ValueError for one that is too small to be cropped."""
@@ -299,6 +316,12 @@ def _limits(processing: Processing, before: Before, image: Tensor) -> tuple[Limi
 
 def _check(before: Before, limits: tuple[Limits, ...], image: Tensor, dynamic_shapes: Any) -> None:
     """Of the smallest pictures: all sizes that come out are those of the model's example, unless it takes others."""
+    pixels = before.largest(limits)
+    if math.prod(pixels) > MAX_PIXELS:
+        raise ValueError(
+            f"--preprocess: expected {MAX_PIXELS:,} pixels at most between steps, found {_text(pixels)} of the largest "
+            "pictures: give closer limits by picture, or both sides of resize"
+        )
     (low, high), (narrow, wide) = limits
     for height, width in sorted({(low, narrow), (low, wide), (high, narrow)}):
         found = before.sizes(height, width)

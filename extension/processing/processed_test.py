@@ -205,6 +205,7 @@ REFUSED = {
     "a side that stays": (("resize 8", ""), [IMAGE], r"\[1, 3, 8, 8\], .* found \[1, 3, 8, 1024\] of a picture of 8x1024"),
     "sizes that are not the model's": (("crop 7", ""), [IMAGE], r"expected \[1, 3, 8, 8\], .* found \[1, 3, 7, 7\]"),
     "a picture too small": (("picture 6..9, crop 8", ""), [IMAGE], "expected 8x8 pixels or more to crop, found 6x6"),
+    "no end of memory": (("picture 4..8000, resize 8, crop 8", ""), [IMAGE], "at most .*, found 16000x16000 of"),
     "no picture's input": (("crop 2", ""), [torch.zeros(2, 4)], r"expected a model of one input, .* float32\[2, 4\]"),
     "two inputs": (("crop 8", ""), [IMAGE, IMAGE], "expected a model of one input"),
     "too many classes": (("", "top 4"), [IMAGE], "top 4: expected 3 at most"),
