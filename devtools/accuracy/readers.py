@@ -26,12 +26,13 @@ Tokens = Callable[[str], list[int]]
 @dataclass(frozen=True)
 class Reading:
     """How pictures and texts become numbers: of floats (value / 255 - mean) / std, by channel; bytes stay. `tokenizer`:
-    text -> tokens; `channels`: of pictures, RGB or BGR."""
+    text -> tokens; `channels`: of pictures, RGB or BGR; `classes`: names of folders, in order."""
 
     mean: tuple[float, ...] = (0.0,)
     std: tuple[float, ...] = (1.0,)
     tokenizer: Tokens | None = None
     channels: str = "RGB"
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def read(path: Path, slots: Sequence[Slot], reading: Reading | None = None) -> D
         files = sorted(each for each in path.rglob("*") if _is_data(each))
         kind = _kind_of(files, path)
         files = [each for each in files if each.suffix.lower() in kind.suffixes]
-    labels = _labels(path, files)
+    labels = _labels(path, files, reading.classes)
     entries = [
         entry
         for file in files
@@ -85,8 +86,9 @@ def _found(files: Sequence[Path]) -> str:
     return ", ".join(names) + (", ..." if len(files) > 3 else "") if names else "no files"
 
 
-def _labels(path: Path, files: Sequence[Path]) -> dict[Path, Target]:
-    """By folder: its line in labels.txt, its name where all names are numbers, or its place among the names."""
+def _labels(path: Path, files: Sequence[Path], known: Sequence[str]) -> dict[Path, Target]:
+    """By folder: its line in labels.txt, its place in `known` where all names are there, its name where all are
+    numbers, or its place among the names."""
     folders = sorted({file.parent for file in files})
     if not folders or path in folders or path.is_file():
         return {}
@@ -99,6 +101,8 @@ def _labels(path: Path, files: Sequence[Path]) -> dict[Path, Target]:
                 f"{path / _CLASSES}: expected a line for each folder, found none for {unknown[0]}"
             )
         numbers = [classes.index(name) for name in names]
+    elif set(names) <= set(known):
+        numbers = [known.index(name) for name in names]
     elif all(name.isdecimal() for name in names):
         numbers = [int(name) for name in names]
     else:

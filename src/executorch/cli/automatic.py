@@ -130,8 +130,9 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
             f"--quantize auto: expected a model of one method, found {', '.join(source.methods)}"
         )
     ((method, model),) = source.methods.items()
-    whole = Whole.of(model, processing_of(options))
-    data = read(options.data, whole.slots, reading_of(options, whole.carried))
+    steps = processing_of(options)
+    whole = Whole.of(model, steps)
+    data = read(options.data, whole.slots, reading_of(options, whole.carried, steps.labels))
     metric = metric_for(options.metric, data, whole.carried)
     calibration, other = data.parts(SHARE, LARGEST)
     held = Held.of(other, whole.run(), metric, options.loss)

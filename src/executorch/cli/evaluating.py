@@ -22,17 +22,20 @@ from executorch.devtools.accuracy.whole import (
     whole_program_run,
 )
 from executorch.devtools.commands.check import missing_here
+from executorch.devtools.commands.program_file import program_of
 from executorch.devtools.commands.python_model import PythonModel
 from executorch.extension.llm.export.texts import read_tokenizer
-from executorch.extension.processing.carried import Carried
+from executorch.extension.processing.carried import Carried, labels_of
 from executorch.extension.processing.steps import Processing
 
 PROGRAM = ".pte"
 
 
-def reading_of(options: argparse.Namespace, carried: Carried) -> Reading:
+def reading_of(
+    options: argparse.Namespace, carried: Carried, labels: tuple[str, ...] = ()
+) -> Reading:
     tokenizer = read_tokenizer(str(options.tokenizer)) if options.tokenizer else None
-    return Reading(options.mean, options.std, tokenizer, carried.channels or "RGB")
+    return Reading(options.mean, options.std, tokenizer, carried.channels or "RGB", labels)
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -55,7 +58,8 @@ def evaluate(options: argparse.Namespace) -> int:
             whole_program_run(path, options.method),
             program_slots(path, options.method),
         )
-    data = read(options.data, slots, reading_of(options, carried))
+    labels = labels_of(program_of(Path(programs[0])).user_metadata) if programs else ()
+    data = read(options.data, slots, reading_of(options, carried, labels))
     metric = metric_for(options.metric, data, carried)
     has_targets = data.has_labels or data.has_values
     if not has_targets and not (models and programs):
