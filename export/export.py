@@ -211,7 +211,7 @@ class ExportSession:
             artifact = artifact.copy_with_new_data(artifact.data)
             artifact.add_context("duration_ms", round((time.perf_counter() - started) * 1e3))
             self._stage_to_artifacts[kind] = artifact
-        self._example_inputs = artifact.get_context("example_inputs")
+        self._example_inputs = artifact.get_context("example_inputs") or self._example_inputs
 
     def get_stage_artifacts(self) -> dict[StageType, PipelineArtifact]:
         return self._stage_to_artifacts
