@@ -24,6 +24,7 @@ from executorch.export.stages import (
     EdgeTransformAndLowerStage,
     ExecutorchStage,
     PipelineArtifact,
+    ProcessStage,
     QuantizeStage,
     SourceTransformStage,
     Stage,
@@ -33,6 +34,7 @@ from executorch.export.stages import (
 )
 from executorch.export.types import StageType
 from executorch.extension.export_util.utils import save_pte_program
+from executorch.extension.processing.steps import Processing
 from executorch.runtime import Runtime
 
 Model = torch.nn.Module | ExportedProgram
@@ -86,10 +88,12 @@ def export(
     constant_methods: dict[str, Any] | None = None,
     artifact_dir: str | None = None,
     generate_etrecord: bool = False,
+    processing: Processing | None = None,
 ) -> ExportSession:
     """Runs all stages. `model`: a module, a program of torch.export, the path of a saved one, or a dict of modules or
     programs by method. Inputs and shapes are a dict by method then; otherwise they belong to "forward".
-    Without a recipe the program runs on kernels."""
+    Without a recipe the program runs on kernels. `processing`: steps before and after the model that the program has,
+    too; `example_inputs` stay the model's own."""
     session = ExportSession(
         model,
         example_inputs,
@@ -99,6 +103,7 @@ def export(
         constant_methods,
         artifact_dir,
         generate_etrecord,
+        processing,
     )
     session.export()
     return session
@@ -118,6 +123,7 @@ class ExportSession:
         constant_methods: dict[str, Any] | None = None,
         artifact_dir: str | None = None,
         generate_etrecord: bool | None = False,
+        processing: Processing | None = None,
     ) -> None:
         recipe = export_recipe or ExportRecipe()
         several = isinstance(model, dict)
@@ -141,9 +147,13 @@ class ExportSession:
             if recipe.pipeline_stages is None
             else list(recipe.pipeline_stages)
         )
+        if processing:
+            self._add_processing()
         self._warn_of_quantization_left_out()
         known = [kind for kind in self._pipeline_stages if kind in _MAKE_STAGE]
         self._stage_registry = {kind: _MAKE_STAGE[kind](recipe) for kind in known}
+        if processing:
+            self._stage_registry[StageType.PROCESS] = ProcessStage(processing)
         self._stage_to_artifacts: dict[StageType, PipelineArtifact] = {}
         self._run_context = {
             "example_inputs": self._example_inputs,
@@ -165,6 +175,16 @@ class ExportSession:
                 "the torch.nn.Module that it was made of to have it quantized",
                 stacklevel=4,
             )
+
+    def _add_processing(self) -> None:
+        """Before the model is captured."""
+        if StageType.TORCH_EXPORT not in self._pipeline_stages:
+            raise ValueError(
+                "processing: expected a pipeline that has torch_export, and a module to capture: of an ExportedProgram "
+                "give program.module()"
+            )
+        place = self._pipeline_stages.index(StageType.TORCH_EXPORT)
+        self._pipeline_stages.insert(place, StageType.PROCESS)
 
     def _get_default_pipeline(self) -> list[StageType]:
         return list(_DEFAULT_PIPELINES[self._input_model_type])
@@ -191,6 +211,7 @@ class ExportSession:
             artifact = artifact.copy_with_new_data(artifact.data)
             artifact.add_context("duration_ms", round((time.perf_counter() - started) * 1e3))
             self._stage_to_artifacts[kind] = artifact
+        self._example_inputs = artifact.get_context("example_inputs") or self._example_inputs
 
     def get_stage_artifacts(self) -> dict[StageType, PipelineArtifact]:
         return self._stage_to_artifacts

@@ -8,6 +8,7 @@ import copy
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
@@ -26,7 +27,9 @@ from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_manager import PassManager
 from executorch.exir.pass_manager import PassType as PassType
 from executorch.export.recipe import LoweringRecipe, Passes, QuantizationRecipe
-from executorch.export.types import StageType, keywords_of
+from executorch.export.types import Arguments, StageType, keywords_of
+from executorch.extension.processing.processed import Processed
+from executorch.extension.processing.steps import Processing
 
 MethodPasses = list[Callable[[str, ExportedProgram], Passes]]
 ManagerPasses = list[Callable[[EdgeProgramManager], Passes]]
@@ -184,11 +187,40 @@ def _torchao(module: str, name: str) -> Any:
         ) from missing
 
 
+class ProcessStage(Stage):
+    """Models -> models between the steps of a Processing, and examples that go with these: behind quantization, which
+    sees the model alone."""
+
+    _type = StageType.PROCESS
+    _predecessors = (StageType.SOURCE_TRANSFORM, StageType.QUANTIZE)
+    _starts = True
+
+    def __init__(self, processing: Processing) -> None:
+        super().__init__()
+        self._processing = processing
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        if len(artifact.data) != 1:
+            raise ValueError(
+                f"processing: expected a model of one method, found {', '.join(artifact.data)}"
+            )
+        ((name, model),) = artifact.data.items()
+        example = first_example(artifact.get_context("example_inputs", {}), name)
+        shapes = artifact.get_context("dynamic_shapes", {}).get(name)
+        made = Processed.of(self._processing, model, tuple(example), keywords_of(example), shapes)
+        self._artifact = artifact.copy_with_new_data({name: made.module})
+        inputs = [Arguments(made.inputs, made.keywords)]
+        self._artifact.add_context("example_inputs", {name: inputs})
+        self._artifact.add_context("dynamic_shapes", {name: made.dynamic_shapes})
+        metadata = made.carried.metadata(name, self._processing.labels)
+        self._artifact.add_context("user_metadata", metadata)
+
+
 class TorchExportStage(Stage):
     """Models -> programs of torch.export, then the ATen passes, each with the method's name."""
 
     _type = StageType.TORCH_EXPORT
-    _predecessors = (StageType.SOURCE_TRANSFORM, StageType.QUANTIZE)
+    _predecessors = (StageType.SOURCE_TRANSFORM, StageType.QUANTIZE, StageType.PROCESS)
     _starts = True
 
     def __init__(
@@ -359,9 +391,11 @@ class ExecutorchStage(Stage):
         self._backend_config = backend_config
 
     def run(self, artifact: PipelineArtifact) -> None:
-        self._artifact = artifact.copy_with_new_data(
-            _manager_in(artifact).to_executorch(self._backend_config)
-        )
+        config = self._backend_config
+        if metadata := artifact.get_context("user_metadata"):
+            config = config or ExecutorchBackendConfig()
+            config = replace(config, user_metadata={**config.user_metadata, **metadata})
+        self._artifact = artifact.copy_with_new_data(_manager_in(artifact).to_executorch(config))
 
 
 def _manager_in(artifact: PipelineArtifact) -> EdgeProgramManager:

@@ -11,6 +11,7 @@ from typing import Any
 class StageType(str, Enum):
     SOURCE_TRANSFORM = "source_transform"
     QUANTIZE = "quantize"
+    PROCESS = "process"
     TORCH_EXPORT = "torch_export"
     TO_EDGE_TRANSFORM_AND_LOWER = "to_edge_transform_and_lower"
     TO_EDGE = "to_edge"

@@ -13,7 +13,9 @@ import numpy as np
 
 from executorch.devtools.accuracy.data import Data, Entry, Sample, Slot
 from executorch.devtools.accuracy.metrics import Target
-from executorch.devtools.commands.inputs.declared import text_of
+from executorch.devtools.commands.inputs.declared import Dimension, text_of
+from executorch.devtools.commands.inputs.pictures import SUFFIXES, read_picture
+from executorch.exir.scalar_type import ScalarType
 
 _LABELS, _TARGETS = ("label", "labels"), ("target",)
 _LEAST_GROUPS = 4  # files: of fewer, samples count for themselves
@@ -24,11 +26,13 @@ Tokens = Callable[[str], list[int]]
 @dataclass(frozen=True)
 class Reading:
     """How pictures and texts become numbers: of floats (value / 255 - mean) / std, by channel; bytes stay. `tokenizer`:
-    text -> tokens."""
+    text -> tokens; `channels`: of pictures, RGB or BGR; `classes`: names of folders, in order."""
 
     mean: tuple[float, ...] = (0.0,)
     std: tuple[float, ...] = (1.0,)
     tokenizer: Tokens | None = None
+    channels: str = "RGB"
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ def read(path: Path, slots: Sequence[Slot], reading: Reading | None = None) -> D
         files = sorted(each for each in path.rglob("*") if _is_data(each))
         kind = _kind_of(files, path)
         files = [each for each in files if each.suffix.lower() in kind.suffixes]
-    labels = _labels(path, files)
+    labels = _labels(path, files, reading.classes)
     entries = [
         entry
         for file in files
@@ -82,8 +86,9 @@ def _found(files: Sequence[Path]) -> str:
     return ", ".join(names) + (", ..." if len(files) > 3 else "") if names else "no files"
 
 
-def _labels(path: Path, files: Sequence[Path]) -> dict[Path, Target]:
-    """By folder: its line in labels.txt, its name where all names are numbers, or its place among the names."""
+def _labels(path: Path, files: Sequence[Path], known: Sequence[str]) -> dict[Path, Target]:
+    """By folder: its line in labels.txt, its place in `known` where all names are there, its name where all are
+    numbers, or its place among the names."""
     folders = sorted({file.parent for file in files})
     if not folders or path in folders or path.is_file():
         return {}
@@ -96,6 +101,8 @@ def _labels(path: Path, files: Sequence[Path]) -> dict[Path, Target]:
                 f"{path / _CLASSES}: expected a line for each folder, found none for {unknown[0]}"
             )
         numbers = [classes.index(name) for name in names]
+    elif set(names) <= set(known):
+        numbers = [known.index(name) for name in names]
     elif all(name.isdecimal() for name in names):
         numbers = [int(name) for name in names]
     else:
@@ -214,27 +221,11 @@ def _pictures(
 
 
 def _picture(path: Path, slot: Slot, reading: Reading) -> np.ndarray:
-    """The middle of the picture, scaled so that its short side fits; [1, 3, height, width] or with channels last."""
-    try:
-        from PIL import Image, UnidentifiedImageError
-    except ImportError as problem:
-        raise ImportError(
-            "reading pictures needs the package pillow: pip install pillow"
-        ) from problem
+    """[1, 3, height, width] or with channels last."""
     is_first, channels, height, width = _layout(path, slot)
-    try:
-        picture = Image.open(path).convert("RGB" if channels == 3 else "L")
-    except UnidentifiedImageError as problem:
-        raise ValueError(f"{path}: expected a picture: {problem}") from problem
-    scale = max(height / picture.height, width / picture.width)
-    sizes = [
-        max(least, round(size * scale))
-        for size, least in ((picture.width, width), (picture.height, height))
-    ]
-    picture = picture.resize(sizes, Image.Resampling.BILINEAR)
-    left, top = (sizes[0] - width) // 2, (sizes[1] - height) // 2
-    pixels = np.asarray(picture.crop((left, top, left + width, top + height)))
-    pixels = pixels.reshape(height, width, channels)
+    if slot.declared.dtype is ScalarType.BYTE and not is_first:
+        height, width = slot.declared.dimensions[-3:-1]
+    pixels = read_picture(path, height, width, channels, reading.channels)
     if np.issubdtype(slot.dtype, np.floating):
         mean, std = (np.asarray(each, np.float32) for each in (reading.mean, reading.std))
         pixels = ((pixels.astype(np.float32) / 255 - mean) / std).astype(slot.dtype)
@@ -242,14 +233,15 @@ def _picture(path: Path, slot: Slot, reading: Reading) -> np.ndarray:
     return np.ascontiguousarray(pixels).reshape((1,) * (len(slot.shape) - 3) + pixels.shape)
 
 
-def _layout(path: Path, slot: Slot) -> tuple[bool, int, int, int]:
+def _layout(path: Path, slot: Slot) -> tuple[bool, int, Dimension, Dimension]:
     """Whether channels come first, and the three sizes."""
     sizes = slot.shape[-3:]
     if len(slot.shape) in (3, 4):
+        fixed = [Dimension(size, size) for size in sizes]
         if sizes[0] in (1, 3):
-            return True, *sizes
+            return True, sizes[0], *fixed[1:]
         if sizes[2] in (1, 3):
-            return False, sizes[2], sizes[0], sizes[1]
+            return False, sizes[2], *fixed[:2]
     raise ValueError(
         f"{path}: {slot.declared.title}: pictures go to 1 or 3 channels by height by width, found {text_of(slot.shape)}"
     )
@@ -326,7 +318,7 @@ def _only(slots: Sequence[Slot], path: Path, what: str) -> Slot:
 
 _KINDS = (
     _Kind("arrays", (".npz",), _arrays),
-    _Kind("pictures", (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".webp"), _pictures),
+    _Kind("pictures", SUFFIXES, _pictures),
     _Kind("sounds", (".wav",), _sounds),
     _Kind("texts", (".txt",), _texts),
 )

@@ -61,6 +61,17 @@ def test_arrays_that_do_not_fit(tmp_path: Path, arrays: dict, message: str) -> N
         list(_read(path, torch.zeros(1, 2)))
 
 
+def test_folders_of_known_classes_have_their_numbers(tmp_path: Path) -> None:
+    for name in ("cat", "emu"):
+        (tmp_path / name).mkdir()
+        with wave.open(str(tmp_path / name / "a.wav"), "wb") as file:
+            file.setparams((1, 2, 16000, 4, "NONE", ""))
+            file.writeframes(bytes(8))
+    for classes, wanted in ((("emu", "dog", "cat"), [2, 0]), (("emu", "dog"), [0, 1])):
+        data = _read(tmp_path, torch.zeros(1, 4), classes=classes)
+        assert [int(sample.target.labels[0]) for sample in data] == wanted
+
+
 def test_folders_that_have_no_data(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected arrays \(.npz\), .*found no files"):
         _read(tmp_path, *PICTURE)

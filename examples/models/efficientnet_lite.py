@@ -39,6 +39,11 @@ def photo() -> torch.Tensor:
     return torch.frombuffer(bytearray(data), dtype=torch.uint8).view(SIZE, SIZE, 3)
 
 
+def network() -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
+    """The trained network alone, which `executorch export --preprocess` puts its steps around."""
+    return EfficientNetLite0Model().get_eager_model().network, (torch.randn(1, 3, SIZE, SIZE),)
+
+
 class EfficientNetLite0Model(EagerModelBase):
     def __init__(self) -> None:
         pass

@@ -136,6 +136,15 @@ def test_labels_are_those_of_the_exporter(module: ModuleType) -> None:
     assert module.AllOfIt.LABELS == tuple(wrapped.LABELS)
 
 
+def test_results_have_labels(module: ModuleType, model: Any) -> None:
+    """x + [0, 2, 1, -1], sorted; the last score, -0.5, is of no class."""
+    found = model.ranked(np.full((1, 4), 0.5, np.float32))
+    assert found.scores.tolist() == [[2.5, 1.5, 0.5, -0.5]]
+    pairs = [(wrapped.LABELS[1], 2.5), (wrapped.LABELS[2], 1.5), (wrapped.LABELS[0], 0.5)]
+    assert module.AllOfIt.labeled(found) == pairs
+    assert module.AllOfIt.labeled(found._replace(classes=found.classes + 1)) != pairs
+
+
 def test_the_program_beside_runs(program: Path, tmp_path: Path) -> None:
     """The class looks for its program beside itself. PyTorch is imported for a dtype that NumPy
     lacks, and by the runtime where no input says whose tensors the outputs are."""

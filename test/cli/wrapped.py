@@ -89,6 +89,14 @@ class Doubled(torch.nn.Module):
         return torch.cat([x, x])
 
 
+class Ranked(torch.nn.Module):
+    """Classes with scores, the last of none."""
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        scores, classes = torch.topk(x + torch.tensor([0.0, 2.0, 1.0, -1.0]), 4)
+        return {"scores": scores, "classes": torch.where(scores < 0, -1, classes)}
+
+
 class Store(torch.nn.Module):
     """Gives nothing."""
 
@@ -124,6 +132,7 @@ def exported() -> dict[str, torch.export.ExportedProgram]:
         "halves": export(Doubled(), (one().to(torch.bfloat16),)),
         "waves": export(Doubled(), (one().to(torch.complex64),)),
         "store": export(Store(), (one(),)),
+        "ranked": export(Ranked(), (torch.ones(1, 4),)),
     }
 
 
@@ -174,6 +183,7 @@ EXPECTED = {
     "image": [[0.0] * 3],
     "halves": [[0.5] * 3],
     "waves": [[0.5] * 3],
+    "ranked": [[2.5, 1.5, 0.5], [1.0, 2.0, 0.0]],
     "get_max_seq_len": [[128.0]],
     "use_kv_cache": [[1.0]],
 }
@@ -186,7 +196,9 @@ def numbers(printed: str) -> dict[str, list[list[float]]]:
     """What a program of --main printed, by method."""
     found: dict[str, list[list[float]]] = {}
     for line in printed.splitlines():
-        method, _, rest = line.split(" ", 2)
+        method, name, rest = line.split(" ", 2)
+        if name == "labeled":
+            continue
         values = re.sub(r"^\[[\d, ]*\]", "", rest)
         words = re.findall(r"[-\w.+]+", values)
         found.setdefault(method, []).append([_TRUTH.get(word) or float(word) for word in words])
@@ -204,6 +216,9 @@ def same(
     lacks; `halves`, `bfloats`: what a float16 and a bfloat16 of 0.5 are there."""
     found = {names.get(name, name): values for name, values in numbers(printed).items()}
     assert set(found) == set(EXPECTED) - set(without)
+    labeled = "".join(line for line in printed.splitlines() if line.startswith("ranked labeled "))
+    places = [labeled.find(LABELS[number]) for number in (1, 2, 0)]  # in the order of scores
+    assert places == sorted(places) and places[0] > 0, labeled
     for name, wanted in EXPECTED.items():
         if name in without:
             continue

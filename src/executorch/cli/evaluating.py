@@ -10,37 +10,35 @@ from pathlib import Path
 from typing import Any
 
 from executorch.cli.sources import source
-from executorch.devtools.accuracy.data import Data, Slot
-from executorch.devtools.accuracy.evaluation import (
-    Counted,
-    Run,
-    counted_on,
-    default_metric,
-    model_run,
-    model_slots,
-    program_run,
-    program_slots,
-)
+from executorch.devtools.accuracy.data import Slot
+from executorch.devtools.accuracy.evaluation import Counted, Run, counted_on, program_slots
 from executorch.devtools.accuracy.intervals import Interval, difference, interval, method_of
-from executorch.devtools.accuracy.metrics import Metric, metric_of
+from executorch.devtools.accuracy.metrics import Metric
 from executorch.devtools.accuracy.readers import Reading, read
+from executorch.devtools.accuracy.whole import (
+    Whole,
+    metric_for,
+    program_carried,
+    whole_program_run,
+)
 from executorch.devtools.commands.check import missing_here
 from executorch.devtools.commands.output.page import page
 from executorch.devtools.commands.output.report import Figure, Report, Table
 from executorch.devtools.commands.output.words import number_of, timed
+from executorch.devtools.commands.program_file import program_of
 from executorch.devtools.commands.python_model import PythonModel
 from executorch.extension.llm.export.texts import read_tokenizer
+from executorch.extension.processing.carried import Carried, labels_of
+from executorch.extension.processing.steps import Processing
 
 PROGRAM = ".pte"
 
 
-def reading_of(options: argparse.Namespace) -> Reading:
+def reading_of(
+    options: argparse.Namespace, carried: Carried, labels: tuple[str, ...] = ()
+) -> Reading:
     tokenizer = read_tokenizer(str(options.tokenizer)) if options.tokenizer else None
-    return Reading(options.mean, options.std, tokenizer)
-
-
-def metric_for(options: argparse.Namespace, data: Data) -> Metric:
-    return metric_of(options.metric) if options.metric else default_metric(data)
+    return Reading(options.mean, options.std, tokenizer, carried.channels or "RGB", labels)
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -50,19 +48,22 @@ def evaluate(options: argparse.Namespace) -> int:
         raise ValueError(f"expected one MODEL and .pte files, found {' and '.join(models)}")
     runs: dict[str, Run] = {}
     slots: Sequence[Slot] = ()
+    carried = _carried(programs, options.method)
+    steps = Processing(carried.preprocess, carried.postprocess)
     for model in models:
-        chosen = _method(model, options.method)
-        runs[model], slots = model_run(chosen), model_slots(chosen)
+        whole = Whole.of(_method(model, options.method), steps)
+        runs[model], slots = whole.run(), whole.slots
     for program in programs:
         path = Path(program)
         if lacking := missing_here(path):
             raise ValueError(f"{program}: the runtime of this package does not have {lacking[0]}")
         runs[program], slots = (
-            program_run(path, options.method),
+            whole_program_run(path, options.method),
             program_slots(path, options.method),
         )
-    data = read(options.data, slots, reading_of(options))
-    metric = metric_for(options, data)
+    labels = labels_of(program_of(Path(programs[0])).user_metadata) if programs else ()
+    data = read(options.data, slots, reading_of(options, carried, labels))
+    metric = metric_for(options.metric, data, carried)
     has_targets = data.has_labels or data.has_values
     if not has_targets and not (models and programs):
         raise ValueError(
@@ -128,6 +129,23 @@ def report_of(head: dict[str, Any], rows: list[dict[str, Any]]) -> Report:
 
 def _between(found: dict[str, Any]) -> str:
     return f"{found['low']:.4g} to {found['high']:.4g}"
+
+
+def _carried(programs: Sequence[str], method: str) -> Carried:
+    """The steps around the model, of all programs; a model beside them gets these, too."""
+    found = {each: program_carried(Path(each), method) for each in programs}
+    first = next(iter(found.values()), Carried())
+    for name, each in found.items():
+        if each != first:
+            raise ValueError(
+                f"expected programs with the same steps before and after the model, found {_steps(first)} in "
+                f"{programs[0]} and {_steps(each)} in {name}"
+            )
+    return first
+
+
+def _steps(carried: Carried) -> str:
+    return " and ".join(filter(None, (carried.preprocess, carried.postprocess))) or "none"
 
 
 def _method(spec: str, name: str) -> PythonModel:

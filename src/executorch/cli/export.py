@@ -11,6 +11,10 @@ MODEL is a file of torch.export (.pt2), a Python model (model.py:name, or packag
 Language models (a GGUF file, a folder of Hugging Face) go by `executorch chat`, `executorch serve`, or
 `python -m executorch.extension.llm.export.export_llm`.
 
+--preprocess and --postprocess put steps (below) before and after the model into the program: it takes a picture, bytes
+[height, width, 3], and gives scores by class. What is quantized stays the model alone.
+
+    executorch export mv2 --preprocess "resize 256, crop 224, normalize imagenet" --postprocess "softmax, top 5"
     executorch export my_model.py:tiny --backend xnnpack --quantize int8 --calibrate images.pt -o tiny.pte
     executorch export my_model.py:tiny --quantize auto --loss 1% --metric top1 --data photos -o tiny.pte
 
@@ -25,6 +29,7 @@ import argparse
 from pathlib import Path
 
 from executorch.cli.eval import Loss, add_reading
+from executorch.cli.steps import add_steps, processing_of, tables
 
 DEFAULT_BACKEND = "xnnpack"
 
@@ -54,6 +59,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     from executorch.cli.main import command_parser
 
     made = command_parser(prog, __doc__)
+    made.epilog = tables()
     made.add_argument("model", nargs="?", metavar="MODEL", help="see above")
     made.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: MODEL's name, .pte"
@@ -76,6 +82,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     made.add_argument(
         "--quantize", choices=quantizations(), help="fewer bits, for a smaller and faster file"
     )
+    add_steps(made)
     made.add_argument(
         "--recipe", metavar="NAME", help="any registered recipe, such as xnnpack_fp32"
     )
@@ -83,7 +90,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "--calibrate",
         type=Path,
         metavar="FILE",
-        help="inputs of several calls to take ranges of (torch.save of a list of tuples); default: the example inputs",
+        help="inputs of several calls to take ranges of: torch.save of a list of tuples, or what --data may be; "
+        "default: the example inputs",
     )
     made.add_argument(
         "--loss",
@@ -116,9 +124,10 @@ def parser(prog: str) -> argparse.ArgumentParser:
 
 
 def check(options: argparse.Namespace) -> None:
-    """What is missing of the backend's SDK, and options that it does not have."""
+    """What is missing of the backend's SDK, options that it does not have, and steps that there are not."""
     from executorch.backends.discovery import backends
 
+    processing_of(options)
     backend = None if options.recipe or options.list else backends().get(options.backend)
     for option in ("soc", "graph"):
         field = f"{option}s"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,14 @@ from torch.utils import _pytree as pytree
 
 from executorch.backends.discovery import backends
 from executorch.cli import automatic, plugins
+from executorch.cli.evaluating import reading_of
 from executorch.cli.sources import Source, source
+from executorch.cli.steps import processing_of
+from executorch.devtools.accuracy.readers import read
+from executorch.devtools.accuracy.whole import Whole
 from executorch.devtools.commands import given
 from executorch.devtools.commands.check import missing_here
 from executorch.devtools.commands.program_file import ProgramFile, plan_of
-from executorch.devtools.commands.python_model import PythonModel
 from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL
 from executorch.examples.models.comparison import largest_error
 from executorch.exir.backend.lowering.manifest import AUTO, INT8
@@ -96,6 +100,17 @@ def calibration(options: argparse.Namespace, found: Source) -> dict[str, list[tu
     }
     if options.calibrate is None:
         return calls
+    if options.calibrate.is_dir() or options.calibrate.suffix == ".npz":
+        if len(calls) > 1:
+            raise ValueError(
+                f"{options.calibrate}: expected a model of one method, or a file of torch.save, found "
+                f"{', '.join(calls)}"
+            )
+        ((method, model),) = found.methods.items()
+        whole = Whole.of(model, processing_of(options))
+        data = read(options.calibrate, whole.slots, reading_of(options, whole.carried))
+        calls[method] += [Arguments(*whole.call(sample.inputs)) for sample in data]
+        return calls
     saved = torch.load(options.calibrate, weights_only=True)
     by_method = saved if isinstance(saved, dict) else dict.fromkeys(calls, saved)
     for method, more in by_method.items():
@@ -143,6 +158,7 @@ def automatic_program(options: argparse.Namespace) -> automatic.Made:
         chosen,
         dynamic_shapes={made.method: made.model.dynamic_shapes},
         generate_etrecord=options.etrecord is not None,
+        processing=processing_of(options),
     )
     session.save_to_pte(str(target))
     if options.etrecord is not None:
@@ -157,12 +173,12 @@ def export_model(options: argparse.Namespace) -> int:
     started = time.perf_counter()
     status = Status()
     status(f"reading {options.model}")
-    found = source(options.model)
+    found = _source(options)
     target = options.output or Path(f"{found.name}.pte")
     status("exporting")
     if options.graph is not None:
         return write_graphs(options, found)
-    session = exported(options, found.to_be_quantized() if options.quantize else found)
+    session = exported(options, found)
     session.save_to_pte(str(target))
     if options.etrecord is not None:
         session.get_etrecord().save(options.etrecord)
@@ -171,13 +187,22 @@ def export_model(options: argparse.Namespace) -> int:
     print(f"wrote {target}: {target.stat().st_size:,} bytes in {seconds:.1f} s")
     if reason := why_all_on_kernels(options, target):
         print(reason, file=sys.stderr)
-    return compare(found, target, options.quantize or "") if options.check else 0
+    if not options.check:
+        return 0
+    wholes = {name: Whole.of(each, processing_of(options)) for name, each in found.methods.items()}
+    return compare(wholes, target, options.quantize or "")
+
+
+def _source(options: argparse.Namespace) -> Source:
+    """Modules where more is done to them than to capture them."""
+    found = source(options.model)
+    return found.to_be_quantized() if options.quantize or processing_of(options) else found
 
 
 def write_graphs(options: argparse.Namespace, found: Source) -> int:
     manifest = backends()[options.backend]
     with manifest.named(manifest.graphs)(options.graph):
-        exported(options, found.to_be_quantized() if options.quantize else found)
+        exported(options, found)
     Status()("")
     print(f"wrote {options.graph}: {len(options.graph.read_text().splitlines())} lines")
     return 0
@@ -195,6 +220,7 @@ def exported(options: argparse.Namespace, found: Source) -> ExportSession:
             replace(chosen, strict=strict),
             dynamic_shapes=shapes,
             generate_etrecord=options.etrecord is not None,
+            processing=processing_of(options),
         )
 
     if options.strict is not None:
@@ -236,7 +262,7 @@ class Status:
             print(f"\r\x1b[K{step}{' ...' if step else ''}", end="", file=sys.stderr, flush=True)
 
 
-def compare(found: Source, target: Path, quantization: str) -> int:
+def compare(wholes: Mapping[str, Whole], target: Path, quantization: str) -> int:
     """Prints how far the program is from the model, on the example inputs; 1 when that is no rounding. A program for
     what this package's runtime does not have is not compared."""
     if lacking := missing_here(target):
@@ -246,9 +272,9 @@ def compare(found: Source, target: Path, quantization: str) -> int:
     limit = LARGEST_ERROR.get(quantization, OF_FEW_BITS)
     beside = "beside the model in PyTorch" + (", on the example inputs" if quantization else "")
     errors = []
-    for name, each in found.methods.items():
+    for name, each in wholes.items():
         error, taken = measured(target, name, each)
-        method = f"{name} " if len(found.methods) > 1 else ""
+        method = f"{name} " if len(wholes) > 1 else ""
         print(f"{method}differs by {error:.1e} {beside}; the first run took {taken:.1f} ms")
         errors.append(error)
     if max(errors) <= limit:
@@ -261,12 +287,17 @@ def compare(found: Source, target: Path, quantization: str) -> int:
     return 1
 
 
-def measured(target: Path, name: str, model: PythonModel) -> tuple[float, float]:
+def measured(target: Path, name: str, whole: Whole) -> tuple[float, float]:
     """The error of a method on its example inputs, and the milliseconds of its first run."""
-    plan = plan_of(target, name)
-    expected = given.expected_outputs(model.callable, model.inputs, plan, model.keywords)
+    model = whole.called
     method = Runtime.get().load_program(target).load_method(name)
     inputs = pytree.tree_leaves(given.copies((model.inputs, dict(model.keywords))))
     start = time.perf_counter()
     outputs = method.execute(inputs)
-    return largest_error(outputs, expected), (time.perf_counter() - start) * 1e3
+    taken = (time.perf_counter() - start) * 1e3
+    plan = plan_of(target, name)
+    named = dict(zip(plan.output_names, outputs))
+    if whole.steps is not None and (chosen := whole.steps.compared(named)) is not None:
+        return largest_error(*chosen), taken
+    expected = given.expected_outputs(model.callable, model.inputs, plan, model.keywords)
+    return largest_error(outputs, expected), taken

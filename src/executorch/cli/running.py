@@ -10,14 +10,16 @@ from typing import Any
 import numpy
 
 from executorch.devtools.commands.inputs.used import sentence, used_inputs
-from executorch.devtools.commands.program_file import plan_of
+from executorch.devtools.commands.program_file import plan_of, program_of
 from executorch.devtools.devices import opened
 from executorch.devtools.devices.job import Job
+from executorch.extension.processing.carried import carried_by, labeled
 
 
 def run_program(options: argparse.Namespace) -> int:
     plan = plan_of(options.program, options.method)
-    used = used_inputs(plan, options)
+    metadata = program_of(options.program).user_metadata
+    used = used_inputs(plan, options, channels=carried_by(metadata, plan.name).channels)
     arrays = [each.value for each in used]
     if options.runs < 1:
         raise ValueError(f"--runs: expected 1 or more, found {options.runs}")
@@ -33,17 +35,21 @@ def run_program(options: argparse.Namespace) -> int:
         keys = [name or f"arr_{number}" for number, name in enumerate(names)]
         numpy.savez(options.output, **dict(zip(keys, map(as_numpy, outputs), strict=True)))
     shown = [described(each, options.top) for each in outputs]
+    pairs = labeled(metadata, dict(zip(names, outputs)))
     if options.json:
         head = {"program": str(options.program), "method": plan.name, "device": device.name}
         head["milliseconds"] = took[0] if took else None
         inputs = [each.row() | described(each.value, 0) for each in used]
-        print(json.dumps({**head, "inputs": inputs, "outputs": shown}))
+        more = {"labels": pairs} if pairs else {}
+        print(json.dumps({**head, "inputs": inputs, "outputs": shown, **more}))
         return 0
     where = "" if device.is_here else f" on {device.title}"
     print(f"{options.program}: {plan.name}{where}{''.join(f', {each:.2f} ms' for each in took)}")
     print(sentence(used))
     for number, each in enumerate(shown):
         print(f"  output {names[number] or number}: {line(each)}")
+    for label, score in pairs:
+        print(f"    {score:.4f} {label}")
     if options.output:
         print(f"wrote {options.output}")
     return 0

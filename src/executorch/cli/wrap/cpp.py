@@ -23,6 +23,7 @@ _WORDS = Words(
     is_camel=False,
     members=(
         "labels",
+        "labeled",
         "module",
         "has_count",
         "tensor_of",
@@ -89,6 +90,9 @@ def class_text(program: Program) -> str:
                 for each in method.results
             ]
             lines += ["  };", ""]
+    for method in program.labeled:
+        found = _LABELED.strip("\n").replace("FOUND", method.result_type)
+        lines += [*found.splitlines(), ""]
     name = program.class_name
     lines += [
         "  // data_files: weights (.ptd) that are not in the program.",
@@ -238,11 +242,13 @@ def main_text(program: Program, module: str) -> str:
         f"  {program.class_name} model(argc > 1 ? argv[1] : {literal(program.file)});",
     ]
     for method in program.methods:
-        lines += ["  {", *(f"    {each}" for each in _example(method)), "  }"]
+        class_name = program.class_name if method in program.labeled else ""
+        lines += ["  {", *(f"    {each}" for each in _example(method, class_name)), "  }"]
     return "\n".join([*lines, "  return 0;", "}"]) + "\n"
 
 
-def _example(method: Method) -> list[str]:
+def _example(method: Method, class_name: str) -> list[str]:
+    """`class_name`: of the class, where its results have labels."""
     lines = []
     given = []
     for each in method.arguments:
@@ -269,6 +275,9 @@ def _example(method: Method) -> list[str]:
             lines.append(f'std::printf("{name} %s\\n", ({value}).c_str());')
         else:
             lines.append(f'std::printf("{name} %.9g\\n", static_cast<double>({value}));')
+    if class_name:
+        lines.append(f"for (const auto& [label, score] : {class_name}::labeled(*result)) {{")
+        lines += [f'  std::printf("{method.key} labeled %s %.9g\\n", label, score);', "}"]
     return lines
 
 
@@ -291,6 +300,17 @@ _ARRAY = """
     T* begin() const { return data; }
     T* end() const { return data + size(); }
   };
+"""
+_LABELED = """
+  // Labels with the scores of what a method gives, in its order.
+  static std::vector<std::pair<const char*, float>> labeled(const FOUND& found) {
+    std::vector<std::pair<const char*, float>> pairs;
+    for (size_t i = 0; i < found.classes.size() && i < found.scores.size(); ++i) {
+      const auto number = static_cast<uint64_t>(found.classes.data[i]);  // -1, which is none, becomes the largest
+      if (number < labels().size()) pairs.emplace_back(labels()[number], found.scores.data[i]);
+    }
+    return pairs;
+  }
 """
 _COUNT = """
   static bool has_count(const std::vector<executorch::runtime::EValue>& outputs, size_t expected, const char* method) {

@@ -18,12 +18,12 @@ _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
     is_camel=True,
     members=(
-        "close", "labels", "fits", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait",
-        "execute", "module",
+        "close", "labels", "labeled", "fits", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll",
+        "wait", "execute", "module",
     ),
     types=(
         "Elements", "Module", "Tensor", "EValue", "DType", "Closeable", "String", "Long", "Double", "Boolean", "List",
-        "Any", "Array", "Unit", "Short", "Byte", "Int", "Float",
+        "Any", "Array", "Unit", "Short", "Byte", "Int", "Float", "Pair",
     ),
     locals=("outputs", "execute", "fits", "module"),
 )  # fmt: skip
@@ -134,7 +134,11 @@ def class_text(program: Program) -> str:
         lines += ["", *_FITS.strip("\n").splitlines()]
     if program.labels:
         lines += ["", "  companion object {", "    val labels: List<String> = listOf("]
-        lines += [",\n".join(f"      {_literal(each)}" for each in program.labels), "    )", "  }"]
+        lines += [",\n".join(f"      {_literal(each)}" for each in program.labels), "    )"]
+        for method in program.labeled:
+            found = _LABELED.strip("\n").replace("FOUND", method.result_type)
+            lines += ["", *found.splitlines()]
+        lines += ["  }"]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -196,6 +200,13 @@ def _literal(text: str) -> str:
     return literal(text).replace("$", "\\$")
 
 
+_LABELED = """
+    /** Labels with the scores of what a method gives, in its order. */
+    fun labeled(found: FOUND): List<Pair<String, Float>> =
+      found.classes.data.indices.mapNotNull { i ->
+        labels.getOrNull(found.classes.data[i].toInt())?.let { Pair(it, found.scores.data[i]) }
+      }
+"""
 _FITS = """
   private fun fits(name: String, found: Int, sizes: LongArray) {
     require(found.toLong() == Tensor.numel(sizes)) {
@@ -237,4 +248,7 @@ def main_text(program: Program, module: str) -> str:
                 else f"${{{value}}}"
             )
             lines.append(f'    println("{method.key} {each.name} {shown}")')
+        if method in program.labeled:
+            shown = f"${{{name}.labeled(result{number}).take(3)}}"
+            lines.append(f'    println("{method.key} labeled {shown}")')
     return "\n".join([*lines, "  }", "}"]) + "\n"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from executorch.devtools.commands.inputs.declared import (
 )
 from executorch.devtools.commands.program_file import program_of
 from executorch.exir import schema
+from executorch.exir.scalar_type import ScalarType
+from executorch.extension.processing.carried import labels_of
 
 TENSOR = "tensor"
 KINDS = {
@@ -110,6 +111,16 @@ class Method:
         return [each for each in self.outputs if each.kind != "none"]
 
     @property
+    def found(self) -> tuple[Value, Value] | None:
+        """`classes` and `scores` of the results, as steps behind a model give them: what labels belong to."""
+        named = {each.declared.name: each for each in self.results if each.is_tensor}
+        classes, scores = named.get("classes"), named.get("scores")
+        if classes is None or scores is None or classes.declared.dtype is not ScalarType.LONG:
+            return None
+        are_floats = scores.declared.dtype is ScalarType.FLOAT
+        return (classes, scores) if are_floats and classes.sizes == scores.sizes else None
+
+    @property
     def tensors(self) -> list[Value]:
         return [each for each in (*self.inputs, *self.outputs) if each.is_tensor]
 
@@ -144,6 +155,11 @@ class Program:
     methods: tuple[Method, ...]
     labels: tuple[str, ...]
     package: str = ""
+
+    @property
+    def labeled(self) -> list[Method]:
+        """Methods whose results have labels."""
+        return [each for each in self.methods if self.labels and each.found is not None]
 
 
 def read(path: Path, words: Words, class_name: str = "", only: Sequence[str] = ()) -> Program:
@@ -262,12 +278,7 @@ def _plain(text: str) -> str:
 
 
 def _labels(path: Path, program: schema.Program) -> tuple[str, ...]:
-    """The exporter's `labels`: names of classes, in order."""
     try:
-        metadata = json.loads(program.user_metadata or "{}")
-    except ValueError:
-        return ()  # of an exporter that writes something else than JSON
-    labels = metadata.get("labels", []) if isinstance(metadata, dict) else []
-    if not isinstance(labels, list) or not all(isinstance(each, str) for each in labels):
-        raise ValueError(f"{path}: expected a list of texts as the metadata's labels")
-    return tuple("".join(c if c.isprintable() else " " for c in each) for each in labels)
+        return labels_of(program.user_metadata)
+    except ValueError as problem:
+        raise ValueError(f"{path}: {problem}") from None

@@ -11,11 +11,23 @@ from executorch.cli.wrap.layout import listed
 from executorch.cli.wrap.names import Traits, Words, literal, snake
 from executorch.cli.wrap.program import Method, Program, Value
 
-_BUILTINS = ("int", "float", "bool", "str", "list", "len", "type", "getattr", "isinstance")
+_BUILTINS = (
+    "int",
+    "float",
+    "bool",
+    "str",
+    "list",
+    "len",
+    "type",
+    "getattr",
+    "isinstance",
+    "zip",
+    "tuple",
+)
 _WORDS = Words(
     keywords=frozenset(keyword.kwlist),
     is_camel=False,
-    members=("LABELS", *_BUILTINS),
+    members=("LABELS", "labeled", *_BUILTINS),
     types=("Any", "NDArray", "NamedTuple", "Path", "PathLike", "Runtime", "TypeVar"),
     locals=("self", "np", "torch", "outputs", *_BUILTINS),
     fields=("count", "index", *_BUILTINS),
@@ -99,6 +111,9 @@ def _class(program: Program) -> list[str]:
         '        """`data_path`: the file (.ptd) of weights that are not in the program."""',
         "        self._program = Runtime.get().load_program(path, data_path=data_path)",
     ]
+    if program.labeled:
+        types = " | ".join(each.result_type for each in program.labeled)
+        lines += ["", *(row.replace("FOUND", types) for row in _LABELED.strip("\n").splitlines())]
     for method in program.methods:
         lines += ["", *_method(method)]
     return [*lines, *_EXECUTE.splitlines()]
@@ -164,6 +179,8 @@ def main_text(program: Program, module: str) -> str:
                 )
             else:
                 lines.append(f"print({head}, {result})")
+        if method in program.labeled:
+            lines.append(f'print("{method.key} labeled", model.labeled(result{number})[:3])')
     return "\n".join(lines) + "\n"
 
 
@@ -175,6 +192,13 @@ def _example(method: Method, value: Value) -> str:
     return f"np.full({sizes}, {number}, {_NUMPY[value.dtype]})"
 
 
+_LABELED = """
+    @classmethod
+    def labeled(cls, found: FOUND) -> list[tuple[str, float]]:
+        \"\"\"Labels with the scores of what a method gives, in its order.\"\"\"
+        pairs = zip(found.classes.ravel().tolist(), found.scores.ravel().tolist())
+        return [(cls.LABELS[number], score) for number, score in pairs if 0 <= number < len(cls.LABELS)]
+"""
 _EXECUTE = """
     def _execute(self, method: str, num_outputs: int, inputs: list[Any]) -> list[Any]:
         loaded = self._program.load_method(method)

@@ -18,7 +18,7 @@ _KEYWORDS = """
 _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
     is_camel=True,
-    members=("module", "labels", "execute"),
+    members=("module", "labels", "labeled", "execute"),
     types=(
         "Module", "Tensor", "Value", "ErrorCode", "AnyTensor", "Scalar", "String", "Int", "Double", "Bool", "Float",
         "Array", "ExecuTorch", "Foundation",
@@ -62,6 +62,8 @@ def class_text(program: Program) -> str:
             "  ]",
             "",
         ]
+    for method in program.labeled:
+        lines += [*_LABELED.strip("\n").replace("FOUND", method.result_type).splitlines(), ""]
     lines += [
         "  public let module: Module",
         "",
@@ -129,6 +131,16 @@ def _given(value: Value) -> str:
     return repr(held)
 
 
+_LABELED = """
+  /// Labels with the scores of what a method gives, in its order.
+  public static func labeled(_ found: FOUND) -> [(String, Float)] {
+    zip(found.classes.scalars(), found.scores.scalars()).compactMap { (number, score) -> (String, Float)? in
+      labels.indices.contains(Int(number)) ? (labels[Int(number)], score) : nil
+    }
+  }
+"""
+
+
 def main_text(program: Program, module: str) -> str:
     del module  # files of a target see each other
     lines = [
@@ -155,4 +167,7 @@ def main_text(program: Program, module: str) -> str:
             value = f"result{number}" + ("" if len(method.results) == 1 else f".{each.name}")
             shown = f"{value}.shape, {value}.scalars().prefix(3)" if each.is_tensor else value
             lines.append(f'print("{method.key} {each.name}", {shown})')
+        if method in program.labeled:
+            shown = f"{program.class_name}.labeled(result{number}).prefix(3)"
+            lines.append(f'print("{method.key} labeled", {shown})')
     return "\n".join(lines) + "\n"

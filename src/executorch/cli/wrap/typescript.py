@@ -18,7 +18,7 @@ _KEYWORDS = """
 _WORDS = Words(
     keywords=frozenset(_KEYWORDS.split()),
     is_camel=True,
-    members=("constructor", "delete", "labels"),
+    members=("constructor", "delete", "labels", "labeled"),
     types=(
         "Elements", "ExecuTorch", "Module", "Source", "Tensor", "TensorData", "Value", "Named", "Float32Array", "Error",
         "Float64Array", "Uint8Array", "Int8Array", "Uint16Array", "Int16Array", "Uint32Array", "Int32Array",
@@ -100,6 +100,10 @@ def class_text(program: Program) -> str:
     if program.labels:
         lines += ["", "  static readonly labels: readonly string[] = ["]
         lines += [*(f"    {literal(each)}," for each in program.labels), "  ];"]
+    if program.labeled:
+        types = " | ".join(each.result_type for each in program.labeled)
+        text = _LABELED.rstrip().replace("FOUND", types).replace("CLASS", name)
+        lines += text.splitlines()
     for method in program.methods:
         lines += ["", *_method(method)]
     lines += [
@@ -184,6 +188,17 @@ def _read(value: Value) -> str:
     return f"elementsOf<{array}>({output}, this.#et.ScalarType.{kind}, {literal(value.title)})"
 
 
+_LABELED = """
+  /** Labels with the scores of what a method gives, in its order. */
+  static labeled(found: FOUND): [string, number][] {
+    const pairs: [string, number][] = [];
+    found.classes.data.forEach((number, place) => {
+      const label = CLASS.labels[Number(number)];
+      if (label !== undefined) pairs.push([label, found.scores.data[place]]);
+    });
+    return pairs;
+  }
+"""
 _INPUT = """
   #tensor(name: string, { data, sizes }: Elements<TensorData>, type: Named, dimOrder: number[] = []): Tensor {
     const width = type.name.startsWith("Complex") ? 2 : 1;
@@ -240,4 +255,7 @@ def main_text(program: Program, module: str) -> str:
             value = f"result{number}" + ("" if len(method.results) == 1 else f".{each.name}")
             shown = f"shown({value})" if each.is_tensor else f"String({value})"
             lines.append(f'console.log("{method.key} {each.name}", {shown});')
+        if method in program.labeled:
+            shown = f"{program.class_name}.labeled(result{number}).join(' ')"
+            lines.append(f'console.log("{method.key} labeled", {shown});')
     return "\n".join(lines) + "\n"
