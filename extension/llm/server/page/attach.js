@@ -43,7 +43,7 @@ export const shown = ({ kind, name, url }) => (kind === "image"
 /** The files of the message that is being written. */
 export class Attachments {
   constructor({ tray, chooser, button, target }, say) {
-    Object.assign(this, { tray, chooser, button, say, files: [], modalities: ["text"] });
+    Object.assign(this, { tray, chooser, button, say, files: [], read: Promise.resolve(), modalities: ["text"] });
     button.onclick = () => chooser.click();
     chooser.onchange = async () => { await this.add(chooser.files); chooser.value = ""; };
     target.addEventListener("dragover", (event) => {
@@ -66,15 +66,20 @@ export class Attachments {
     this.chooser.accept = kinds.map((kind) => `${kind}/*`).join(",");
   }
 
-  async add(files) {
+  /** One after the other, in the order in which they are given. */
+  add(files) {
     this.say("");
-    for (const file of [...files]) {
-      try { this.files.push(await fileOf(file, this.modalities)); } catch (error) { this.say(error.message); }
+    for (const file of files) {
+      this.read = this.read.then(async () => {
+        try { this.files.push(await fileOf(file, this.modalities)); } catch (error) { this.say(error.message); }
+        this.draw();
+      });
     }
-    this.draw();
+    return this.read;
   }
 
-  take() {
+  async take() {
+    await this.read;
     const files = this.files;
     this.files = [];
     this.draw();

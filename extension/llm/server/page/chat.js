@@ -6,7 +6,7 @@ import { drawList } from "./list.js";
 import { make } from "./markdown.js";
 import { answer, describe } from "./server.js";
 import { Store } from "./store.js";
-import { AnswerBox, answerBox, cut, note, question, speedText, trouble } from "./talk.js";
+import { AnswerBox, answerBox, cut, note, question, trouble } from "./talk.js";
 
 const get = (id) => document.getElementById(id);
 const NUMBERS = ["temperature", "top_p", "max_tokens", "seed"];
@@ -91,7 +91,7 @@ function draw(box) {
 }
 function tell() {
   const stats = talk.messages.findLast((message) => message.stats)?.stats;
-  get("status").textContent = stats?.used ? `${speedText(stats)}, context ${stats.used} of ${server.context || "?"}` : "";
+  get("status").textContent = stats?.used ? `${stats.used} of ${server.context || "?"} tokens of the context are used` : "";
 }
 async function list() {
   drawList(get("list"), await store.list(), talk.id, {
@@ -261,13 +261,13 @@ function close() {
   document.body.classList.remove("listed");
   get("menu").setAttribute("aria-expanded", "false");
 }
-get("form").onsubmit = (event) => {
+get("form").onsubmit = async (event) => {
   event.preventDefault();
   const text = get("text").value.trim();
-  if (running || (!text && attachments.files.length === 0)) return;
+  if (running || (!text && !attachments.files.length)) return;
   get("text").value = "";
   get("text").focus();
-  send(text, attachments.take());
+  send(text, await attachments.take());
 };
 get("talk").onclick = (event) => {
   const button = event.target.closest("button");

@@ -19,7 +19,7 @@ from executorch.extension.llm.server.conftest import running
 from executorch.extension.llm.server.page import routes
 from executorch.test.e2e.chromium import Chromium
 
-IS_READY = "document.documentElement.dataset.ready === ''"
+IS_READY = "document.documentElement?.dataset.ready === ''"
 IS_IDLE = "!document.querySelector('#send').disabled && !!document.querySelector('#list .open')"
 TALK = (
     "[...document.querySelectorAll('#talk > :not(.again)')].map(box =>"
@@ -131,6 +131,12 @@ def before_scripts(page: Chromium, script: str) -> None:
 def open_page(page: Chromium, address: str) -> None:
     page.open(address)
     page.wait_for(IS_READY)
+
+
+def reload(page: Chromium) -> None:
+    page.value("window.isOld = true")
+    page.call("Page.reload")
+    page.wait_for(f"!window.isOld && {IS_READY}")
 
 
 def key(page: Chromium, name: str, text: str = "", modifiers: int = 0) -> None:

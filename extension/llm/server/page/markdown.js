@@ -64,11 +64,11 @@ export function codeBlock(text, language) {
       make("button", { type: "button", class: "copy", "aria-label": `Copy the code${name && `, ${name}`}` }, "Copy")),
     make("pre", { tabindex: "0" }, make("code", {}, text)));
 }
-function item(token) {
+function item(token, isLoose) {
   const children = token.tokens.flatMap((each) => {
     if (each.type !== "text") return block(each);
     const parts = inline(each.tokens ?? [each]);
-    return token.loose ? [make("p", {}, ...parts)] : parts;
+    return isLoose ? [make("p", {}, ...parts)] : parts;
   });
   if (token.task) children.unshift(make("input", { type: "checkbox", disabled: "", ...(token.checked && { checked: "" }), "aria-label": "task" }), " ");
   return make("li", token.task ? { class: "task" } : {}, ...children);
@@ -88,7 +88,7 @@ const BLOCK = {
   // h1 is the page's, h2 the conversation's.
   heading: (token) => [make(`h${Math.min(token.depth + 2, 6)}`, {}, ...inline(token.tokens))],
   blockquote: (token) => [make("blockquote", {}, ...token.tokens.flatMap(block))],
-  list: (token) => [make(token.ordered ? "ol" : "ul", token.ordered && token.start !== 1 ? { start: token.start } : {}, ...token.items.map(item))],
+  list: (token) => [make(token.ordered ? "ol" : "ul", token.ordered && token.start !== 1 ? { start: token.start } : {}, ...token.items.map((each) => item(each, token.loose)))],
   table: (token) => [table(token)],
   paragraph: (token) => [make("p", {}, ...inline(token.tokens))],
   text: (token) => [make("p", {}, ...inline(token.tokens ?? [token]))],
