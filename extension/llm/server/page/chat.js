@@ -91,7 +91,8 @@ function draw(box) {
 }
 function tell() {
   const stats = talk.messages.findLast((message) => message.stats)?.stats;
-  get("status").textContent = stats?.used ? `${stats.used} of ${server.context || "?"} tokens of the context are used` : "";
+  get("status").textContent = stats?.used
+    ? `${stats.used.toLocaleString("en")} of ${(server.context || "?").toLocaleString("en")} tokens of the context are used` : "";
 }
 async function list() {
   drawList(get("list"), await store.list(), talk.id, {

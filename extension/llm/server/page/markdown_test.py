@@ -212,7 +212,7 @@ def test_what_is_selected_stays_while_it_grows(
     open_page(page, address)
     write(page, "list")
     key(page, "Enter", "\r")
-    page.wait_for("document.querySelectorAll('.text li').length > 2")
+    page.wait_for("document.querySelectorAll('.text li').length > 30")
     page.value(
         "window.first = document.querySelector('.text li'); getSelection().selectAllChildren(first)"
     )
@@ -221,6 +221,16 @@ def test_what_is_selected_stays_while_it_grows(
         "document.querySelectorAll('.text li').length === 60 && !!document.querySelector('.stats')"
     )
     assert page.value("[getSelection().toString(), first.isConnected]") == ["item 0", True]
+    assert page.value(css("#scroll", "scrollTop")) == 0
+
+
+def test_the_end_stays_in_sight(scripted: tuple[Scripted, str], page: Chromium) -> None:
+    made, address = scripted
+    made.texts["list"] = "".join(f"- item {i}\n" for i in range(60))
+    open_page(page, address)
+    send(page, "list")
+    rest = "(box => box.scrollHeight - box.scrollTop - box.clientHeight)(document.querySelector('#scroll'))"
+    assert page.value(css("#scroll", "scrollTop")) > 500 and page.value(rest) <= 1
 
 
 def test_a_long_answer_costs_no_more_for_each_piece(drawn: Chromium) -> None:
