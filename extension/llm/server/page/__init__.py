@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 SCRIPTS = ("attach", "chat", "conversation", "list", "markdown", "server", "store", "talk")
 FILES = {
     "chat.css": HERE / "chat.css",
-    "marked.js": HERE / "marked" / "marked.js",
+    "marked.js": HERE / "marked.js",
     "page.css": Path(output.__file__).with_name("page.css"),  # of all our pages
     **{f"{name}.js": HERE / f"{name}.js" for name in SCRIPTS},
 }

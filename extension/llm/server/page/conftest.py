@@ -53,8 +53,8 @@ class Scripted:
         return [body["messages"] for body in self.bodies]
 
     async def health(self, request: Request) -> Response:
-        told = {"model": "a/b <c>", "context": 99, "sampling": {"temperature": 0.3}}
-        return JSONResponse({**told, "input_modalities": self.modalities})
+        about = {"model": "a/b <c>", "context": 99, "sampling": {"temperature": 0.3}}
+        return JSONResponse({**about, "input_modalities": self.modalities})
 
     async def chat(self, request: Request) -> Response:
         self.bodies.append(await request.json())
