@@ -108,6 +108,7 @@ function download(name, text) {
 }
 
 // ---- conversations ----
+const opened = new Map(); // what was here is as it was, also if an answer to it was stopped and is not kept yet
 const removed = new WeakSet(); // an answer that is stopped by it is not kept
 async function keep(which) {
   if (!removed.has(which)) await store.put(which);
@@ -115,6 +116,7 @@ async function keep(which) {
 async function remove(id) {
   const old = talk;
   removed.add(old);
+  opened.delete(id);
   open(newTalk(settings()));
   await store.remove(id);
   await list();
@@ -131,6 +133,7 @@ function open(next) {
   running?.abort();
   running = null;
   talk = next;
+  opened.set(talk.id, talk);
   given = new Map();
   apply(talk.settings);
   if (location.hash.slice(1) !== (talk.messages.length ? talk.id : "")) history.pushState(null, "", talk.messages.length ? `#${talk.id}` : location.pathname);
@@ -142,13 +145,32 @@ function open(next) {
 async function openByAddress() {
   const id = location.hash.slice(1);
   if (id === talk.id) return;
-  const found = id ? await store.get(id) : undefined;
+  const kept = id ? await store.get(id) : undefined, here = opened.get(id);
+  const found = here && !(kept?.changed > here.changed) ? here : kept; // another window may have gone on with it
   open(found ?? newTalk(settings()));
   if (id && !found) say("notice", "This browser has no such conversation.");
   await list();
 }
 
 // ---- asking ----
+/** What comes of one request goes into the message and its box; the reason why it ended. */
+async function ask(mine, message, box, body, signal) {
+  const asked = sent(mine), system = mine.settings.system.trim();
+  if (system) asked.unshift({ role: "system", content: system });
+  const characters = charactersOf(asked);
+  let reason = null, kept = Date.now();
+  for await (const part of answer({ ...body, messages: asked }, signal)) {
+    if (part.text) { message.content += part.text; box.add(part.text); }
+    if (part.calls) message.calls = part.calls.map(({ id, type, function: called }) => ({ id, type, function: called }));
+    if (part.usage) message.stats = statsOf(part, characters + message.content.length);
+    reason = part.reason ?? reason;
+    if (Date.now() - kept > KEEP_EVERY) {
+      kept = Date.now();
+      store.put({ ...mine, messages: [...mine.messages, { ...message, note: "Cut off: the page was closed." }] });
+    }
+  }
+  return reason;
+}
 async function respond() {
   const now = running = new AbortController(), mine = talk;
   given = new Map();
@@ -163,41 +185,23 @@ async function respond() {
   const box = new AnswerBox(follow), message = { role: "assistant", content: "" };
   get("talk").append(box.box);
   toEnd();
-  let told = null, reason = null, kept = Date.now();
-  for (;;) {
-    try {
-      const asked = sent(mine), system = mine.settings.system.trim();
-      if (system) asked.unshift({ role: "system", content: system });
-      const characters = charactersOf(asked);
-      for await (const part of answer({ ...body, messages: asked }, now.signal)) {
-        if (part.text) { message.content += part.text; box.add(part.text); }
-        if (part.calls) message.calls = part.calls.map(({ id, type, function: called }) => ({ id, type, function: called }));
-        if (part.usage) message.stats = statsOf(part, characters + message.content.length);
-        reason = part.reason ?? reason;
-        if (Date.now() - kept > KEEP_EVERY) {
-          kept = Date.now();
-          store.put({ ...mine, messages: [...mine.messages, { ...message, note: "Cut off: the page was closed." }] });
-        }
-      }
-    } catch (error) {
-      if (error.code === "context_length_exceeded" && leaveOut(mine)) continue;
-      if (error.name !== "AbortError") told = error.message;
-    }
-    break;
-  }
-  const last = mine.messages.at(-1), hasAnswer = message.content || message.calls;
+  let problem = null, reason = null;
+  do {
+    problem = null;
+    try { reason = await ask(mine, message, box, body, now.signal); } catch (error) { problem = error; }
+  } while (problem?.code === "context_length_exceeded" && leaveOut(mine));
+  const hasAnswer = message.content || message.calls;
   if (hasAnswer) mine.messages.push(message);
-  else last.unanswered = true;
-  const target = hasAnswer ? message : last;
-  if (told) target.error = told;
-  else if (now.signal.aborted) target.note = "Stopped.";
-  else if (reason === "length") target.note = cutShort(message.stats, body.max_tokens);
+  const last = mine.messages.at(-1);
+  if (last.role === "user") last.unanswered = true;
+  if (now.signal.aborted) last.note = "Stopped.";
+  else if (problem) last.error = problem.message;
+  else if (!hasAnswer) last.note = "The model said nothing.";
+  else if (reason === "length") last.note = cutShort(message.stats, body.max_tokens);
   mine.changed = Date.now();
   await keep(mine);
-  if (running === now) {
-    running = null;
-    follow(() => draw(hasAnswer ? box : undefined));
-  }
+  if (running === now) running = null;
+  if (talk === mine && !running) follow(() => draw(hasAnswer ? box : undefined));
   return list();
 }
 function statsOf({ usage, timings }, characters) {
@@ -326,14 +330,16 @@ get("examples").append(...EXAMPLES.map((text) => {
   return make("li", {}, button);
 }));
 
+let problem = "";
 try {
   server = await describe();
   get("model").textContent = document.title = server.model;
   get("context").textContent = `context of ${server.context.toLocaleString("en")} tokens`;
   for (const name of ["temperature", "top_p"]) get(name).defaultValue = server.sampling[name] ?? get(name).defaultValue;
   attachments.offer(server.input_modalities ?? ["text"]);
-} catch (error) { say("notice", error.message); }
+} catch (error) { problem = error.message; }
 draw();
 await openByAddress();
 await list();
+if (problem) say("notice", problem);
 document.documentElement.dataset.ready = "";

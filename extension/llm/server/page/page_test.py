@@ -17,6 +17,7 @@ from executorch.extension.llm.server.page.conftest import (
     IS_IDLE,
     TALK,
     Scripted,
+    before_scripts,
     css,
     key,
     open_page,
@@ -176,6 +177,9 @@ def test_errors_are_shown_and_are_no_part_of_the_talk(
         send(page, wish)
         kind, text = page.value(TALK)[-1]
         assert kind == "error" and message in text, wish
+    made.texts["silence"] = ""
+    send(page, "silence")
+    assert page.value(TALK)[-1] == ["note", "The model said nothing."]
     send(page, "last")
     assert [m["content"] for m in made.asked[-1]] == ["fail", "half ", "cut", "half ", "last"]
     assert page.value("document.querySelectorAll('#talk b').length") == 0
@@ -199,6 +203,13 @@ def test_a_server_that_is_gone_is_told_and_can_be_asked_again(
     page.click(".again")
     page.wait_for(f"{IS_IDLE} && !!document.querySelector('.stats')")
     assert made.asked == [[{"role": "user", "content": "hello"}]] * 2
+
+
+def test_a_page_without_its_server_tells(scripted: tuple[Scripted, str], page: Chromium) -> None:
+    _, address = scripted
+    before_scripts(page, "window.fetch = async () => { throw new TypeError('x') }")
+    open_page(page, address)
+    assert page.value(css("#notice")).startswith("The server cannot be reached.")
 
 
 def test_a_full_context_leaves_the_oldest_out_and_shows_where(

@@ -135,6 +135,22 @@ def give(page: Chromium, text: str, name: str = "talk.json") -> None:
     )
 
 
+def test_leaving_and_coming_back_at_once_loses_nothing(
+    scripted: tuple[Scripted, str], page: Chromium
+) -> None:
+    _, address = scripted
+    open_page(page, address)
+    write(page, "forever")
+    key(page, "Enter", "\r")
+    page.wait_for(f"({css('.assistant .text')} ?? '').includes('word 3') && !!{css('#list .open')}")
+    page.value(
+        "window.here = location.hash; document.querySelector('#new').click(); location.hash = here"
+    )
+    page.wait_for(f"({css('.assistant .text')} ?? '').includes('word 3')")
+    reload(page)
+    assert page.value(TALK)[2] == ["note", "Stopped."]
+
+
 def test_a_conversation_goes_into_a_file_and_back(
     scripted: tuple[Scripted, str], page: Chromium
 ) -> None:
