@@ -247,6 +247,20 @@ def test_a_long_answer_costs_no_more_for_each_piece(drawn: Chromium) -> None:
     assert changes[0] < 500 and changes[1:] == [3000, False]
 
 
+def test_pieces_that_come_fast_are_drawn_together(drawn: Chromium) -> None:
+    drawn.value(
+        """window.list = document.createElement('div');
+        window.growing = new markdown.Growing(list);
+        window.draws = 0;
+        const draw = growing.draw;
+        growing.draw = () => { draws += 1; draw.call(growing); };
+        for (let i = 0; i < 1000; i += 1) growing.add(`- item ${i}\\n`);"""
+    )
+    assert drawn.value("[draws, list.textContent]") == [0, ""]
+    drawn.wait_for("list.querySelectorAll('li').length === 1000")
+    assert drawn.value("draws") == 1
+
+
 def test_depths_that_no_reader_has_are_shown_as_they_are(drawn: Chromium) -> None:
     deep = ">" * 50_000 + " x"
     html = call(drawn, "draw", deep)

@@ -403,6 +403,8 @@ def test_windows(
         )
         <= 0
     )
+    scrolled = "(pre => { pre.scrollLeft = 50; return pre.scrollLeft })(document.querySelector('.code pre'))"
+    assert page.value(scrolled) == 50
     place = "document.querySelector('#foot').getBoundingClientRect()"
     assert 0 <= page.value(f"{place}.top") and page.value(f"{place}.bottom") <= 600
     last = page.value("document.querySelector('.error').getBoundingClientRect().bottom")
