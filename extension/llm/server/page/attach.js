@@ -27,7 +27,7 @@ async function fileOf(file, modalities) {
   const kind = file.type.split("/")[0];
   const taken = modalities.filter((each) => each !== "text");
   if (!taken.includes(kind)) {
-    throw new Error(`${file.name}: this model takes ${["text", ...taken].join(" and ")}, not ${file.type || "files of this kind"}.`);
+    throw new Error(`${file.name}: this model takes ${new Intl.ListFormat("en").format(["text", ...taken])}, not ${file.type || "files of this kind"}.`);
   }
   if (kind === "image") {
     return picture(file).catch(() => { throw new Error(`${file.name}: this browser does not read it as a picture.`); });

@@ -315,7 +315,7 @@ def test_pictures_and_sound_go_with_the_message(
     page.wait_for(css("#notice"))
     assert (
         page.value(css("#notice"))
-        == "a.txt: this model takes text and image and audio, not text/plain."
+        == "a.txt: this model takes text, image, and audio, not text/plain."
     )
     send(page, "What is it?")
     picture, wave, text = made.asked[-1][0]["content"]
