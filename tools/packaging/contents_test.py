@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from executorch.tools.packaging import conda
 from executorch.tools.packaging.notes import is_released, notes
 from executorch.tools.packaging.sbom import bill
-from executorch.tools.packaging.sources import project, sources
+from executorch.tools.packaging.sources import VENDORED, project, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 CHANGELOG = """# Changelog
@@ -40,6 +41,11 @@ def test_each_third_party_source_has_version_hash_and_licence(written: dict[str,
     documented = re.findall(r"^\| `(\w+)` \|", (ROOT / "third-party/README.md").read_text(), re.M)
     assert {name.lower() for name in documented} - {"hwy"} <= found.keys()
     assert {"highway", "fp16", "fxdiv"} <= found.keys()
+    vendored = {each.name: found.pop(each.name) for each in VENDORED}
+    assert vendored["marked"]["version"] == "4.2.3"
+    for each in VENDORED:
+        assert hashlib.sha256((ROOT / each.file).read_bytes()).hexdigest() == each.sha256
+        assert (ROOT / each.file).with_suffix(".LICENSE").is_file()
     for part in found.values():
         (row,) = (line for line in fetched.splitlines() if part["hashes"][0]["content"] in line)
         assert f"_{part['version']}.orig.tar" in row and row.startswith(f"{part['name']} ")

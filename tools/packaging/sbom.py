@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 from executorch.tools.packaging.backend_extras import dynamic_metadata
 from executorch.tools.packaging.sources import (
     COMPILED_IN,
+    VENDORED,
     Package,
     Source,
     packages,
@@ -39,7 +40,7 @@ def bill(root: Path, version: str, cache_folder: Path) -> dict[str, Any]:
         "licenses": [{"expression": about["license"]}],
         "purl": _purl("pypi", about["name"], version),
     }
-    parts = [_source(each) for each in sources(root, cache_folder)]
+    parts = [_source(each) for each in (*sources(root, cache_folder), *VENDORED)]
     parts += _packages(list(packages(root, extras(root))))
     references = [part["bom-ref"] for part in parts]
     return {

@@ -26,13 +26,25 @@ COMPILED_IN = ("flatc", "pybind11")
 
 @dataclass(frozen=True)
 class Source:
-    """A tarball that the build compiles."""
+    """A tarball that the build compiles, or a file of the repository."""
 
     name: str
     version: str
     sha256: str
     licence: str
     file: str
+
+
+# What stands in the repository as it was released, beside its licence.
+VENDORED = (
+    Source(
+        "marked",
+        "4.2.3",
+        "dd1daf17130c61fcaf12e534727e2ec044d629e0e4976a0ba2e6a53fd55aeebb",
+        "MIT AND BSD-3-Clause",
+        "extension/llm/server/page/marked.js",
+    ),
+)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,12 +14,12 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from executorch.extension.llm.runner.chat_template import ChatTemplate, ChatTemplateError
 from executorch.extension.llm.runner.conversation import Answer
-from executorch.extension.llm.server import responses
+from executorch.extension.llm.server import page, responses
 from executorch.extension.llm.server.embeddings import (
     Embedder,
     embeddings_body,
@@ -32,7 +31,8 @@ from executorch.extension.llm.server.forms import CHAT, COMPLETION, Form, chunks
 from executorch.extension.llm.server.pool import Piece, Pool
 from executorch.extension.llm.server.requests import Generation, read_chat, read_completion
 
-PAGE = Path(__file__).with_name("page.html")
+# What messages may hold besides, image and audio, is not served yet; the page offers to attach what stands here.
+MODALITIES = ["text"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Service:
             "created": self.created,
             "owned_by": "executorch",
             "max_model_len": self.pool.max_context,
+            "input_modalities": MODALITIES,
         }
 
     def ids(self, wanted: Generation) -> list[int]:
@@ -198,14 +199,12 @@ class _Routes:
                 "status": "ok",
                 "model": self.service.model_id,
                 "context": self.service.pool.max_context,
+                "input_modalities": MODALITIES,
                 "sampling": self.service.sampling,
                 "runners": len(self.service.pool.runners),
                 "waiting": self.service.pool.waiting,
             }
         )
-
-    async def page(self, request: Request) -> Response:
-        return HTMLResponse(PAGE.read_text())
 
     def table(self) -> list[Route]:
         return [
@@ -216,7 +215,7 @@ class _Routes:
             Route("/v1/models", self.models),
             Route("/v1/models/{name:path}", self.model),
             Route("/health", self.health),
-            Route("/", self.page),
+            *page.routes(),
         ]
 
 
