@@ -47,8 +47,8 @@ def _count(words: Words, least: int, most: int) -> None:
 
 def _pair(word: str) -> tuple[int, int]:
     """224 or 224x320, height first."""
-    height, _, width = word.partition("x")
-    return _whole(height), _whole(width or height)
+    height, times, width = word.partition("x")
+    return _whole(height), _whole(width if times else height)
 
 
 def _nothing(words: Words) -> tuple[()]:
@@ -67,8 +67,8 @@ def _limits(word: str) -> tuple[int, int]:
 
 def _picture(words: Words) -> tuple[tuple[int, int], tuple[int, int]]:
     _count(words, 1, 1)
-    height, _, width = words[0].partition("x")
-    return _limits(height), _limits(width or height)
+    height, times, width = words[0].partition("x")
+    return _limits(height), _limits(width if times else height)
 
 
 def _resize(words: Words) -> tuple[int, int | None, bool]:

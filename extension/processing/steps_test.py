@@ -46,6 +46,7 @@ WRONG = {
     "nothing between commas": (BEFORE, "crop 2,", "step 2, '': expected one of .*, found nothing"),
     "a step of the other side": (BEFORE, "softmax", "expected one of picture, .*, found 'softmax'"),
     "no number": (BEFORE, "crop two", "crop SIZE: expected a whole number from 1, found 'two'"),
+    "no width": (BEFORE, "crop 22x", "crop SIZE: expected a whole number from 1, found ''"),
     "zero": (BEFORE, "resize 0", "a whole number from 1, found '0'"),
     "a word too many": (BEFORE, "crop 2 3", "expected 1 words, found 2: 2 3"),
     "a word that means nothing": (BEFORE, "resize 2 smooth", "expected antialias or nothing, found 'smooth'"),
