@@ -169,5 +169,6 @@ def main_text(program: Program, module: str) -> str:
             lines.append(f'print("{method.key} {each.name}", {shown})')
         if method in program.labeled:
             shown = f"{program.class_name}.labeled(result{number}).prefix(3)"
-            lines.append(f'print("{method.key} labeled", {shown})')
+            lines.append(f"for (label, score) in {shown} {{")
+            lines += [f'  print("{method.key} labeled", label, score)', "}"]
     return "\n".join(lines) + "\n"
