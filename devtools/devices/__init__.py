@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a program runs: this machine, or a device behind a wire. docs/design/071-devices.md.
+"""Where a program runs: this machine, or a device behind a wire.
 
 Commands take the device of their options and give it jobs:
 

@@ -29,6 +29,7 @@ _OTHERWISE = {
     ("examples/demo/demo.py", "`make build`"),
     ("exir/_serialize/schema_generator.py", "exir/schema.py"),
     ("backends/qualcomm/device/adb.py", "examples/qualcomm/executor_runner"),
+    ("devtools/devices/firmware.py", "backends/arm/scripts/build_executor_runner.sh"),
 }
 
 
