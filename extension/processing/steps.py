@@ -8,9 +8,10 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 Words = Sequence[str]
+T = TypeVar("T")
 
 # What a step takes and gives.
 PICTURE, PIXELS, FLOATS = "a picture", "pixels", "normalized pixels"
@@ -45,10 +46,10 @@ def _count(words: Words, least: int, most: int) -> None:
         )
 
 
-def _pair(word: str) -> tuple[int, int]:
+def _sides(word: str, read: Callable[[str], T]) -> tuple[T, T]:
     """224 or 224x320, height first."""
     height, times, width = word.partition("x")
-    return _whole(height), _whole(width if times else height)
+    return read(height), read(width if times else height)
 
 
 def _nothing(words: Words) -> tuple[()]:
@@ -67,8 +68,7 @@ def _limits(word: str) -> tuple[int, int]:
 
 def _picture(words: Words) -> tuple[tuple[int, int], tuple[int, int]]:
     _count(words, 1, 1)
-    height, times, width = words[0].partition("x")
-    return _limits(height), _limits(width if times else height)
+    return _sides(words[0], _limits)
 
 
 def _resize(words: Words) -> tuple[int, int | None, bool]:
@@ -76,13 +76,13 @@ def _resize(words: Words) -> tuple[int, int | None, bool]:
     _count(words, 1, 2)
     if words[1:] not in ([], ["antialias"]):
         raise ValueError(f"expected antialias or nothing, found {words[1]!r}")
-    height, width = _pair(words[0])
+    height, width = _sides(words[0], _whole)
     return height, width if "x" in words[0] else None, len(words) > 1
 
 
 def _crop(words: Words) -> tuple[int, int]:
     _count(words, 1, 1)
-    return _pair(words[0])
+    return _sides(words[0], _whole)
 
 
 def _normalize(words: Words) -> tuple[tuple[float, ...], tuple[float, ...]]:
